@@ -35,8 +35,8 @@ struct TensorComparison
     std::int64_t beyond = 0; ///< elements that differ by more than may be: integers by anything
     std::int64_t first = -1; ///< of these
     double firstValue = 0, firstReference = 0, allowed = 0; ///< there; what |y - r| might be
-    /// What rounding each tensor to its type changes: max |r - d| / max |r|, of a reference r that rounds and one that
-    /// does not; NaN: not known.
+    /// What rounding each tensor to its type changes: max |r - d| / what r is held against, of a reference r that
+    /// rounds and one that does not; NaN: not known.
     double rounding = std::numeric_limits<double>::quiet_NaN();
     /// Rounding changes more than the tolerance allows: the comparison tells no more than that.
     bool illConditioned = false;
@@ -45,8 +45,9 @@ struct TensorComparison
 };
 
 /// @param unrounded  the reference in double precision (graph::inDoubles), or null. With it floats may differ by 16
-///                   times the largest change that rounding makes beside what the tolerance allows, and integers
-///                   where they come from floats, as often and as far.
+///                   times what rounding changes beside what the tolerance allows: its largest change of all, or its
+///                   largest share of what an element is held against, whichever is less; and integers where they come
+///                   from floats, as often and as far.
 /// Errors: InvalidArgument if types differ.
 Result<TensorComparison> compareTensors(std::string name, const graph::HostTensor& tensor,
                                         const graph::HostTensor& reference, const Likeness& likeness = {},

@@ -5,6 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
 namespace lathe::frontend {
 namespace {
 
@@ -28,6 +32,30 @@ bool isSoftmax(const Graph& network, ValueId id)
         id = node.inputs[0];
     }
     return false;
+}
+
+/// The input of a softmax over `rows`, which stand for an output: where the length of a row depends on data, what lies
+/// behind its end takes no part.
+ValueId endsWithItsRow(Graph& network, std::size_t output, ValueId rows)
+{
+    const Value value = network.value(rows); // a copy: values move when some are appended
+    const auto last = static_cast<std::int64_t>(value.shape.size()) - 1;
+    const auto extent = std::ranges::find_if(network.outputExtents, [&](const graph::OutputExtent& e) {
+        return static_cast<std::size_t>(e.output) == output && e.axis == last;
+    });
+    if (extent == network.outputExtents.end())
+        return rows;
+    const ValueId count = extent->count;
+    std::vector<std::int64_t> places(static_cast<std::size_t>(value.shape.back()));
+    std::iota(places.begin(), places.end(), 0);
+    const std::string& name = network.outputNames[output];
+    const auto length = static_cast<std::int64_t>(places.size());
+    const ValueId range = network.addConstant(name + "_places", DType::I64, {length},
+                                              graph::makeConst(places.data(), places.size() * sizeof(std::int64_t)));
+    const ValueId exists = graph::append(network, name + "_exists", "less", {range, count}, {}, DType::Bool, {length});
+    const std::vector<double> none{-std::numeric_limits<double>::infinity()};
+    const ValueId nothing = graph::addNumbers(network, name + "_nothing", value.dtype, {}, none);
+    return graph::append(network, name + "_row", "where", {exists, rows, nothing}, {}, value.dtype, value.shape);
 }
 
 bool fits(const Value& value, bool single)
@@ -67,7 +95,8 @@ Result<graph::Graph> appendSoftmax(graph::Graph network, std::vector<Message>& n
         };
         const bool narrow = sizeOf(value.dtype) < sizeOf(DType::F32); // half floats would lose digits in the sum
         const DType wide = narrow ? DType::F32 : value.dtype;
-        ValueId result = step("softmax", narrow ? castTo(old, wide) : old, {{"axis", std::int64_t{-1}}}, wide);
+        const ValueId seen = endsWithItsRow(network, i, narrow ? castTo(old, wide) : old);
+        const ValueId result = step("softmax", seen, {{"axis", std::int64_t{-1}}}, wide);
         network.outputs[i] = narrow ? castTo(result, value.dtype) : result;
     }
     if (!any)

@@ -40,8 +40,8 @@ Result<ValueId> Builder::input(const NodeReader& node, std::int64_t index)
     const ValueId id = find(node.proto().input(static_cast<int>(index)));
     if (!id.valid())
         return makeError(Errc::BadFile, say(Msg::InputNotThere, node.proto().input(static_cast<int>(index))));
-    const auto by = m_standIns.find(id.value);
-    return by == m_standIns.end() ? id : by->second;
+    const auto by = m_here.standIns.find(id.value);
+    return by == m_here.standIns.end() ? id : by->second;
 }
 
 Result<Ints> Builder::constantInts(const NodeReader& node, std::int64_t index, std::string_view what)
@@ -49,14 +49,14 @@ Result<Ints> Builder::constantInts(const NodeReader& node, std::int64_t index, s
     LATHE_TRY_ASSIGN(const ValueId id, input(node, index));
     if (!isInteger(dtype(id)))
         return makeError(Errc::BadFile, say(Msg::MustBeIntegers, what, toString(dtype(id))));
-    LATHE_TRY_ASSIGN(const graph::HostTensor tensor, contents(m_graph.value(id), what));
+    LATHE_TRY_ASSIGN(const graph::HostTensor tensor, contents(m_here.graph.value(id), what));
     return graph::operators::readInts(tensor);
 }
 
 Result<std::vector<double>> Builder::constantNumbers(const NodeReader& node, std::int64_t index, std::string_view what)
 {
     LATHE_TRY_ASSIGN(const ValueId id, input(node, index));
-    LATHE_TRY_ASSIGN(const graph::HostTensor tensor, contents(m_graph.value(id), what));
+    LATHE_TRY_ASSIGN(const graph::HostTensor tensor, contents(m_here.graph.value(id), what));
     return graph::operators::readFloats(tensor);
 }
 
@@ -88,7 +88,7 @@ ValueId Builder::addConstant(std::string name, ConstTensor tensor)
 {
     if (name.empty())
         name = uniqueName(m_current.empty() ? "constant" : m_current + "_constant");
-    return m_graph.addConstant(std::move(name), tensor.dtype, std::move(tensor.shape), std::move(tensor.data));
+    return m_here.graph.addConstant(std::move(name), tensor.dtype, std::move(tensor.shape), std::move(tensor.data));
 }
 
 Result<> Builder::charge(std::int64_t bytes)
@@ -132,7 +132,7 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
     bool allConstant = !inputs.empty();
     std::int64_t inputBytes = 0;
     for (const ValueId id : inputs) {
-        const graph::Value& value = m_graph.value(id);
+        const graph::Value& value = m_here.graph.value(id);
         types.push_back({value.dtype, value.shape});
         constants.push_back(value.constant.get());
         allConstant = allConstant && value.constant;
@@ -154,7 +154,7 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
     if (allConstant && results.size() == 1) {
         std::vector<const graph::Value*> operands;
         for (const ValueId id : inputs)
-            operands.push_back(&m_graph.value(id));
+            operands.push_back(&m_here.graph.value(id));
         if (auto later = graph::foldLater(node, operands, results[0]))
             return std::vector{addConstant({}, {results[0].dtype, results[0].shape, std::move(later)})};
     }
@@ -163,7 +163,7 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
         LATHE_TRY(charge(outputBytes));
         std::vector<graph::HostTensor> tensors;
         for (const ValueId id : inputs) {
-            LATHE_TRY_ASSIGN(graph::HostTensor tensor, graph::tensorOf(m_graph.value(id)));
+            LATHE_TRY_ASSIGN(graph::HostTensor tensor, graph::tensorOf(m_here.graph.value(id)));
             tensors.push_back(std::move(tensor));
         }
         std::vector<const graph::HostTensor*> pointers;
@@ -179,11 +179,12 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
     node.name = uniqueName(m_current);
     node.inputs = std::move(inputs);
     for (std::size_t i = 0; i < results.size(); ++i) {
-        ids.push_back(m_graph.addValue(results.size() == 1 ? node.name + ":out" : fmt::format("{}:out{}", node.name, i),
-                                       results[i].dtype, std::move(results[i].shape)));
+        ids.push_back(
+            m_here.graph.addValue(results.size() == 1 ? node.name + ":out" : fmt::format("{}:out{}", node.name, i),
+                                  results[i].dtype, std::move(results[i].shape)));
     }
     node.outputs = ids;
-    m_graph.addNode(std::move(node));
+    m_here.graph.addNode(std::move(node));
     return ids;
 }
 
@@ -243,8 +244,8 @@ Result<ValueId> Builder::reshape(ValueId value, Ints target)
 const std::vector<DynamicAxis>& Builder::dynamicAxes(ValueId id) const
 {
     static const std::vector<DynamicAxis> none;
-    const auto found = m_dynamicAxes.find(id.value);
-    return found == m_dynamicAxes.end() ? none : found->second;
+    const auto found = m_here.dynamicAxes.find(id.value);
+    return found == m_here.dynamicAxes.end() ? none : found->second;
 }
 
 ValueId Builder::countAlong(ValueId id, std::int64_t axis) const
@@ -258,63 +259,63 @@ void Builder::setDynamicAxes(ValueId id, std::vector<DynamicAxis> axes)
 {
     std::ranges::sort(axes, {}, &DynamicAxis::axis);
     if (!axes.empty())
-        m_dynamicAxes[id.value] = std::move(axes);
+        m_here.dynamicAxes[id.value] = std::move(axes);
 }
 
 const std::vector<ShapeNumber>* Builder::shapeNumbers(ValueId id) const
 {
-    const auto found = m_shapeNumbers.find(id.value);
-    return found == m_shapeNumbers.end() ? nullptr : &found->second;
+    const auto found = m_here.shapeNumbers.find(id.value);
+    return found == m_here.shapeNumbers.end() ? nullptr : &found->second;
 }
 
 void Builder::setShapeNumbers(ValueId id, std::vector<ShapeNumber> numbers)
 {
-    m_shapeNumbers[id.value] = std::move(numbers);
+    m_here.shapeNumbers[id.value] = std::move(numbers);
 }
 
 void Builder::standIn(ValueId id, ValueId by)
 {
     if (by.valid())
-        m_standIns[id.value] = by;
+        m_here.standIns[id.value] = by;
     else
-        m_standIns.erase(id.value);
+        m_here.standIns.erase(id.value);
 }
 
 Result<> Builder::bind(const std::string& name, ValueId value)
 {
-    if (!m_values.values.emplace(name, value).second)
+    if (!m_here.names.values.emplace(name, value).second)
         return makeError(Errc::BadFile, say(Msg::ValueDefinedTwice, name));
-    m_values.bound.push_back(name);
+    m_here.names.bound.push_back(name);
     // Values that converters made carry made-up names until the file's name is known. Names inside of functions come
     // back with every call.
-    graph::Value& stored = m_graph.value(value);
-    if (!m_values.ofFunction && stored.producer.valid() && stored.name.find(":out") != std::string::npos)
+    graph::Value& stored = m_here.graph.value(value);
+    if (!m_here.names.ofFunction && stored.producer.valid() && stored.name.find(":out") != std::string::npos)
         stored.name = name;
     return {};
 }
 
 std::size_t Builder::openScope() const
 {
-    return m_values.bound.size();
+    return m_here.names.bound.size();
 }
 
 void Builder::closeScope(std::size_t scope)
 {
-    for (std::size_t i = scope; i < m_values.bound.size(); ++i)
-        m_values.values.erase(m_values.bound[i]);
-    m_values.bound.resize(scope);
+    for (std::size_t i = scope; i < m_here.names.bound.size(); ++i)
+        m_here.names.values.erase(m_here.names.bound[i]);
+    m_here.names.bound.resize(scope);
 }
 
 Builder::Names Builder::exchangeNames(Names names)
 {
-    return std::exchange(m_values, std::move(names));
+    return std::exchange(m_here.names, std::move(names));
 }
 
 bool Builder::knows(const std::string& name) const
 {
-    if (m_values.values.contains(name))
+    if (m_here.names.values.contains(name))
         return true;
-    bool isClosed = m_values.ofFunction;
+    bool isClosed = m_here.names.ofFunction;
     for (std::size_t depth = m_around.size(); depth > 0 && !isClosed; --depth) {
         const Names& names = m_around[depth - 1].names;
         if (names.values.contains(name))
@@ -332,7 +333,7 @@ ValueId Builder::find(const std::string& name)
 /// The value in the graph at that depth. It is known there or around.
 ValueId Builder::comeInto(std::size_t depth, const std::string& name)
 {
-    auto& values = depth == m_around.size() ? m_values.values : m_around[depth].names.values;
+    auto& values = frameAt(depth).names.values;
     if (const auto found = values.find(name); found != values.end())
         return found->second;
     const ValueId inside = captureInto(depth, comeInto(depth - 1, name));
@@ -345,36 +346,36 @@ ValueId Builder::capture(ValueId outside)
     return captureInto(m_around.size(), outside);
 }
 
-/// A constant stays one; what counts its elements comes along.
+/// A constant stays one. What counts the elements of a value comes along, and what is known of its numbers. A value may
+/// have several names, and what counts it may count others: it comes in once.
 ValueId Builder::captureInto(std::size_t depth, ValueId outside)
 {
-    const bool isHere = depth == m_around.size();
-    const graph::Value value = m_around[depth - 1].graph.value(outside);
-    graph::Graph& graph = isHere ? m_graph : m_around[depth].graph;
+    Frame& frame = frameAt(depth);
+    if (const auto found = frame.inside.find(outside.value); found != frame.inside.end())
+        return found->second;
+    Frame& around = m_around[depth - 1];
+    const graph::Value value = around.graph.value(outside);
     if (value.constant)
-        return graph.addConstant(value.name, value.dtype, value.shape, value.constant);
-    const ValueId inside = graph.addValue(value.name, value.dtype, value.shape);
-    graph.inputs.push_back(inside);
-    (isHere ? m_captured : m_around[depth].captured).push_back(outside);
-    if (const auto dynamic = m_around[depth - 1].dynamicAxes.find(outside.value);
-        dynamic != m_around[depth - 1].dynamicAxes.end()) {
+        return frame.inside[outside.value] = frame.graph.addConstant(value.name, value.dtype, value.shape,
+                                                                     value.constant);
+    const ValueId inside = frame.graph.addValue(value.name, value.dtype, value.shape);
+    frame.inside[outside.value] = inside;
+    frame.graph.inputs.push_back(inside);
+    frame.captured.push_back(outside);
+    if (const auto dynamic = around.dynamicAxes.find(outside.value); dynamic != around.dynamicAxes.end()) {
         std::vector<DynamicAxis> axes = dynamic->second;
         for (DynamicAxis& axis : axes)
             axis.count = captureInto(depth, axis.count);
-        (isHere ? m_dynamicAxes : m_around[depth].dynamicAxes)[inside.value] = std::move(axes);
+        frame.dynamicAxes[inside.value] = std::move(axes);
+    }
+    if (const auto known = around.shapeNumbers.find(outside.value); known != around.shapeNumbers.end()) {
+        std::vector<ShapeNumber> numbers = known->second;
+        for (ShapeNumber& number : numbers)
+            if (number.count.valid())
+                number.count = captureInto(depth, number.count);
+        frame.shapeNumbers[inside.value] = std::move(numbers);
     }
     return inside;
-}
-
-void Builder::exchange(Frame& frame)
-{
-    std::swap(m_graph, frame.graph);
-    std::swap(m_values, frame.names);
-    std::swap(m_captured, frame.captured);
-    std::swap(m_dynamicAxes, frame.dynamicAxes);
-    std::swap(m_shapeNumbers, frame.shapeNumbers);
-    std::swap(m_standIns, frame.standIns);
-    std::swap(m_made, frame.made);
 }
 
 void Builder::openBody()
@@ -382,16 +383,14 @@ void Builder::openBody()
     Frame frame;
     frame.names.opset = opset();
     frame.names.ofFunction = false;
-    exchange(frame);
-    m_around.push_back(std::move(frame));
+    m_around.push_back(std::exchange(m_here, std::move(frame)));
 }
 
 Builder::Body Builder::closeBody()
 {
-    exchange(m_around.back());
-    Body body{std::move(m_around.back().graph), std::move(m_around.back().captured)};
+    Frame body = std::exchange(m_here, std::move(m_around.back()));
     m_around.pop_back();
-    return body;
+    return {std::move(body.graph), std::move(body.captured)};
 }
 
 namespace {

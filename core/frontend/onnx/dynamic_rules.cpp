@@ -179,17 +179,19 @@ Result<std::vector<ValueId>> reductions(Builder& b, NodeReader& node, Converter 
         return sizedAxis();
     if (along && node.op() == "ReduceMean") {
         Composer c(b);
+        const DType wide = b.dtype(x) == DType::F64 ? DType::F64
+                                                    : DType::F32; // half floats would lose digits in the sum
         Ints which;
-        ValueId count = c.number(DType::F32, 1);
+        ValueId count = c.number(wide, 1);
         for (std::int64_t d = 0; d < b.rank(x); ++d) {
             if (!reduced[static_cast<std::size_t>(d)])
                 continue;
             which.push_back(d);
             const ValueId here = b.countAlong(x, d);
-            count = c.mul(count, here.valid() ? c.cast(here, DType::F32)
-                                              : c.number(DType::F32, static_cast<double>(c.extent(x, d))));
+            count = c.mul(count,
+                          here.valid() ? c.cast(here, wide) : c.number(wide, static_cast<double>(c.extent(x, d))));
         }
-        const ValueId sum = c.reduce("sum", c.cast(filled(b, c, x, 0), DType::F32), which, keep != 0);
+        const ValueId sum = c.reduce("sum", c.cast(filled(b, c, x, 0), wide), which, keep != 0);
         auto values = c.finish({c.cast(c.div(sum, count), b.dtype(x))});
         if (values)
             b.setDynamicAxes((*values)[0], axes);
@@ -278,16 +280,16 @@ std::span<const SizeRuleEntry> sizeRules()
             {"ArgMax", positions},
             {"ArgMin", positions},
             {"CumSum", cumulativeSums},
-            {"Gemm", products},
+            {"Gemm", products, 2},
             {"LayerNormalization", rows<false>},
             {"LogSoftmax", rows<true>},
-            {"MatMul", products},
+            {"MatMul", products, 2},
             {"ReduceMean", reductions},
             {"RoiAlign", regions},
             {"Softmax", rows<true>},
         };
         for (const std::string_view op : kElements)
-            entries.push_back({op, elements});
+            entries.push_back({op, elements, op == "Div" || op == "Mod" ? 2 : 1});
         for (const std::string_view op : kSamples)
             entries.push_back({op, samples});
         for (const Filling& filling : kFillings)

@@ -18,9 +18,14 @@ Error sizedShape()
     return makeError(Errc::Unsupported, say(Msg::NeedsSizedShape));
 }
 
-std::int64_t productOfRange(const Ints& shape, std::int64_t first, std::int64_t last)
+/// Of some extents, which a file may have made up: nothing if it is out of range.
+std::optional<std::int64_t> productOfRange(const Ints& shape, std::int64_t first, std::int64_t last)
 {
-    return std::accumulate(shape.begin() + first, shape.begin() + last, std::int64_t{1}, std::multiplies<>());
+    std::int64_t product = 1;
+    for (std::int64_t d = first; d < last; ++d)
+        if (__builtin_mul_overflow(product, shape[static_cast<std::size_t>(d)], &product))
+            return std::nullopt;
+    return product;
 }
 
 /// One result, with these axes.
@@ -93,7 +98,9 @@ Values reshaped(Builder& b, ValueId x, const std::vector<ShapeNumber>& wanted)
         return sizedShape();
     const DynamicAxis from = axes[0];
     const auto rankOut = std::ssize(wanted), rankIn = std::ssize(in);
-    const std::int64_t all = productOfRange(in, 0, rankIn);
+    const std::int64_t all = productOfRange(in, 0, rankIn).value_or(0);
+    if (all < 1)
+        return sizedShape();
     Ints out;
     std::int64_t to = -1, open = -1; // the dimension of such a size; the one that is what is left
     for (std::int64_t d = 0; d < rankOut; ++d) {
@@ -114,7 +121,7 @@ Values reshaped(Builder& b, ValueId x, const std::vector<ShapeNumber>& wanted)
         const ValueId count = wanted[static_cast<std::size_t>(to)].count;
         out[static_cast<std::size_t>(to)] = in[static_cast<std::size_t>(from.axis)];
         out[static_cast<std::size_t>(open)] = 1;
-        const std::int64_t others = productOfRange(out, 0, rankOut);
+        const std::int64_t others = productOfRange(out, 0, rankOut).value_or(0);
         if ((count.valid() && count != from.count) || others == 0 || all % others != 0)
             return sizedShape();
         out[static_cast<std::size_t>(open)] = all / others;
@@ -124,9 +131,11 @@ Values reshaped(Builder& b, ValueId x, const std::vector<ShapeNumber>& wanted)
         out[static_cast<std::size_t>(to)] = 1;
     if (to < 0 || std::ranges::any_of(out, [](std::int64_t n) { return n < 1; }))
         return sizedShape();
-    const std::int64_t known = productOfRange(out, 0, rankOut);
-    const std::int64_t extent = all / known, bound = in[static_cast<std::size_t>(from.axis)];
-    if (extent * known != all || productOfRange(out, 0, to) != productOfRange(in, 0, from.axis)
+    const std::optional<std::int64_t> known = productOfRange(out, 0, rankOut);
+    if (!known)
+        return sizedShape();
+    const std::int64_t extent = all / *known, bound = in[static_cast<std::size_t>(from.axis)];
+    if (extent * *known != all || productOfRange(out, 0, to) != productOfRange(in, 0, from.axis)
         || (extent % bound != 0 && bound % extent != 0))
         return sizedShape();
     out[static_cast<std::size_t>(to)] = extent;
@@ -160,16 +169,19 @@ Values reshapes(Builder& b, NodeReader& node, Converter convert)
     return reshaped(b, inputs[0], *shape);
 }
 
-Values flattens(Builder& b, NodeReader& node, Converter)
+Values flattens(Builder& b, NodeReader& node, Converter convert)
 {
     const ValueId x = inputValues(b, node)[0];
+    if (b.dynamicAxes(x).empty())
+        return convert(b, node);
     LATHE_TRY_ASSIGN(std::int64_t axis, node.integer("axis", 1));
     axis = axis < 0 ? axis + b.rank(x) : axis;
     if (axis < 0 || axis > b.rank(x))
         return makeError(Errc::BadFile, say(Msg::AxisOutside, axis, b.rank(x)));
     const Ints& shape = b.shape(x);
     const bool first = b.dynamicAxes(x)[0].axis < axis;
-    const std::int64_t rows = productOfRange(shape, 0, axis), columns = productOfRange(shape, axis, b.rank(x));
+    const std::int64_t rows = productOfRange(shape, 0, axis).value_or(0);
+    const std::int64_t columns = productOfRange(shape, axis, b.rank(x)).value_or(0);
     return reshaped(b, x, {{first ? -1 : rows, {}}, {first ? columns : -1, {}}});
 }
 
@@ -559,12 +571,12 @@ std::span<const SizeRuleEntry> shapeRules()
         {"ConstantOfShape", constantsOfShape},
         {"Expand", expands},
         {"Flatten", flattens},
-        {"Gather", gathers},
-        {"GatherElements", gatherElements},
-        {"GatherND", gathersOfVectors},
+        {"Gather", gathers, 2},
+        {"GatherElements", gatherElements, 2},
+        {"GatherND", gathersOfVectors, 2},
         {"NonMaxSuppression", itself},
         {"NonZero", itself},
-        {"Range", ranges},
+        {"Range", ranges, 3},
         {"Reshape", reshapes},
         {"Shape", shapes},
         {"Size", shapes},

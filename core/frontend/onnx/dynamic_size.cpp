@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::size_t kShortVector = 64; ///< no shape is longer
 
-SizeRule findRule(std::string_view op)
+const SizeRuleEntry* findRule(std::string_view op)
 {
     for (const auto table : {sizeRules(), shapeRules()}) {
         const auto found = std::ranges::find(table, op, &SizeRuleEntry::op);
         if (found != table.end())
-            return found->rule;
+            return &*found;
     }
     return nullptr;
 }
@@ -84,7 +84,7 @@ std::optional<Numbers> picked(Builder& b, NodeReader& node, const Numbers& from)
 /// What is known of the integers that a node makes of integers that shapes are made of.
 std::optional<Numbers> numbersAfter(Builder& b, NodeReader& node, ValueId result)
 {
-    static constexpr std::string_view kSame[] = {"Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
+    static constexpr std::string_view kSame[] = {"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
     std::vector<Numbers> inputs;
     for (const ValueId id : inputValues(b, node)) {
         const auto numbers = id.valid() ? numbersOf(b, id) : std::nullopt;
@@ -136,10 +136,13 @@ Result<std::vector<ValueId>> convertSized(Builder& b, NodeReader& node, Converte
                                              [&](ValueId id) { return id.valid() && b.shapeNumbers(id) != nullptr; });
     if (first == inputs.end() && !counted)
         return convert(b, node);
-    const SizeRule rule = findRule(node.op());
+    const SizeRuleEntry* const rule = findRule(node.op());
     if (!rule && first != inputs.end())
         return sizedInput(node, static_cast<std::size_t>(first - inputs.begin()));
-    auto values = rule ? rule(b, node, convert) : convert(b, node);
+    for (std::int64_t i = 0; rule && i < rule->inputs; ++i)
+        if (!node.hasInput(i))
+            return makeError(Errc::BadFile, say(Msg::InputAbsent, i));
+    auto values = rule ? rule->rule(b, node, convert) : convert(b, node);
     if (values && counted && values->size() == 1 && values->front().valid() && !b.isConstant(values->front())
         && isInteger(b.dtype(values->front())) && b.shapeNumbers(values->front()) == nullptr)
         if (auto numbers = numbersAfter(b, node, values->front()))

@@ -11,7 +11,7 @@ namespace lathe::frontend::onnx_detail {
 // their results. An operator without a rule is refused by name.
 
 /// Converts a node as `convert` does, where sizes that depend on data allow it. Errors: those of `convert`; Unsupported
-/// where they do not.
+/// where they do not; BadFile where an input is absent that the rule reads.
 Result<std::vector<ValueId>> convertSized(Builder& b, NodeReader& node, Converter convert);
 
 /// Takes the place of a converter where an input's size depends on data, or shapes are made of such a size.
@@ -20,6 +20,8 @@ struct SizeRuleEntry
 {
     std::string_view op;
     SizeRule rule;
+    std::int64_t inputs =
+        1; ///< that each such node has, counted from the first: convertSized() looks whether they are there
 };
 std::span<const SizeRuleEntry> sizeRules(); ///< dynamic_rules.cpp: elements, rows, products, reductions
 std::span<const SizeRuleEntry> shapeRules(); ///< dynamic_shapes.cpp: shapes, parts, picking

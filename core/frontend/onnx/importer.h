@@ -43,13 +43,13 @@ public:
     Builder(TensorReader reader, std::int64_t opsetVersion, std::int64_t fileBytes)
         : m_reader(std::move(reader))
         , m_fileBytes(fileBytes)
-        , m_values{{}, {}, opsetVersion, false}
     {
+        m_here.names = {{}, {}, opsetVersion, false};
     }
 
-    std::int64_t opset() const { return m_values.opset; }
-    graph::Graph& graph() { return m_graph; }
-    const graph::Graph& graph() const { return m_graph; }
+    std::int64_t opset() const { return m_here.names.opset; }
+    graph::Graph& graph() { return m_here.graph; }
+    const graph::Graph& graph() const { return m_here.graph; }
     TensorReader& tensors() { return m_reader; }
 
     /// The value of an input. Errors: BadFile if it is absent.
@@ -59,10 +59,10 @@ public:
     Result<Ints> constantInts(const NodeReader& node, std::int64_t index, std::string_view what);
     Result<std::vector<double>> constantNumbers(const NodeReader& node, std::int64_t index, std::string_view what);
 
-    const std::vector<std::int64_t>& shape(ValueId id) const { return m_graph.value(id).shape; }
+    const std::vector<std::int64_t>& shape(ValueId id) const { return m_here.graph.value(id).shape; }
     std::int64_t rank(ValueId id) const { return static_cast<std::int64_t>(shape(id).size()); }
-    DType dtype(ValueId id) const { return m_graph.value(id).dtype; }
-    bool isConstant(ValueId id) const { return m_graph.value(id).constant != nullptr; }
+    DType dtype(ValueId id) const { return m_here.graph.value(id).dtype; }
+    bool isConstant(ValueId id) const { return m_here.graph.value(id).constant != nullptr; }
     bool isEmpty(ValueId id) const; ///< has no elements
 
     ValueId constant(DType dtype, std::vector<std::int64_t> shape, std::span<const double> values);
@@ -92,7 +92,7 @@ public:
     /// From now on input() gives `by` where the node reads `id`; an invalid `by` ends that.
     void standIn(ValueId id, ValueId by);
     /// What a converter made once for that key, so that sizes which are equal are counted by one value. Empty at first.
-    std::vector<ValueId>& made(const std::string& key) { return m_made[key]; }
+    std::vector<ValueId>& made(const std::string& key) { return m_here.made[key]; }
 
     /// Names the values that stand for a node's outputs.
     Result<> bind(const std::string& name, ValueId value);
@@ -131,34 +131,30 @@ public:
     std::string uniqueName(const std::string& base); ///< that no other node has
 
 private:
-    /// What belongs to one graph, while one of its bodies is read.
+    /// What belongs to one graph.
     struct Frame
     {
         graph::Graph graph;
         Names names;
-        std::vector<ValueId> captured;
+        std::vector<ValueId> captured; ///< of the graph around it, in the order of the inputs that stand for them
+        std::unordered_map<std::int64_t, ValueId>
+            inside; ///< what stands for a captured value, each of which comes in once
         std::unordered_map<std::int64_t, std::vector<DynamicAxis>> dynamicAxes;
         std::unordered_map<std::int64_t, std::vector<ShapeNumber>> shapeNumbers;
         std::unordered_map<std::int64_t, ValueId> standIns;
         std::unordered_map<std::string, std::vector<ValueId>> made;
     };
-    void exchange(Frame& frame); ///< with the graph under construction
+    Frame& frameAt(std::size_t depth) { return depth == m_around.size() ? m_here : m_around[depth]; }
     ValueId comeInto(std::size_t depth, const std::string& name);
     ValueId captureInto(std::size_t depth, ValueId outside);
 
     TensorReader m_reader;
     std::int64_t m_fileBytes;
     std::int64_t m_charged = 0;
-    graph::Graph m_graph;
-    Names m_values;
-    std::vector<ValueId> m_captured; ///< of the graph around it, in the order of the inputs that stand for them
-    std::vector<Frame> m_around; ///< the graphs around the one under construction, the network first
+    Frame m_here; ///< the graph under construction
+    std::vector<Frame> m_around; ///< the graphs around it, the network first
     std::unordered_set<std::string> m_names;
     std::unordered_map<std::string, std::int64_t> m_suffixes;
-    std::unordered_map<std::int64_t, std::vector<DynamicAxis>> m_dynamicAxes;
-    std::unordered_map<std::int64_t, std::vector<ShapeNumber>> m_shapeNumbers;
-    std::unordered_map<std::int64_t, ValueId> m_standIns;
-    std::unordered_map<std::string, std::vector<ValueId>> m_made;
     std::string m_current;
     std::vector<Message> m_notes;
 };

@@ -124,6 +124,29 @@ private slots:
         QVERIFY(!must(compareTensors("t", y, r, {}, &close)).illConditioned);
     }
 
+    void roundingOfLargeElementsHidesNoSmallOnes()
+    {
+        // 3 x in floats, by itself each element: 3e4 is off by 1e-3, and all that is small is lost.
+        const HostTensor r = floats({30000.998, 3e-3, 9e-3, -1e-3}), lost = floats({30000.998, 0, 0, 0});
+        const HostTensor d = tensor(DType::F64, {4}, {30000.9990234375, 3e-3, 9e-3, -1e-3});
+        const Likeness alone{.elementwise = true};
+        QCOMPARE(beyond(lost, r, alone, &d), std::int64_t{3});
+        QCOMPARE(beyond(r, r, alone, &d), std::int64_t{0});
+        // Two samples, one of which is large, while the other is wrong.
+        const HostTensor rows = tensor(DType::F32, {2, 2}, {1e6, 1e6, 1, 0.5});
+        const HostTensor wrong = tensor(DType::F32, {2, 2}, {1e6, 1e6, 1, 0.6});
+        const HostTensor exact = tensor(DType::F64, {2, 2}, {1000000.03, 999999.98, 1, 0.5});
+        QCOMPARE(beyond(wrong, rows, {}, &exact), std::int64_t{1});
+        // Where a difference of large numbers leaves anything, that is told of each sample by itself.
+        const HostTensor left = tensor(DType::F64, {2, 2}, {1e6, 1e6, 1, 0.7});
+        const TensorComparison told = must(compareTensors("t", wrong, rows, {}, &left));
+        QVERIFY(told.agrees() && told.illConditioned);
+        QVERIFY(std::abs(told.rounding - 0.2) < 1e-6);
+        // Numbers that vanish are no rounding to speak of.
+        const HostTensor small = floats({0, 1, 1e-30}), vanished = tensor(DType::F64, {3}, {1e-50, 1, 1e-30});
+        QCOMPARE(beyond(floats({0, 1, 2e-30}), small, alone, &vanished), std::int64_t{1});
+    }
+
     void overflowByRoundingAloneIsAllowed()
     {
         const HostTensor r = floats({kInf, 1}), y = floats({3.4e38, 1});

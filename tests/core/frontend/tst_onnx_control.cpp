@@ -70,6 +70,25 @@ QString messageOf(const Result<graph::Graph>& result)
                   : QString::fromStdString(std::string(toString(result.error().code)) + ": " + result.error().message);
 }
 
+/// What comes out for x [2, 3] and the condition; nothing where it fails.
+std::vector<float> run(const graph::Graph& g, std::vector<float> x, bool condition)
+{
+    std::vector<graph::HostTensor> inputs;
+    for (const graph::ValueId id : g.inputs) {
+        const graph::Value& value = g.value(id);
+        inputs.push_back(graph::HostTensor::zeros({value.dtype, value.shape}));
+        if (value.name == "x")
+            std::ranges::copy(x, inputs.back().as<float>().begin());
+        else if (value.name == "c")
+            inputs.back().bytes[0] = std::byte{condition};
+    }
+    const auto results = graph::interpret(g, inputs);
+    if (!results)
+        return {};
+    const auto values = (*results)[0].as<float>();
+    return {values.begin(), values.end()};
+}
+
 const std::string kThree = wire::tensor("three", wire::Int64, {}, wire::ints({3}));
 const std::string kTwo = wire::tensor("two", wire::Float, {}, wire::floats({2}));
 
@@ -204,6 +223,42 @@ private slots:
             inner = graphOf({fork(inner, graphOf({wire::node("Abs", {"x"}, {"r2"})}, {}, {"r2"}), "r")}, {}, {"r"});
         const QString error = messageOf(import({fork(inner, inner)}));
         QVERIFY2(error.contains("bodies inside of 16 others") || error.startsWith("BadFile"), qPrintable(error));
+    }
+
+    void aValueOfTwoNamesIsCapturedOnce()
+    {
+        const std::string yes = graphOf({wire::node("Add", {"x", "same"}, {"r"})}, {}, {"r"});
+        const std::string no = graphOf({wire::node("Neg", {"same"}, {"r"})}, {}, {"r"});
+        const auto g = import({wire::node("Identity", {"x"}, {"same"}), fork(yes, no)});
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        QCOMPARE(run(*g, {1, 2, 3, 4, 5, 6}, true), (std::vector<float>{2, 4, 6, 8, 10, 12}));
+        QCOMPARE(run(*g, {1, 2, 3, 4, 5, 6}, false), (std::vector<float>{-1, -2, -3, -4, -5, -6}));
+    }
+
+    void bodiesKnowWhatCountsWhatTheyCapture()
+    {
+        const std::string flat = wire::intAttribute("keepdims", 0);
+        const Texts before = {wire::node("NonZero", {"x"}, {"p"}), wire::node("Transpose", {"p"}, {"at"}),
+                              wire::node("GatherND", {"x", "at"}, {"one"}), wire::node("Neg", {"x"}, {"minus"}),
+                              wire::node("GatherND", {"minus", "at"}, {"other"})};
+        // Two tensors of one size are of one size inside of a branch too.
+        Texts nodes = before;
+        nodes.push_back(
+            fork(graphOf({wire::node("Mul", {"one", "other"}, {"t"}), wire::node("ReduceSum", {"t"}, {"r"}, {}, flat)},
+                         {}, {"r"}),
+                 graphOf({wire::node("ReduceSum", {"one"}, {"r"}, {}, flat)}, {}, {"r"})));
+        auto g = import(nodes);
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        QCOMPARE(run(*g, {1, 0, 3, 0, 0, 0}, true), (std::vector<float>{-10}));
+        QCOMPARE(run(*g, {1, 0, 3, 0, 0, 0}, false), (std::vector<float>{4}));
+        // So are the numbers that a shape is made of.
+        const std::string shaped = graphOf({wire::node("Reshape", {"x", "s"}, {"r"})}, {}, {"r"});
+        nodes = before;
+        nodes.push_back(wire::node("Shape", {"p"}, {"s"}));
+        nodes.push_back(fork(shaped, shaped));
+        g = import(nodes);
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        QCOMPARE(run(*g, {1, 0, 3, 0, 5, 0}, true), (std::vector<float>{1, 0, 3, 0, 5, 0}));
     }
 
     void aLoopThatNeverRunsIsGone()

@@ -1,0 +1,207 @@
+// Values whose size depends on data, as files have them that are odd or mean harm. What ONNX Runtime makes of sound
+// ones is in tests/values/tst_sized_results.
+
+#include "core/frontend/onnx.h"
+#include "core/frontend/output_softmax.h"
+#include "core/graph/passes.h"
+#include "tests/support/test_program.h"
+#include "wire_writer.h"
+
+#include <QTest>
+
+#include <cmath>
+
+namespace tst_onnx_sized {
+
+using namespace lathe;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+constexpr std::int64_t kHuge = std::int64_t{1} << 32;
+
+std::string vector(const std::string& name, const std::vector<std::int64_t>& values)
+{
+    return wire::tensor(name, wire::Int64, {static_cast<std::int64_t>(values.size())}, wire::ints(values));
+}
+
+std::string whole(const std::string& name, std::int64_t value)
+{
+    return wire::tensor(name, wire::Int64, {}, wire::ints({value}));
+}
+
+Result<graph::Graph> importModel(const wire::Model& model)
+{
+    const std::string text = model.write();
+    return frontend::importOnnx(std::as_bytes(std::span(text)));
+}
+
+/// A network whose first node makes "p" [2, how many elements of x are not zero].
+wire::Model positions(const Texts& nodes, const Texts& initializers = {}, wire::DataType type = wire::Float)
+{
+    wire::Model model{{wire::node("NonZero", {"x"}, {"p"})}, initializers, {wire::info("x", {2, 3}, type)}, {}, 17};
+    model.nodes.insert(model.nodes.end(), nodes.begin(), nodes.end());
+    model.outputs = {wire::info("y", {})};
+    return model;
+}
+
+template<typename T>
+graph::HostTensor hostTensor(DType dtype, std::vector<std::int64_t> shape, const std::vector<T>& values)
+{
+    graph::HostTensor tensor = graph::HostTensor::zeros({dtype, std::move(shape)});
+    std::ranges::copy(values, tensor.as<T>().begin());
+    return tensor;
+}
+
+std::string messageOf(const Result<graph::Graph>& result)
+{
+    return result ? "no error" : std::string(toString(result.error().code)) + ": " + result.error().message;
+}
+
+} // namespace
+
+class TestOnnxSized : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    /// Shapes are vectors of integers, and go through operators that change only how the numbers lie.
+    void aShapeMayBeFlattened()
+    {
+        const auto g = importModel(positions(
+            {wire::node("Shape", {"p"}, {"s"}), wire::node("Flatten", {"s"}, {"f"}, {}, wire::intAttribute("axis", 0)),
+             wire::node("Reshape", {"f", "one"}, {"t"}), wire::node("Expand", {"zero", "t"}, {"y"})},
+            {vector("one", {-1}), vector("zero", {0})}));
+        QVERIFY2(g, messageOf(g).c_str());
+        const auto y = graph::interpret(*g, {hostTensor<float>(DType::F32, {2, 3}, {1, 0, 2, 0, 0, 3})});
+        QVERIFY2(y, y ? "" : y.error().message.c_str());
+        QCOMPARE((*y)[0].type.shape, (std::vector<std::int64_t>{2, 3}));
+    }
+
+    /// Each rule is asked too where only numbers of shapes go in.
+    void rulesTakeNumbersOfShapes_data()
+    {
+        QTest::addColumn<QString>("op");
+        for (const char* op :
+             {"ArgMax", "Cast", "Concat", "Flatten", "GlobalMaxPool", "Identity", "NonZero", "ReduceMax", "ReduceMean",
+              "ReduceSum", "Shape", "Size", "Softmax", "Squeeze", "Transpose", "Unsqueeze"})
+            QTest::newRow(op) << QString(op);
+    }
+    void rulesTakeNumbersOfShapes()
+    {
+        QFETCH(QString, op);
+        wire::Model model = positions({wire::node("Shape", {"p"}, {"s"}), wire::node(op.toStdString(), {"s"}, {"y"})});
+        const auto g = importModel(model); // right or wrong, but an answer
+        QVERIFY(g || !g.error().message.empty());
+    }
+
+    void extentsBeyondAllAreRefused_data()
+    {
+        QTest::addColumn<QList<qint64>>("shape");
+        QTest::newRow("a product of 0") << QList<qint64>{kHuge, kHuge, -1};
+        QTest::newRow("a product below 0") << QList<qint64>{std::int64_t{1} << 62, 2, -1};
+        QTest::newRow("in front of what stays") << QList<qint64>{kHuge, kHuge, 0, -1};
+        QTest::newRow("less than nothing") << QList<qint64>{-3, std::numeric_limits<std::int64_t>::min(), -1};
+    }
+    void extentsBeyondAllAreRefused()
+    {
+        QFETCH(QList<qint64>, shape);
+        const auto g = importModel(
+            positions({wire::node("Reshape", {"p", "wanted"}, {"y"}, "shaped")},
+                      {vector("wanted", std::vector<std::int64_t>(shape.begin(), shape.end()))}));
+        QVERIFY(!g);
+        QVERIFY2(g.error().code == Errc::Unsupported || g.error().code == Errc::BadFile, messageOf(g).c_str());
+    }
+
+    void absentInputsAreNamed_data()
+    {
+        QTest::addColumn<QString>("op");
+        QTest::addColumn<QStringList>("inputs");
+        QTest::addColumn<QString>("part");
+        const auto row = [](const char* name, const char* op, const QStringList& inputs, const char* part) {
+            QTest::newRow(name) << QString(op) << inputs << QString(part);
+        };
+        for (const char* op : {"MatMul", "Gemm", "Gather", "GatherElements", "GatherND", "Div", "Mod"}) {
+            row(op, op, {"n"}, "input 1 is absent");
+            row(QByteArray(op) + ", the first one", op, {"", "n"}, "input 0 is absent");
+        }
+        row("Range without ends", "Range", {"", "count", ""}, "input 0 is absent");
+        row("Range without a step", "Range", {"zero", "count"}, "input 2 is absent");
+        row("Concat of nothing", "Concat", {"", "n"}, "input 0 is absent");
+        row("Add of one", "Add", {"n"}, "input 1 is absent");
+        row("Where of nothing", "Where", {"", "n", "n"}, "input 0 is absent");
+        row("Conv of nothing", "Conv", {"", "n"}, "input 0 is absent");
+        row("Softmax of nothing", "LayerNormalization", {"", "n"}, "input 0 is absent");
+        row("TopK of nothing", "TopK", {"", "n"}, "input 0 is absent");
+        row("Slice of nothing", "Slice", {"", "n", "n"}, "input 0 is absent");
+        row("Reshape of nothing", "Reshape", {"", "n"}, "input 0 is absent");
+        row("CumSum of nothing", "CumSum", {"", "n"}, "input 0 is absent");
+        row("RoiAlign of nothing", "RoiAlign", {"", "n", "n"}, "input 0 is absent");
+        row("Expand of nothing", "Expand", {"", "n"}, "input 0 is absent");
+        row("ReduceSum of nothing", "ReduceSum", {"", "n"}, "input 0 is absent");
+        row("Tile of nothing", "Tile", {"", "n"}, "input 0 is absent");
+    }
+    void absentInputsAreNamed()
+    {
+        QFETCH(QString, op);
+        QFETCH(QStringList, inputs);
+        QFETCH(QString, part);
+        Texts names;
+        for (const QString& name : inputs)
+            names.push_back(name.toStdString());
+        const auto g = importModel(
+            positions({wire::node("Identity", {"p"}, {"n"}), wire::node("Shape", {"p"}, {"s"}),
+                       wire::node("Gather", {"s", "last"}, {"count"}),
+                       wire::node(op.toStdString(), names, {"y"}, "node", wire::intAttribute("axis", 0))},
+                      {whole("last", 1), whole("zero", 0)}));
+        QVERIFY2(messageOf(g).starts_with("BadFile") && QString::fromStdString(messageOf(g)).contains(part),
+                 messageOf(g).c_str());
+    }
+
+    /// The mean of what a condition picked, in the numbers' own precision.
+    void aMeanOfDoublesIsDouble()
+    {
+        wire::Model model = positions(
+            {wire::node("Transpose", {"p"}, {"at"}), wire::node("GatherND", {"x", "at"}, {"g"}),
+             wire::node("ReduceMean", {"g"}, {"y"}, "mean", wire::intAttribute("keepdims", 0))},
+            {}, wire::Double);
+        const auto g = importModel(model);
+        QVERIFY2(g, messageOf(g).c_str());
+        const auto mean = [&](const std::vector<double>& x) {
+            const auto y = graph::interpret(*g, {hostTensor<double>(DType::F64, {2, 3}, x)});
+            return y ? (*y)[0].as<double>()[0] : std::nan("");
+        };
+        QCOMPARE(mean({1e300, 0, 3e300, 0, 0, 0}), 2e300);
+        QCOMPARE(mean({1, 0, 1 + 1e-12, 0, 0, 0}), 1 + 5e-13);
+    }
+
+    /// A softmax that is appended sees no more of an output than there is of it.
+    void anAppendedSoftmaxEndsWithItsRow()
+    {
+        wire::Model model{{wire::node("Compress", {"x", "keep"}, {"y"}, "pick", wire::intAttribute("axis", 0))},
+                          {},
+                          {wire::info("x", {4}), wire::info("keep", {4}, wire::Bool)},
+                          {wire::info("y", {})},
+                          17};
+        const auto g = importModel(model);
+        QVERIFY2(g, messageOf(g).c_str());
+        std::vector<Message> notes;
+        const auto softened = frontend::appendSoftmax(*g, notes);
+        QVERIFY2(softened, messageOf(softened).c_str());
+        const auto results = graph::interpret(*softened, {hostTensor<float>(DType::F32, {4}, {-20, -7, -21, -7}),
+                                                          hostTensor<std::uint8_t>(DType::Bool, {4}, {1, 0, 1, 0})});
+        QVERIFY2(results, results ? "" : results.error().message.c_str());
+        const graph::HostTensor& y = (*results)[0];
+        QCOMPARE(y.type.shape, std::vector<std::int64_t>{2});
+        const float first = static_cast<float>(1 / (1 + std::exp(-1.0)));
+        QCOMPARE(y.as<float>()[0], first);
+        QCOMPARE(y.as<float>()[1], 1 - first);
+    }
+};
+
+LATHE_TEST(TestOnnxSized)
+
+} // namespace tst_onnx_sized
+
+#include "tst_onnx_sized.moc"
