@@ -5,6 +5,7 @@
 #include "core/session/session.h"
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <functional>
 #include <memory>
@@ -51,6 +52,11 @@ void addDevices(CLI::App& app, Action& run);
 
 /// All of them, and the flags of the program itself.
 void addCommands(CLI::App& app, Action& run);
+
+/// Sizes that were chosen for what the model leaves open, a row each, as JSON.
+nlohmann::json inputSizes(const session::TuningSession& session);
+/// The same for people: "input sizes  batch = 1, height = 640"; nothing where all is fixed.
+void printInputSizes(const session::TuningSession& session);
 
 /// Remarks for people, on standard error.
 void printNotices(const std::vector<Message>& notices);

@@ -39,13 +39,14 @@ void printFunctions(const std::vector<session::SubgraphReport>& subgraphs)
               s.reason.empty() ? "" : "  " + s.reason);
 }
 
-void printReport(const session::CompileReport& report)
+void printReport(const session::TuningSession& session, const session::CompileReport& report)
 {
     std::size_t records = 0;
     for (const auto& subgraph : report.subgraphs)
         records += subgraph.record.empty() ? 0 : 1;
     printFunctions(report.subgraphs);
     print("{} functions, {} with a record\n", report.subgraphs.size(), records);
+    printInputSizes(session);
     print("library      {}\nheader       {}\ndescription  {}\n", report.library.string(), report.header.string(),
           report.description.string());
     for (const session::VariantReport& variant : report.variants)
@@ -99,6 +100,7 @@ Result<nlohmann::json> dryRun(const session::TuningSession& session, const Compi
     if (!refused.empty() && !refusal)
         refusal = makeError(coverage.unsupported.empty() ? Errc::Incompatible : Errc::Unsupported, refused);
     nlohmann::json out = {{"target", session.options().target},
+                          {"input_sizes", inputSizes(session)},
                           {"subgraphs", functions(coverage.subgraphs)},
                           {"tasks", coverage.tasks},
                           {"records", coverage.records},
@@ -109,6 +111,7 @@ Result<nlohmann::json> dryRun(const session::TuningSession& session, const Compi
     if (!a.json) {
         if (a.several)
             print("{}\n", session.options().target);
+        printInputSizes(session);
         printFunctions(coverage.subgraphs);
         print("{} tasks: {} with a record, {} with a near match, {} on default schedules; sum of tasks {}\n",
               coverage.tasks, coverage.records, coverage.near, coverage.defaults,
@@ -158,9 +161,10 @@ nlohmann::json variants(const session::CompileReport& report)
     return rows;
 }
 
-void printJson(const session::CompileReport& report)
+void printJson(const session::TuningSession& session, const session::CompileReport& report)
 {
     nlohmann::json out = {{"library", report.library.string()},
+                          {"input_sizes", inputSizes(session)},
                           {"header", report.header.string()},
                           {"description", report.description.string()},
                           {"subgraphs", functions(report.subgraphs)},
@@ -209,9 +213,9 @@ void addCompile(CLI::App& app, Action& run)
             };
             LATHE_TRY_ASSIGN(const auto report, session->exports()->compile(compile, progress, {}));
             if (a->json)
-                printJson(report);
+                printJson(*session, report);
             else
-                printReport(report);
+                printReport(*session, report);
             return {};
         };
     });

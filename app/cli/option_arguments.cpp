@@ -10,6 +10,7 @@ namespace lathe::cli {
 
 using session::OptionInfo;
 using session::OptionShapes;
+using session::OptionSizes;
 using session::OptionType;
 using session::OptionValue;
 
@@ -42,6 +43,22 @@ Result<OptionValue> parseShapes(const std::string& flag, const std::vector<std::
         LATHE_TRY_ASSIGN(shapes.emplace_back(), parseShape(flag, text));
     }
     return OptionValue(std::move(shapes));
+}
+
+/// "height=640"; a name may have '=' in it.
+Result<OptionValue> parseSizes(const std::string& flag, const std::vector<std::string>& texts)
+{
+    OptionSizes sizes;
+    for (const std::string& text : texts) {
+        const std::size_t equals = std::min(text.rfind('='), text.size());
+        std::int64_t size = 0;
+        const char* const begin = text.data() + std::min(equals + 1, text.size());
+        const auto [end, error] = std::from_chars(begin, text.data() + text.size(), size);
+        if (equals == 0 || error != std::errc() || end != text.data() + text.size() || size < 0)
+            return makeError(Errc::InvalidArgument, fmt::format("{} {} is not of the form NAME=N", flag, text));
+        sizes.emplace_back(text.substr(0, equals), size);
+    }
+    return OptionValue(std::move(sizes));
 }
 
 Result<OptionValue> parseSeconds(const std::string& text)
@@ -122,6 +139,11 @@ void addOption(CLI::App& command, const session::SetOption& option, std::functio
         added->allow_extra_args(false); // else it would take what stands behind its value
         if (const auto words = session::wordsOf(info); !words.empty())
             added->check(CLI::IsMember(words).description(""));
+        break;
+    case OptionType::Sizes:
+        added = command.add_option_function<std::vector<std::string>>(
+            flag, [take, flag](const std::vector<std::string>& texts) { take(parseSizes(flag, texts)); }, help);
+        added->allow_extra_args(false);
         break;
     case OptionType::Shapes:
         added = command.add_option_function<std::vector<std::string>>(

@@ -20,6 +20,7 @@ void printTable(const session::TuningSession& session, const std::string& dag)
 {
     double flop = 0;
     int weight = 0;
+    printInputSizes(session);
     const auto tasks = session.tasks();
     print("{:>4}  {:>6}  {:>9}  {}\n", "ID", "Weight", "MFLOP", "Task");
     for (const auto& task : tasks) {
@@ -80,6 +81,7 @@ void printJson(const session::TuningSession& session)
         untuned.push_back({{"name", function.name}, {"reason", function.reason}});
     const json out = {{"model", session.options().model.source},
                       {"target", session.options().target},
+                      {"input_sizes", inputSizes(session)},
                       {"tasks", tasks},
                       {"untuned", untuned}};
     print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -112,8 +114,7 @@ void addTasks(CLI::App& app, Action& run)
             arguments->dag = "nested";
         run = [arguments]() -> Result<> {
             LATHE_TRY_ASSIGN(session::OpenOptions options, arguments->model.openOptions());
-            options.readOnly = true;
-            options.project.clear();
+            options.readOnly = true; // the project says what was used last: sizes of inputs, target
             LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(options));
             printNotices(session->notices());
             if (arguments->json)

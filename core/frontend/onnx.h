@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/frontend/open_dimensions.h"
 #include "core/graph/graph.h"
 #include "core/support/message.h"
 
@@ -16,10 +17,14 @@ namespace lathe::frontend {
 
 struct ImportOptions
 {
-    /// Value of symbolic batch dimensions: the first dimension of each input. Unset: 1, with a note.
+    /// Size of the batch (OpenDimension::isBatch). Unset: 1, with a note.
     std::optional<std::int64_t> batch;
-    /// Whole shapes by input name; they set every other use of the same symbol too.
+    /// Whole shapes by input name; they set every other use of the same dimension too.
     std::map<std::string, std::vector<std::int64_t>> shapes;
+    /// Sizes of open dimensions by OpenDimension::name.
+    std::vector<std::pair<std::string, std::int64_t>> sizes;
+    /// What the model leaves open, with the sizes that were used. May be null.
+    std::vector<OpenDimension>* dimensions = nullptr;
     /// Remarks for people, such as a batch that was chosen. May be null.
     std::vector<Message>* notes = nullptr;
     /// Files from this size on stay mapped, and the weights of at least `leastMapped` bytes in them are not copied.

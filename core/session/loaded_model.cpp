@@ -7,6 +7,7 @@
 #include "core/graph/pass_runner.h"
 #include "core/graph/passes.h"
 #include "core/session/back_ends.h"
+#include "core/session/input_sizes.h"
 #include "core/support/hash.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
@@ -22,21 +23,6 @@
 namespace lathe::session {
 
 namespace {
-
-Result<std::string> hashFile(const std::filesystem::path& file)
-{
-    // Content hash by blocks: model files reach gigabytes.
-    std::ifstream in(file, std::ios::binary);
-    if (!in)
-        return makeError(Errc::NotFound, say(Msg::FileNotRead, file.string()));
-    std::string digest;
-    std::vector<char> block(1 << 22);
-    while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0)
-        digest = contentHash(digest
-                             + contentHash(std::string_view(block.data(), static_cast<std::size_t>(in.gcount()))).hex())
-                     .hex();
-    return digest;
-}
 
 Result<graph::Graph> importModel(LoadedModel& model)
 {
@@ -54,22 +40,35 @@ Result<graph::Graph> importModel(LoadedModel& model)
             return makeError(Errc::InvalidArgument,
                              fmt::format("--weight-seed is {}, it must be below 2^32", spec.seed));
         options.seed = static_cast<std::uint32_t>(spec.seed);
-        if (!spec.shapes.empty())
+        if (!spec.shapes.empty() || !spec.sizes.empty())
             return makeError(Errc::InvalidArgument, say(Msg::ZooFixedShapes));
         model.hash =
             contentHash(fmt::format("{} {} {} {}", spec.source, options.batch, options.layout, options.seed)).hex();
         return frontend::buildZoo(name, options);
     }
-    LATHE_TRY_ASSIGN(model.hash, hashFile(spec.source));
-    frontend::ImportOptions options;
-    options.batch = spec.batch;
+    LATHE_TRY_ASSIGN(model.hash, modelFileHash(spec.source));
+    frontend::ImportOptions options = importSizes(spec);
     options.notes = &model.notices;
-    for (const auto& [name, shape] : spec.shapes)
-        options.shapes[name] = shape;
+    options.dimensions = &model.dimensions;
     return frontend::importOnnx(spec.source, options);
 }
 
 } // namespace
+
+Result<std::string> modelFileHash(const std::filesystem::path& file)
+{
+    // Content hash by blocks: model files reach gigabytes.
+    std::ifstream in(file, std::ios::binary);
+    if (!in)
+        return makeError(Errc::NotFound, say(Msg::FileNotRead, file.string()));
+    std::string digest;
+    std::vector<char> block(1 << 22);
+    while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0)
+        digest = contentHash(digest
+                             + contentHash(std::string_view(block.data(), static_cast<std::size_t>(in.gcount()))).hex())
+                     .hex();
+    return digest;
+}
 
 Hardware figuresOf(std::string_view device)
 {

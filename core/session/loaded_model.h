@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/frontend/open_dimensions.h"
 #include "core/graph/pass_runner.h"
 #include "core/graph/task.h"
 #include "core/session/options/options.h"
@@ -20,12 +21,16 @@ struct LoadedModel
     graph::Partition partition;
     std::vector<graph::PassRun> passes; ///< what was done between `imported` and `partition`
     std::string hash; ///< of the file's bytes, or of the zoo network's name and options
+    std::vector<frontend::OpenDimension> dimensions; ///< that the file leaves open, with the sizes that they have here
     std::vector<Message> notices;
 };
 
 /// Errors: those of the importer, the passes and the partition; InvalidArgument for an unknown target, layout or zoo
 /// name.
 Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std::string_view target);
+
+/// LoadedModel::hash of a model's file. Errors: NotFound.
+Result<std::string> modelFileHash(const std::filesystem::path& file);
 
 /// The model that a project names. If its file is gone, the error says which project names it.
 Result<std::shared_ptr<const LoadedModel>> loadModelOf(const std::filesystem::path& project, const ModelSpec& spec,

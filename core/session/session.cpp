@@ -39,8 +39,10 @@ namespace {
 class Session final : public SessionBase, public ProjectPart, public ExportPart
 {
 public:
-    Session(OpenOptions options, std::shared_ptr<const LoadedModel> model, std::optional<store::Project> project)
+    Session(OpenOptions options, std::shared_ptr<const LoadedModel> model, std::optional<store::Project> project,
+            std::vector<Message> remembered)
         : SessionBase(std::move(options), std::move(model))
+        , m_remembered(std::move(remembered))
         , m_executor(makeTbbExecutor())
     {
         if (project)
@@ -64,7 +66,8 @@ public:
     std::vector<TaskView> tasks() const override;
     std::vector<Message> notices() const override
     {
-        std::vector<Message> notices = m_model->notices;
+        std::vector<Message> notices = m_remembered;
+        notices.insert(notices.end(), m_model->notices.begin(), m_model->notices.end());
         if (m_project && !m_project->readOnlyReason().empty())
             notices.push_back(messageOf(m_project->readOnlyError()));
         for (const std::string& refused : loadBackEnds())
@@ -129,6 +132,7 @@ private:
     Hardware ownHardware() const; ///< of the target, with what a device told
     Result<std::shared_ptr<const LoadedModel>> deviceOpened(std::string_view device);
 
+    const std::vector<Message> m_remembered; ///< what the project said of how the model is opened
     std::unique_ptr<Executor> m_executor;
     std::unique_ptr<store::Project> m_project;
     std::int64_t m_modelRow = 0;
@@ -158,14 +162,13 @@ Result<> Session::registerModel()
     spec.hardware.clear(); // kept apart: the model is the same whatever the limits
     const store::ModelRow row{0, m_model->hash, spec.source, m_model->graph.name,
                               toJson(spec).dump(-1, ' ', false, json::error_handler_t::replace)};
-    if (m_project->readOnly()) {
-        LATHE_TRY_ASSIGN(const auto rows, m_project->models());
-        for (const store::ModelRow& there : rows)
-            if (there.hash == row.hash && there.options == row.options)
-                m_modelRow = there.id;
+    LATHE_TRY_ASSIGN(m_modelRow, findModel(*m_model, *m_project));
+    if (m_project->readOnly())
         return {};
+    if (m_modelRow == 0) {
+        LATHE_TRY_ASSIGN(m_modelRow, m_project->addModel(row));
     }
-    LATHE_TRY_ASSIGN(m_modelRow, m_project->addModel(row));
+    LATHE_TRY(m_project->useModel(m_modelRow, m_model->target.text()));
     std::vector<store::TaskRow> tasks;
     for (const graph::Task& task : m_model->partition.tasks) {
         json keys = json::object();
@@ -536,13 +539,16 @@ Result<CompileReport> Session::compile(const CompileOptions& options, const Prog
 
 namespace {
 
-/// What a project was last tuned for; empty for none.
+/// What a project was last used for; empty for none.
 Result<std::string> latestTarget(const std::filesystem::path& file)
 {
     std::error_code ignored;
     if (file.empty() || !std::filesystem::exists(file, ignored))
         return std::string();
     LATHE_TRY_ASSIGN(const store::Project project, store::Project::open(file, store::Project::Access::Read));
+    LATHE_TRY_ASSIGN(const auto models, project.models());
+    if (!models.empty() && !models.back().target.empty())
+        return models.back().target;
     LATHE_TRY_ASSIGN(const auto sessions, project.sessions());
     return sessions.empty() ? std::string() : sessions.back().target;
 }
@@ -560,7 +566,9 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
     }
     // A model that is named is read first, so that one that cannot be read leaves no empty project behind.
     std::shared_ptr<const LoadedModel> model;
+    std::vector<Message> remembered;
     if (!options.model.source.empty()) {
+        LATHE_TRY_ASSIGN(options.model, withSizesOfProject(std::move(options.model), options.project, remembered));
         LATHE_TRY_ASSIGN(model, loadModel(options.model, options.target));
     }
     std::optional<store::Project> project;
@@ -574,10 +582,16 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
         LATHE_TRY_ASSIGN(const auto models, project->models());
         if (models.empty())
             return makeError(Errc::NotFound, say(Msg::ProjectWithoutModel, options.project.string()));
-        LATHE_TRY_ASSIGN(options.model, modelSpecFromJson(models.back().options));
+        LATHE_TRY_ASSIGN(ModelSpec last, modelSpecFromJson(models.back().options));
+        if (saysSizes(options.model)) { // a variant of it
+            takeSizes(options.model, last);
+            LATHE_TRY_ASSIGN(last, withSizesOfProject(std::move(last), options.project, remembered));
+        }
+        options.model = std::move(last);
         LATHE_TRY_ASSIGN(model, loadModelOf(options.project, options.model, options.target));
     }
-    auto session = std::make_unique<Session>(std::move(options), std::move(model), std::move(project));
+    auto session = std::make_unique<Session>(std::move(options), std::move(model), std::move(project),
+                                             std::move(remembered));
     LATHE_TRY(session->registerModel());
     LATHE_TRY(session->restoreBudgets());
     LATHE_TRY(session->restoreHardware());

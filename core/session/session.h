@@ -3,6 +3,7 @@
 #include "core/session/devices.h"
 #include "core/session/export_part.h"
 #include "core/session/history.h"
+#include "core/session/input_sizes.h"
 #include "core/session/project_part.h"
 #include "core/session/replay/replay.h"
 #include "core/session/run_part.h"
@@ -34,6 +35,9 @@ public:
 
     virtual const OpenOptions& options() const = 0;
     virtual std::shared_ptr<const GraphView> graph() const = 0;
+    /// What the model leaves open, with the sizes that were chosen; empty for a network of the zoo, and where all is
+    /// fixed. options() says the same, in the words in which it was asked for.
+    virtual const std::vector<frontend::OpenDimension>& inputSizes() const = 0;
     virtual std::vector<TaskView> tasks() const = 0; ///< a snapshot with the latest figures
     virtual std::vector<UntunedView> untuned() const = 0;
     virtual std::vector<Message> notices() const = 0; ///< "project is read-only because ...", "batch set to 1"

@@ -18,6 +18,7 @@ class SessionBase : public TuningSession
 public:
     const OpenOptions& options() const final { return m_options; }
     std::shared_ptr<const GraphView> graph() const final { return m_graph; }
+    const std::vector<frontend::OpenDimension>& inputSizes() const final { return m_model->dimensions; }
     std::vector<UntunedView> untuned() const final { return viewUntuned(*m_model); }
 
     void setObserver(SessionObserver* observer) final { m_control.setObserver(observer); }

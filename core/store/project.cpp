@@ -177,21 +177,33 @@ Result<std::int64_t> Project::addModel(const ModelRow& model)
     if (there)
         return find.integer(0);
     LATHE_TRY_ASSIGN(Statement add,
-                     Statement::prepare(*m_db, "INSERT INTO models(hash, source, name, options) VALUES(?, ?, ?, ?)"));
+                     Statement::prepare(*m_db,
+                                        "INSERT INTO models(hash, source, name, options, used) VALUES(?, ?, ?, ?, "
+                                        "1 + coalesce((SELECT max(used) FROM models), 0))"));
     LATHE_TRY(add.bind(model.hash).bind(model.source).bind(model.name).bind(model.options).run());
     return std::int64_t{sqlite3_last_insert_rowid(m_db->handle())};
 }
 
+Result<> Project::useModel(std::int64_t id, std::string_view target)
+{
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(*m_db,
+                           "UPDATE models SET used = 1 + (SELECT max(used) FROM models), target = ? WHERE id = ?"));
+    return s.bind(target).bind(id).run();
+}
+
 Result<std::vector<ModelRow>> Project::models() const
 {
-    LATHE_TRY_ASSIGN(Statement s,
-                     Statement::prepare(*m_db, "SELECT id, hash, source, name, options FROM models ORDER BY id"));
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(*m_db, "SELECT id, hash, source, name, options, target FROM models ORDER BY used, id"));
     std::vector<ModelRow> rows;
     while (true) {
         LATHE_TRY_ASSIGN(const bool row, s.step());
         if (!row)
             return rows;
-        rows.push_back({s.integer(0), s.text(1), s.text(2), s.text(3), s.text(4)});
+        rows.push_back({s.integer(0), s.text(1), s.text(2), s.text(3), s.text(4), s.text(5)});
     }
 }
 

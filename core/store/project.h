@@ -15,7 +15,8 @@ struct ModelRow
     std::string hash; ///< of the file's or the zoo network's contents
     std::string source; ///< path as given, or "zoo:NAME"
     std::string name;
-    std::string options; ///< JSON of batch, shapes, layout, partition, hardware
+    std::string options; ///< JSON of batch, shapes, sizes, layout, partition, hardware
+    std::string target = {}; ///< that it was last used for; empty: nobody noted that
 };
 
 struct TaskRow
@@ -139,7 +140,9 @@ public:
     Result<Project> beside() const;
 
     Result<std::int64_t> addModel(const ModelRow& model); ///< id of the equal one if there is
-    Result<std::vector<ModelRow>> models() const;
+    /// Notes that it is the model that is worked on now, for this target.
+    Result<> useModel(std::int64_t id, std::string_view target);
+    Result<std::vector<ModelRow>> models() const; ///< the one that was used last comes last
     Result<> addTasks(std::int64_t model, const std::vector<TaskRow>& tasks);
     Result<std::vector<TaskRow>> tasks(std::int64_t model) const;
 

@@ -215,9 +215,18 @@ constexpr const char* kVersion7 = R"sql(
 ALTER TABLE records ADD COLUMN about TEXT NOT NULL DEFAULT '';
 )sql";
 
+// Which model is worked on, and for what: a model comes back in other sizes, so that the youngest row is not always the
+// latest. `used` counts up.
+constexpr const char* kVersion8 = R"sql(
+ALTER TABLE models ADD COLUMN used INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE models ADD COLUMN target TEXT NOT NULL DEFAULT '';
+UPDATE models SET used = id,
+    target = coalesce((SELECT target FROM sessions WHERE sessions.model = models.id ORDER BY sessions.id DESC LIMIT 1), '');
+)sql";
+
 } // namespace
 
 const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {
-    kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6, kVersion7};
+    kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6, kVersion7, kVersion8};
 
 } // namespace lathe::store

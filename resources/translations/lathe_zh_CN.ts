@@ -223,6 +223,10 @@
             <source>Copy command line: import lo&amp;gs</source>
             <translation>复制命令行：导入日志(&amp;G)</translation>
         </message>
+        <message>
+            <source>Input si&amp;zes…</source>
+            <translation>输入尺寸(&amp;Z)…</translation>
+        </message>
     </context>
     <context>
         <name>Appearance</name>
@@ -1272,10 +1276,6 @@
             <translation>输入“{input}”有 {count} 维，形状 [{shape}] 有 {wanted} 维</translation>
         </message>
         <message>
-            <source>dimension {dimension} of input &quot;{input}&quot; is open: set it with --shape</source>
-            <translation>输入“{input}”的第 {dimension} 维未定：请用 --shape 设定</translation>
-        </message>
-        <message>
             <source>image size {size} is not between 1 and 16384</source>
             <translation>图像大小 {size} 不在 1 和 16384 之间</translation>
         </message>
@@ -2060,10 +2060,6 @@
             <translation>{project} 属于模型 {file}，该文件已经不在：请放回文件再打开项目</translation>
         </message>
         <message>
-            <source>--shape is for model files: a network of the zoo has fixed shapes, but takes --batch</source>
-            <translation>--shape 用于模型文件：内置网络的形状固定，但可用 --batch</translation>
-        </message>
-        <message>
             <source>this installation of Lathe has no {kind} back end, so such devices are not looked for</source>
             <translation>这个 Lathe 没有安装 {kind} 后端，因此不会查找此类设备</translation>
         </message>
@@ -2399,6 +2395,42 @@
             <source>{task} has no alternative {alternative}</source>
             <translation>{task} 没有算法 {alternative}</translation>
         </message>
+        <message>
+            <source>the model leaves open: {dimensions}; set each with --dim NAME=N</source>
+            <translation>模型未确定：{dimensions}；请用 --dim 名称=N 逐一设定</translation>
+        </message>
+        <message>
+            <source>{name} (dimension {dimension} of input &quot;{input}&quot;)</source>
+            <translation>{name}（输入“{input}”的维度 {dimension}）</translation>
+        </message>
+        <message>
+            <source>{name} (dimension {dimension} of input &quot;{input}&quot;, and elsewhere)</source>
+            <translation>{name}（输入“{input}”的维度 {dimension} 等处）</translation>
+        </message>
+        <message>
+            <source>the shape of input &quot;{input}&quot; (--shape)</source>
+            <translation>输入“{input}”的形状（--shape）</translation>
+        </message>
+        <message>
+            <source>the model has no open dimension &quot;{name}&quot;; it has {names}</source>
+            <translation>模型没有名为“{name}”的未定维度；未定的有 {names}</translation>
+        </message>
+        <message>
+            <source>the model has no open dimension &quot;{name}&quot;: all its sizes are fixed</source>
+            <translation>模型没有名为“{name}”的未定维度：其尺寸全部固定</translation>
+        </message>
+        <message>
+            <source>dimension {name} is set to {size} and to {other}</source>
+            <translation>维度 {name} 同时被设为 {size} 和 {other}</translation>
+        </message>
+        <message>
+            <source>input sizes as last time in this project: {sizes}</source>
+            <translation>输入尺寸沿用本项目上次的值：{sizes}</translation>
+        </message>
+        <message>
+            <source>--shape and --dim are for model files: a network of the zoo has fixed shapes, but takes --batch</source>
+            <translation>--shape 和 --dim 用于模型文件：内置网络的形状固定，但可用 --batch</translation>
+        </message>
     </context>
     <context>
         <name>ErrorAdvice</name>
@@ -2521,6 +2553,10 @@
         <message>
             <source>The code generator was stopped; one candidate is lost.</source>
             <translation>代码生成器已被终止；损失一个候选程序。</translation>
+        </message>
+        <message>
+            <source>Note</source>
+            <translation>提示</translation>
         </message>
     </context>
     <context>
@@ -4189,6 +4225,26 @@
         <message>
             <source>Issues</source>
             <translation>问题</translation>
+        </message>
+        <message>
+            <source>Input si&amp;zes…</source>
+            <translation>输入尺寸(&amp;Z)…</translation>
+        </message>
+        <message>
+            <source>&amp;List what is not supported…</source>
+            <translation>列出不支持的内容(&amp;L)…</translation>
+        </message>
+        <message>
+            <source>Show the &amp;task</source>
+            <translation>显示任务(&amp;T)</translation>
+        </message>
+        <message>
+            <source>Show the &amp;node</source>
+            <translation>显示节点(&amp;N)</translation>
+        </message>
+        <message>
+            <source>Open the &amp;manual here</source>
+            <translation>打开手册的相关章节(&amp;M)</translation>
         </message>
     </context>
     <context>
@@ -6733,6 +6789,135 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>%1  finals: %2 finalists of %3 tasks in %4 passes; another one is best of %5; estimate %6, was %7</source>
             <translation>%1  决赛：%3 个任务的 %2 个候选，%4 遍；%5 个任务换了最佳；估计 %6，原为 %7</translation>
+        </message>
+        <message>
+            <source>Input sizes: %1</source>
+            <translation>输入尺寸：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::InputSizesDialog</name>
+        <message>
+            <source>Inputs: %1</source>
+            <translation>输入：%1</translation>
+        </message>
+        <message>
+            <source>batch</source>
+            <translation>批大小</translation>
+        </message>
+        <message>
+            <source>channels</source>
+            <translation>通道数</translation>
+        </message>
+        <message>
+            <source>depth</source>
+            <translation>深度</translation>
+        </message>
+        <message>
+            <source>height of the image</source>
+            <translation>图像高度</translation>
+        </message>
+        <message>
+            <source>width of the image</source>
+            <translation>图像宽度</translation>
+        </message>
+        <message>
+            <source>length of the sequence</source>
+            <translation>序列长度</translation>
+        </message>
+        <message>
+            <source>frames of sound</source>
+            <translation>声音帧数</translation>
+        </message>
+        <message>
+            <source>samples of sound</source>
+            <translation>声音采样数</translation>
+        </message>
+        <message>
+            <source>unknown</source>
+            <translation>未知</translation>
+        </message>
+        <message>
+            <source>Input sizes</source>
+            <translation>输入尺寸</translation>
+        </message>
+        <message>
+            <source>%1 leaves sizes of its inputs open. Choose the sizes to tune for. You can change them later with File &gt; Input sizes; what was measured of tasks that stay the same is kept.</source>
+            <translation>%1 的部分输入尺寸未定。请选择要为之调优的尺寸。以后可通过“文件 &gt; 输入尺寸”更改；不变的任务的测量结果会保留。</translation>
+        </message>
+        <message>
+            <source>&amp;Open</source>
+            <translation>打开(&amp;O)</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>%1, dimension %2</source>
+            <translation>%1 的维度 %2</translation>
+        </message>
+        <message>
+            <source>%1 more</source>
+            <translation>另外 %1 个</translation>
+        </message>
+        <message>
+            <source>%1 (%2)</source>
+            <translation>%1（%2）</translation>
+        </message>
+        <message>
+            <source>Shape of %1</source>
+            <translation>%1 的形状</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ModelOpener</name>
+        <message>
+            <source>All sizes of its inputs are fixed in the model</source>
+            <translation>模型的输入尺寸全部固定</translation>
+        </message>
+        <message>
+            <source>Not opened: the sizes of its inputs were not chosen</source>
+            <translation>未打开：没有选择输入尺寸</translation>
+        </message>
+        <message>
+            <source>Not opened: the sizes of its inputs were not chosen; %1 stays open</source>
+            <translation>未打开：没有选择输入尺寸；%1 保持打开</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::UnsupportedDialog</name>
+        <message>
+            <source>Not supported</source>
+            <translation>不支持</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>关闭(&amp;L)</translation>
+        </message>
+        <message>
+            <source>What is not supported</source>
+            <translation>不支持的内容</translation>
+        </message>
+        <message>
+            <source>What</source>
+            <translation>内容</translation>
+        </message>
+        <message>
+            <source>Nodes</source>
+            <translation>节点数</translation>
+        </message>
+        <message>
+            <source>Names of the nodes</source>
+            <translation>节点名称</translation>
+        </message>
+        <message>
+            <source>, %1 more</source>
+            <translation>，另有 %1 个</translation>
+        </message>
+        <message>
+            <source>%1 needs what Lathe does not support. Export the model without it, or replace these nodes (%2 in all).</source>
+            <translation>%1 需要 Lathe 不支持的内容。请在导出模型时避免它们，或替换这些节点（共 %2 个）。</translation>
         </message>
     </context>
 </TS>

@@ -96,9 +96,10 @@ private slots:
         for (const QAction* entry : m_window->menuBar()->actions())
             bar << entry->text();
         QCOMPARE(bar, QStringList({"&File", "&Edit", "&Run", "&Go", "&View", "&Help"}));
-        QCOMPARE(entries(menu("&File")).mid(1),
-                 QStringList({"file.openProject", "&Recent", "file.reopen", "file.start", "-", "file.importLog", "-",
-                              "file.saveView", "actionExport", "file.report", "-", "file.quit"}));
+        QCOMPARE(
+            entries(menu("&File")).mid(1),
+            QStringList({"file.openProject", "&Recent", "file.reopen", "file.start", "file.inputSizes", "-",
+                         "file.importLog", "-", "file.saveView", "actionExport", "file.report", "-", "file.quit"}));
         QCOMPARE(entries(menu("&Edit")),
                  QStringList({"edit.undo", "edit.redo", "-", "edit.copy", "-", "records.note", "project.note",
                               "records.remeasure", "-", "edit.find", "graph.next", "graph.previous", "-",

@@ -12,6 +12,7 @@ ErrorAdvice errorAdvice(const QString& code)
         const char* code;
         const char* title;
         const char* advice;
+        const char* topic = "errors";
     };
     static constexpr Row kRows[] = {
         {"InvalidArgument", QT_TRANSLATE_NOOP("ErrorAdvice", "Wrong input"),
@@ -35,20 +36,22 @@ ErrorAdvice errorAdvice(const QString& code)
         {"WrongAnswer", QT_TRANSLATE_NOOP("ErrorAdvice", "Wrong result"),
          QT_TRANSLATE_NOOP("ErrorAdvice", "The program computed something else and is not used; please report it.")},
         {"DeviceLost", QT_TRANSLATE_NOOP("ErrorAdvice", "Device lost"),
-         QT_TRANSLATE_NOOP("ErrorAdvice", "Check the device and its connection.")},
+         QT_TRANSLATE_NOOP("ErrorAdvice", "Check the device and its connection."), "devices"},
         {"WorkerCrashed", QT_TRANSLATE_NOOP("ErrorAdvice", "Crashed"),
          QT_TRANSLATE_NOOP("ErrorAdvice", "The program crashed in its worker process; one candidate is lost.")},
         {"Cancelled", QT_TRANSLATE_NOOP("ErrorAdvice", "Cancelled"), ""},
         {"StoreFailed", QT_TRANSLATE_NOOP("ErrorAdvice", "Project not written"),
          QT_TRANSLATE_NOOP("ErrorAdvice", "Free disk space or choose another folder; what was stored is safe.")},
+        {kNotice, QT_TRANSLATE_NOOP("ErrorAdvice", "Note"), "", "issues"},
         {"Incompatible", QT_TRANSLATE_NOOP("ErrorAdvice", "Does not fit"),
-         QT_TRANSLATE_NOOP("ErrorAdvice", "Tune the tasks that the text names, or allow default schedules.")},
+         QT_TRANSLATE_NOOP("ErrorAdvice", "Tune the tasks that the text names, or allow default schedules."), "export"},
     };
     for (const Row& row : kRows)
         if (code == QLatin1String(row.code))
-            return {translated(row.title), *row.advice == '\0' ? QString() : translated(row.advice)};
+            return {translated(row.title), *row.advice == '\0' ? QString() : translated(row.advice),
+                    QLatin1String(row.topic)};
     return {translated(QT_TRANSLATE_NOOP("ErrorAdvice", "Internal error")),
-            translated(QT_TRANSLATE_NOOP("ErrorAdvice", "Please report it, with the text."))};
+            translated(QT_TRANSLATE_NOOP("ErrorAdvice", "Please report it, with the text.")), QStringLiteral("errors")};
 }
 
 } // namespace lathe::ui

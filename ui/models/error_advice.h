@@ -9,7 +9,11 @@ struct ErrorAdvice
 {
     QString title;
     QString advice;
+    QString topic; ///< of the manual, that says more
 };
+
+/// Stands for a code where something is told that is no error.
+inline constexpr const char* kNotice = "Notice";
 
 /// `code` as toString(Errc) spells it.
 ErrorAdvice errorAdvice(const QString& code);

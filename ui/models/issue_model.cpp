@@ -52,6 +52,27 @@ void IssueModel::add(const Issue& issue)
     emit dataChanged(index(row, CountColumn), index(row, CountColumn));
 }
 
+std::vector<IssueAction> IssueModel::actionsOf(int row) const
+{
+    const Issue& issue = m_issues[static_cast<std::size_t>(row)];
+    std::vector<IssueAction> actions;
+    if (issue.action.kind != IssueAction::Kind::None)
+        actions.push_back(issue.action);
+    if (issue.task >= 0)
+        actions.push_back({IssueAction::Kind::ShowTask, QString::number(issue.task)});
+    if (const Argument* const named = issue.about ? issue.about->find("nodes") : nullptr) {
+        const auto* const list = std::get_if<std::vector<std::string>>(&named->value);
+        const auto* const one = std::get_if<std::string>(&named->value);
+        const std::string name = list != nullptr && !list->empty() ? list->front() : one != nullptr ? *one : "";
+        if (!name.empty())
+            actions.push_back({IssueAction::Kind::ShowNode, QString::fromStdString(name).remove(QLatin1Char('"'))});
+    }
+    const bool aboutSizes = issue.action.kind == IssueAction::Kind::InputSizes;
+    actions.push_back(
+        {IssueAction::Kind::Manual, aboutSizes ? QStringLiteral("input-sizes") : errorAdvice(issue.code).topic});
+    return actions;
+}
+
 int IssueModel::rowCount(const QModelIndex& parent) const
 {
     return parent.isValid() ? 0 : static_cast<int>(m_issues.size());

@@ -9,6 +9,23 @@
 
 namespace lathe::ui {
 
+/// What a person can do about a row of the Issues.
+struct IssueAction
+{
+    enum class Kind
+    {
+        None,
+        InputSizes, ///< say how large the inputs of `subject`, a model or project, are
+        ListUnsupported, ///< all that Lathe lacks for `subject`, a model
+        ShowTask, ///< `subject`: its index
+        ShowNode, ///< of the network that is open; `subject`: its name
+        Manual ///< `subject`: the topic
+    };
+    Kind kind = Kind::None;
+    QString subject;
+    bool operator==(const IssueAction&) const = default;
+};
+
 /// What went wrong, one row per (stage, code, text): repeats are counted. Failed trials, import problems, failed
 /// commands.
 class IssueModel final : public QAbstractTableModel
@@ -37,6 +54,7 @@ public:
         int task = -1;
         int count = 1;
         About about = {}; ///< the text, where it is core's: shown in the window's language
+        IssueAction action = {}; ///< what helps most; without one it is worked out of the others
     };
 
     static constexpr int kMostRows = 2000;
@@ -46,6 +64,9 @@ public:
     void retranslate();
     /// Adds, or counts up the equal one; once there are so many, the latest of its code.
     void add(const Issue& issue);
+
+    /// What can be done about a row: what helps most comes first, the manual last. Never empty.
+    std::vector<IssueAction> actionsOf(int row) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;

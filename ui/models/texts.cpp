@@ -61,6 +61,14 @@ QString shapeText(const session::TensorView& tensor)
     return dims.join(QStringLiteral("×"));
 }
 
+QString inputSizesText(const std::vector<frontend::OpenDimension>& dimensions)
+{
+    QStringList words;
+    for (const auto& [name, size] : frontend::sizesOf(dimensions))
+        words << QStringLiteral("%1 = %2").arg(QString::fromStdString(name)).arg(size);
+    return words.join(QStringLiteral(", "));
+}
+
 QString withoutMnemonic(QString text)
 {
     if (const auto bracket = text.indexOf(QStringLiteral("(&"));

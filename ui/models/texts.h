@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/session/events.h"
+#include "core/session/input_sizes.h"
 #include "core/session/views.h"
 
 #include <QString>
@@ -19,6 +20,8 @@ QString ageText(double seconds);
 QString minutesText(double seconds);
 /// "1×64×56×56"; "≤200×7" where the extent depends on data.
 QString shapeText(const session::TensorView& tensor);
+/// "batch = 1, height = 640": of what a model leaves open; empty where all is fixed.
+QString inputSizesText(const std::vector<frontend::OpenDimension>& dimensions);
 /// An action's text without the marks of its mnemonic: "&Open" is "Open", "打开(&O)" is "打开".
 QString withoutMnemonic(QString text);
 

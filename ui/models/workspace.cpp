@@ -5,6 +5,7 @@
 #include "ui/bridge/trial_jobs.h"
 #include "ui/models/core_text.h"
 #include "ui/models/edits.h"
+#include "ui/models/error_advice.h"
 #include "ui/models/history_reader.h"
 #include "ui/models/import_problems.h"
 #include "ui/models/issue_model.h"
@@ -30,6 +31,17 @@ constexpr double kPaceSeconds = 30;
 constexpr qsizetype kMaxNodes = 4; ///< that a row among the issues names
 constexpr qsizetype kMaxCurve = 4000;
 constexpr double kReplaySpeed = 10; ///< when it opens
+
+/// Whether other sizes of the inputs may help.
+bool isAboutSizes(const Error& error)
+{
+    if (error.code != Errc::InvalidArgument || !error.about)
+        return false;
+    for (const char* name : {"dimensions", "names", "other", "input", "nodes"})
+        if (error.about->find(name) != nullptr)
+            return true;
+    return false;
+}
 
 QString codeText(Errc code)
 {
@@ -99,11 +111,12 @@ QString Workspace::projectFor(const QString& source)
     return folder.filePath(stem + QStringLiteral(".lathe"));
 }
 
-void Workspace::open(const QString& source, const QString& target)
+void Workspace::open(const QString& source, const QString& target, const session::ModelSpec& sizes)
 {
     session::OpenOptions options;
     if (!source.endsWith(QStringLiteral(".lathe")))
         options.model.source = source.toStdString();
+    session::takeSizes(sizes, options.model);
     options.target = target.toStdString();
     options.project = projectFor(source).toStdString();
     m_asked = source;
@@ -113,23 +126,47 @@ void Workspace::open(const QString& source, const QString& target)
 
 void Workspace::onOpenFailed(const QString& what, const Error& error)
 {
-    m_asked = m_source; // stays open, or comes back
+    const QString asked = std::exchange(m_asked, m_source); // which stays open, or comes back
     m_clearIssues = false;
     const std::vector<ImportProblem> problems = importProblems(error.about);
+    if (!problems.empty())
+        m_refusals[asked] = error.about;
     for (const ImportProblem& problem : problems) {
         const qsizetype more = problem.count - problem.nodes.size();
         const QString nodes = problem.nodes.mid(0, kMaxNodes).join(QStringLiteral(", "));
         const qsizetype unnamed = more + std::max<qsizetype>(0, problem.nodes.size() - kMaxNodes);
-        m_issues->add({codeText(error.code), unnamed > 0 ? tr("%1 and %2 more").arg(nodes).arg(unnamed) : nodes,
-                       tr("%1 needs what is not supported: %2").arg(QFileInfo(what).fileName(), problem.what), -1,
-                       problem.count});
+        m_issues->add({codeText(error.code),
+                       unnamed > 0 ? tr("%1 and %2 more").arg(nodes).arg(unnamed) : nodes,
+                       tr("%1 needs what is not supported: %2").arg(QFileInfo(what).fileName(), problem.what),
+                       -1,
+                       problem.count,
+                       {},
+                       {IssueAction::Kind::ListUnsupported, asked}});
     }
     if (problems.empty()) {
-        addIssue(what, error);
+        IssueModel::Issue issue{codeText(error.code), what, QString::fromStdString(error.message), -1, 1, error.about};
+        if (isAboutSizes(error))
+            issue.action = {IssueAction::Kind::InputSizes, asked};
+        addIssue(issue);
         return;
     }
     log(errorText(error));
     emit issueRaised();
+}
+
+/// A remark of a session is no error, unless it says that nothing is written.
+IssueModel::Issue Workspace::noticeOf(const Message& notice) const
+{
+    const bool unwritten = notice.id == Msg::ReadOnly || notice.id == Msg::ReadOnlyFolder
+                           || notice.id == Msg::ReadOnlyOther;
+    const bool sizes = notice.id == Msg::SizesOfLastTime || notice.id == Msg::BatchSetToOne;
+    return {unwritten ? codeText(Errc::StoreFailed) : QLatin1String(kNotice),
+            m_source,
+            QString::fromStdString(textOf(notice)),
+            -1,
+            1,
+            about(notice),
+            sizes ? IssueAction{IssueAction::Kind::InputSizes, m_source} : IssueAction()};
 }
 
 void Workspace::openReplay(const QString& project, qint64 run)
@@ -165,11 +202,13 @@ void Workspace::onOpened()
     }
     readHistory();
     for (const Message& notice : opened.notices())
-        addIssue(m_source, makeError(Errc::StoreFailed, notice));
+        addIssue(noticeOf(notice));
     log(tr("Opened %1: %2 tasks, %3 functions that are no task")
             .arg(m_source)
             .arg(m_tasks->rowCount())
             .arg(opened.untuned().size()));
+    if (const QString sizes = inputSizesText(opened.inputSizes()); !sizes.isEmpty())
+        log(tr("Input sizes: %1").arg(sizes));
     emit figuresChanged();
 }
 
@@ -374,10 +413,15 @@ void Workspace::addIssue(const QString& code, const QString& where, const QStrin
 
 void Workspace::addIssue(const QString& where, const Error& error, int task)
 {
-    m_issues->add({codeText(error.code), where, QString::fromStdString(error.message), task, 1, error.about});
-    if (task >= 0)
+    addIssue({codeText(error.code), where, QString::fromStdString(error.message), task, 1, error.about});
+}
+
+void Workspace::addIssue(const IssueModel::Issue& issue)
+{
+    m_issues->add(issue);
+    if (issue.task >= 0)
         return;
-    log(errorText(error));
+    log(coreText(issue.text.toStdString(), issue.about));
     emit issueRaised();
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "core/session/session.h"
+#include "ui/models/issue_model.h"
 
 #include <QElapsedTimer>
+#include <QHash>
 #include <QObject>
 #include <QPointF>
 #include <QVector>
@@ -12,7 +14,6 @@ namespace lathe::ui {
 class DeviceList;
 class Edits;
 class HistoryReader;
-class IssueModel;
 class Selection;
 class SessionBridge;
 class TaskModel;
@@ -51,8 +52,10 @@ public:
     /// What is open: a path, or zoo:NAME.
     QString source() const { return m_source; }
     /// Opens a model or project, which without a target is shown for what it was tuned for; opened() of the bridge, or
-    /// a row among the issues, follows.
-    void open(const QString& source, const QString& target);
+    /// a row among the issues, follows. Of `sizes` those of the inputs count: where it says none, those of last time.
+    void open(const QString& source, const QString& target, const session::ModelSpec& sizes = {});
+    /// Why a model could not be opened, if it was because of what Lathe lacks; null: it was not.
+    About refusalOf(const QString& source) const { return m_refusals.value(source); }
     /// A stored run of a project, the latest for 0: opened() follows, then start() of the bridge plays it.
     void openReplay(const QString& project, qint64 run = 0);
     /// Null: what is open is no replay.
@@ -70,6 +73,7 @@ public:
     /// the front.
     void addIssue(const QString& code, const QString& where, const QString& text, int task = -1);
     void addIssue(const QString& where, const Error& error, int task = -1);
+    void addIssue(const IssueModel::Issue& issue);
     void log(const QString& text);
     /// "3 of 5 lines taken (tasks: 2). ...": what an import did.
     static QString importText(const session::LogImport& done);
@@ -77,6 +81,8 @@ public:
 signals:
     void logged(const QString& line);
     void issueRaised(); ///< one that wants to be seen
+    void helpWanted(const QString& topic); ///< of the manual
+    void inputSizesWanted(const QString& source); ///< other ones, of what is open or could not be opened
     void figuresChanged();
     void runCleared(); ///< a new run begins, or a replay again: live views start empty
 
@@ -85,6 +91,7 @@ public slots:
 
 private:
     void onOpened();
+    IssueModel::Issue noticeOf(const Message& notice) const;
     void onOpenFailed(const QString& what, const Error& error);
     void readHistory();
     void onEvents(const std::vector<session::Event>& events);
@@ -101,6 +108,7 @@ private:
     DeviceList* m_devices = nullptr;
     HistoryReader* m_reader = nullptr;
     QString m_source, m_asked; ///< open; to be opened
+    QHash<QString, About> m_refusals; ///< by source
     bool m_clearIssues = false; ///< those of what was open before
     Figures m_figures;
     std::vector<std::pair<double, qint64>> m_pace; ///< (run seconds, trials) of the last half minute

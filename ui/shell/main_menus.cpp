@@ -79,6 +79,8 @@ void MainWindow::addFileEntries()
               else if (m_workspace->session() != nullptr)
                   m_layout->showWork();
           });
+    a.addWhileOpen("file.inputSizes", QT_TRANSLATE_NOOP("Actions", "Input si&zes…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_D},
+                   MenuPlace{MenuSection::FileOpen, 60}, [this] { chooseInputSizes(m_workspace->source()); });
     a.add("file.importLog", QT_TRANSLATE_NOOP("Actions", "&Import tuning logs…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_I},
           MenuPlace{MenuSection::FileImport, 10}, [this] { browseLogs(); });
     a.add("file.saveView", QT_TRANSLATE_NOOP("Actions", "Sa&ve this view…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_S},

@@ -16,6 +16,7 @@ namespace lathe::ui {
 class ActionCatalog;
 class Desktop;
 class HeadStartMenu;
+class ModelOpener;
 class ReplayBar;
 class RunBar;
 class StartPage;
@@ -36,7 +37,8 @@ public:
     explicit MainWindow(std::span<const PageEntry> pages, QWidget* parent = nullptr);
     ~MainWindow() override;
 
-    /// A path of a model or project, or zoo:NAME. Not modal; problems become rows of the Issues dock.
+    /// A path of a model or project, or zoo:NAME. Asks for sizes of inputs that the model leaves open; problems become
+    /// rows of the Issues dock.
     /// Without a target a project is shown for what it was tuned for, a model for what the bar says.
     void openSource(const QString& source, const QString& target = {});
     Desktop& desktop() const { return *m_desktop; }
@@ -70,6 +72,8 @@ private:
     void connectStart();
     void connectRun();
     void onOpened();
+    void onNotOpened();
+    void chooseInputSizes(const QString& source);
     void updateState();
     void updateStatus();
     void remember();
@@ -99,6 +103,7 @@ private:
     ActionCatalog* m_actions = nullptr;
     WindowActions* m_entries = nullptr;
     WindowLayout* m_layout = nullptr;
+    ModelOpener* m_opener = nullptr;
     RunBar* m_bar = nullptr;
     ReplayBar* m_replayBar = nullptr;
     StartPage* m_start = nullptr;

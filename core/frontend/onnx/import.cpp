@@ -4,6 +4,7 @@
 #include "core/frontend/onnx/importer.h"
 #include "core/frontend/onnx/missing.h"
 #include "core/frontend/onnx/node_order.h"
+#include "core/frontend/onnx/open_inputs.h"
 #include "core/frontend/onnx/schema.h"
 #include "core/frontend/onnx/weight_cutter.h"
 #include "core/frontend/onnx/wire_check.h"
@@ -73,6 +74,8 @@ public:
         LATHE_TRY(addOutputs());
         if (m_options.notes)
             *m_options.notes = std::move(m_builder.notes());
+        if (m_options.dimensions)
+            *m_options.dimensions = std::move(m_open.dimensions);
         graph::Graph result = withoutUnused(std::move(m_builder.graph()));
         LATHE_TRY(graph::verify(result));
         return result;
@@ -104,7 +107,7 @@ private:
         return {};
     }
 
-    /// Binds symbols from the options first, so that the order of inputs does not matter.
+    /// Sizes from the options first, so that the order of inputs does not matter.
     Result<> addInputs()
     {
         for (const auto& [name, shape] : m_options.shapes) {
@@ -116,14 +119,19 @@ private:
             if (found->type().tensor_type().has_shape() && dims.dim_size() != static_cast<int>(shape.size()))
                 return makeError(Errc::InvalidArgument, say(Msg::InputDimensions, name, dims.dim_size(),
                                                             fmt::format("{}", fmt::join(shape, ", ")), shape.size()));
-            for (int d = 0; d < dims.dim_size(); ++d) {
-                if (!dims.dim(d).dim_param().empty())
-                    m_symbols.emplace(dims.dim(d).dim_param(), shape[static_cast<std::size_t>(d)]);
-            }
         }
+        // Older files list their weights as inputs too.
+        m_open = openInputsOf(m_proto, [this](const std::string& name) { return isInitializer(name); });
+        LATHE_TRY(giveSizes(m_open, m_options));
+        LATHE_TRY(checkSizes(m_open, m_options));
+        for (OpenDimension& dimension : m_open.dimensions)
+            if (!dimension.size) {
+                m_builder.note(say(Msg::BatchSetToOne, dimension.places.front().input));
+                dimension.size = 1;
+            }
         for (const auto& input : m_proto.input()) {
-            if (m_builder.knows(input.name()) && isInitializer(input.name()))
-                continue; // older files list their weights as inputs too
+            if (isInitializer(input.name()))
+                continue;
             LATHE_TRY(addInput(input));
         }
         return {};
@@ -153,11 +161,8 @@ private:
             return makeError(Errc::Unsupported, say(Msg::InputOfType, input.name(), dataTypeText(type.elem_type())));
         const auto given = m_options.shapes.find(input.name());
         std::vector<std::int64_t> shape;
-        if (!type.has_shape()) {
-            if (given == m_options.shapes.end())
-                return makeError(Errc::InvalidArgument, say(Msg::InputWithoutShape, input.name()));
-            shape = given->second;
-        }
+        if (!type.has_shape())
+            shape = given->second; // checkSizes() saw to it
         for (int d = 0; type.has_shape() && d < type.shape().dim_size(); ++d) {
             LATHE_TRY_ASSIGN(const std::int64_t extent,
                              extentOf(input.name(), type.shape().dim(d), d,
@@ -187,22 +192,9 @@ private:
                 return makeError(Errc::InvalidArgument, say(Msg::BatchFixed, fixed, input, *m_options.batch));
             return fixed;
         }
-        const std::string& symbol = dim.dim_param();
-        if (given)
-            return *given;
-        if (const auto known = m_symbols.find(symbol); !symbol.empty() && known != m_symbols.end())
-            return known->second;
-        if (position != 0)
-            return makeError(
-                Errc::InvalidArgument,
-                say(Msg::DimensionOpen,
-                    symbol.empty() ? fmt::format("{}", position) : fmt::format("{} ({})", position, symbol), input));
-        if (!m_options.batch)
-            m_builder.note(say(Msg::BatchSetToOne, input));
-        const std::int64_t batch = m_options.batch.value_or(1);
-        if (!symbol.empty())
-            m_symbols.emplace(symbol, batch);
-        return batch;
+        if (const OpenDimension* const open = findOpen(m_open, input, position))
+            return open->size.value_or(1);
+        return given.value_or(0); // 0 in the file
     }
 
     /// `prefix` stands in front of the names of a branch's nodes.
@@ -496,7 +488,7 @@ private:
     CutWeights m_cut;
     Missing m_missing;
     std::unordered_set<std::string> m_unknown; ///< values behind unsupported nodes
-    std::map<std::string, std::int64_t> m_symbols;
+    OpenInputs m_open; ///< with the sizes that are used
 };
 
 Result<std::int64_t> opsetOf(const ModelProto& model, std::vector<Message>* notes)

@@ -163,6 +163,18 @@ OptionTable<ModelSpec> makeModelTable()
                                .usual = "as the model says",
                                .condition = "model: shapes",
                                .serious = true}),
+        optionRow(&S::sizes,
+                  {.flag = "--dim",
+                   .type = OptionType::Sizes,
+                   .placeholder = "NAME=N",
+                   .help = "Set a dimension that the model leaves open, in all inputs that have it, by its name in the "
+                           "model, or as INPUT:AXIS where it has none; may be given several times",
+                   .commands = kOnModels,
+                   .key = "sizes",
+                   .usual = "as last time in the project; a batch else 1",
+                   .condition = "model: sizes",
+                   .serious = true,
+                   .sparse = true}),
         optionRow(&S::layout, {.flag = "--layout",
                                .type = OptionType::Word,
                                .placeholder = "LAYOUT",
@@ -254,7 +266,7 @@ Option<OpenOptions> targetsRow()
         "-threads=2\"); given several times, compile makes one library with a variant for each, of which the best "
         "that the processor supports is run";
     row.commands = kOnModels;
-    row.usual = "what the project was last tuned for, else cpu";
+    row.usual = "what the project was last used for, else cpu";
     row.get = [](const OpenOptions& o) -> OptionValue {
         std::vector<std::string> targets;
         if (!o.target.empty())

@@ -21,9 +21,8 @@ namespace lathe::session {
 // follows it.
 
 /// What an option may hold; nothing: it was left open.
-using OptionShapes = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
 using OptionValue = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string,
-                                 std::vector<std::string>, OptionShapes>;
+                                 std::vector<std::string>, OptionShapes, OptionSizes>;
 
 enum class OptionType : std::uint8_t
 {
@@ -34,7 +33,8 @@ enum class OptionType : std::uint8_t
     Text, ///< std::string
     Word, ///< std::string, one of OptionInfo::words
     Texts, ///< std::vector<std::string>; the flag may come several times
-    Shapes ///< OptionShapes; "NAME=1,3,224,224", the flag may come several times
+    Shapes, ///< OptionShapes; "NAME=1,3,224,224", the flag may come several times
+    Sizes ///< OptionSizes; "NAME=640", the flag may come several times
 };
 
 struct OptionInfo

@@ -34,6 +34,7 @@ struct ShellText
         return fmt::format("{}", fmt::join(texts, " "));
     }
     std::string operator()(const OptionShapes&) const { return {}; } // has no single text
+    std::string operator()(const OptionSizes&) const { return {}; } // neither
     template<typename Whole>
     std::string operator()(const Whole& number) const
     {
@@ -105,6 +106,9 @@ std::vector<std::string> commandLineArguments(const std::vector<SetOption>& opti
         else if (const auto* shapes = std::get_if<OptionShapes>(&option.value))
             for (const auto& [name, shape] : *shapes)
                 add(fmt::format("{}={}", name, fmt::join(shape, ",")));
+        else if (const auto* sizes = std::get_if<OptionSizes>(&option.value))
+            for (const auto& [name, size] : *sizes)
+                add(fmt::format("{}={}", name, size));
         else
             add(shellText(option, option.value));
     }

@@ -14,12 +14,16 @@ namespace lathe::session {
 // What a person can ask for, as values: from the command line, the window, or a project. Nothing else is needed to hold
 // them.
 
+using OptionShapes = std::vector<std::pair<std::string, std::vector<std::int64_t>>>; ///< by input
+using OptionSizes = std::vector<std::pair<std::string, std::int64_t>>; ///< by dimension
+
 /// MODEL of the command line: an ONNX file or "zoo:NAME", and the options that go with it.
 struct ModelSpec
 {
     std::string source;
     std::optional<std::int64_t> batch;
-    std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;
+    OptionShapes shapes;
+    OptionSizes sizes; ///< of open dimensions (frontend/open_dimensions.h)
     std::string layout; ///< "", "NHWC", "NCHW"
     bool softmax = false; ///< one is appended to the outputs (frontend/output_softmax.h)
     std::string partition = "lathe";
@@ -41,7 +45,7 @@ struct ReplayOptions
 struct OpenOptions
 {
     ModelSpec model; ///< empty source: the project's latest model
-    std::string target; ///< empty: what the project was last tuned for, else "cpu"
+    std::string target; ///< empty: what the project was last used for, else "cpu"
     std::vector<std::string> variants; ///< further targets, which an export puts into the same library
     std::filesystem::path project; ///< empty: no history is read or written
     bool readOnly = false;

@@ -51,6 +51,7 @@ std::optional<OptionValue> optionFromJson(OptionType type, const json& value)
     case OptionType::Word: return taken<std::string>(value);
     case OptionType::Texts: return taken<std::vector<std::string>>(value);
     case OptionType::Shapes: return taken<OptionShapes>(value); // [["x", [1, 3, 224, 224]], ...]
+    case OptionType::Sizes: return taken<OptionSizes>(value); // [["height", 640], ...]
     }
     return std::nullopt;
 }

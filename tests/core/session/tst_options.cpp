@@ -54,10 +54,12 @@ std::vector<std::pair<const char*, const void*>> fieldsOf(const TuneOptions& o)
 
 std::vector<std::pair<const char*, const void*>> fieldsOf(const ModelSpec& s)
 {
-    const auto& [source, batch, shapes, layout, softmax, partition, hardware, seed, withoutPasses, passLog] = s;
-    return {{"source", &source},     {"batch", &batch},     {"shapes", &shapes},
-            {"layout", &layout},     {"softmax", &softmax}, {"partition", &partition},
-            {"hardware", &hardware}, {"seed", &seed},       {"withoutPasses", &withoutPasses},
+    const auto& [source, batch, shapes, sizes, layout, softmax, partition, hardware, seed, withoutPasses, passLog] = s;
+    return {{"source", &source},       {"batch", &batch},
+            {"shapes", &shapes},       {"sizes", &sizes},
+            {"layout", &layout},       {"softmax", &softmax},
+            {"partition", &partition}, {"hardware", &hardware},
+            {"seed", &seed},           {"withoutPasses", &withoutPasses},
             {"passLog", &passLog}};
 }
 
@@ -154,6 +156,9 @@ private slots:
         spec.batch = 4;
         spec.shapes = {{"x", {4, 3}}, {"y", {1}}};
         QCOMPARE(words(spec, "verify"), std::string("zoo:mlp --batch 4 --shape x=4,3 --shape y=1"));
+        spec.shapes.clear();
+        spec.sizes = {{"height", 640}, {"x:2", 3}};
+        QCOMPARE(words(spec, "tasks"), std::string("zoo:mlp --batch 4 --dim height=640 --dim x:2=3"));
         CompileOptions compile;
         compile.verify = false;
         compile.output = "lib.so";
@@ -175,6 +180,9 @@ private slots:
             toJson(spec).dump(),
             std::string(
                 R"({"batch":2,"hardware":"","layout":"","partition":"lathe","seed":0,"shapes":[["x",[4,3]]],"source":"zoo:mlp"})"));
+        spec.sizes = {{"height", 640}}; // came later, and stands there only where it is used
+        QVERIFY(toJson(spec).dump().find(R"("sizes":[["height",640]])") != std::string::npos);
+        QVERIFY(modelSpecFromJson(toJson(spec).dump())->sizes == spec.sizes);
     }
 
     void optionsThatCameLaterStandInAProjectOnlyWhereTheyAreUsed()

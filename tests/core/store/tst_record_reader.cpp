@@ -289,6 +289,35 @@ private slots:
         QCOMPARE(must(p.best({{}, "cpu -threads=2", conditions[1]}))[0].record.trial, std::string("t0"));
     }
 
+    void modelsOfTheSeventhSchemaAreOrderedByTheirUse()
+    {
+        {
+            Project now = must(Project::open(file("seventh.lathe"), Project::Access::Write));
+            for (const char* options : {"{\"batch\":1}", "{\"batch\":2}"})
+                must(now.addModel({0, "h", "m.onnx", "m", options}));
+            for (const char* target : {"cpu", "sim"})
+                must(now.addSession({0, 1, target, "{}", 0, 0, "finished"}));
+        }
+        {
+            auto db = must(store::Database::open(file("seventh.lathe"), store::Database::Mode::ReadWrite));
+            must(db.execute("ALTER TABLE models DROP COLUMN used; ALTER TABLE models DROP COLUMN target; "
+                            "PRAGMA user_version=7"));
+        }
+        Project p = must(Project::open(file("seventh.lathe"), Project::Access::Write));
+        auto models = must(p.models());
+        QCOMPARE(models.size(), std::size_t{2});
+        QCOMPARE(models.back().id, std::int64_t{2}); // as before: the youngest
+        QCOMPARE(models.back().target, std::string());
+        QCOMPARE(models.front().target, std::string("sim"));
+        must(p.useModel(1, "cpu -threads=2"));
+        models = must(p.models());
+        QCOMPARE(models.back().id, std::int64_t{1});
+        QCOMPARE(models.back().target, std::string("cpu -threads=2"));
+        const std::int64_t third = must(p.addModel({0, "h", "m.onnx", "m", "{\"batch\":3}"}));
+        QCOMPARE(must(p.models()).back().id, third);
+        QCOMPARE(must(p.addModel({0, "h", "m.onnx", "m", "{\"batch\":2}"})), std::int64_t{2});
+    }
+
     void aProjectOfTheThirdSchemaLearnsOfRepeats()
     {
         {
