@@ -193,6 +193,8 @@ private:
         StageBounds& bounds = m_program.stages[id];
         if (op.kind == OpKind::Placeholder || stage.location == Location::Inlined)
             return {};
+        if (stage.location == Location::At && !isRead(id))
+            return {}; // its reader came out without it, as x - x does
         bounds.active = true;
         bounds.region = op.shape;
         bounds.mins.assign(op.shape.size(), Expr(0));
@@ -233,6 +235,16 @@ private:
         for (const Expr& body : m_bodies[id])
             bounds.bodies.push_back(ir::simplify(ir::substitute(body, map), m_program.ranges));
         return {};
+    }
+
+    /// By the consumers' bodies as they came out, which are known before their producers.
+    bool isRead(std::int32_t id) const
+    {
+        bool read = false;
+        for (const StageBounds& consumer : m_program.stages)
+            for (const Expr& body : consumer.bodies)
+                ir::visit(body, [&](const Expr& e) { read |= e->kind == ExprKind::Load && e->source == id; });
+        return read;
     }
 
     void addGuard(const StageBounds& bounds, std::vector<Expr>& guards, const Expr& guard) const
@@ -287,7 +299,6 @@ private:
         const Relaxer relaxer(m_program.ranges,
                               outerVariables(stage.attachStage, stage.attachIter, stage.scope == "shared"));
         std::vector<std::optional<Span>> box(op.shape.size());
-        bool read = false;
         for (std::size_t c = 0; c < m_stages.size(); ++c) {
             bool outside = false;
             for (const Expr& body : m_program.stages[c].bodies) {
@@ -295,7 +306,6 @@ private:
                     if (e->kind != ExprKind::Load || e->source != id)
                         return;
                     outside |= !isInside(static_cast<std::int32_t>(c), stage.attachStage, stage.attachIter);
-                    read = true;
                     for (std::size_t d = 0; d < box.size(); ++d) {
                         const Span span = relaxer.relax(linearForm(e->operands[d], m_program.ranges));
                         box[d] = box[d] ? relaxer.unite(*box[d], span) : span;
@@ -305,8 +315,6 @@ private:
             if (outside)
                 return refuse(fmt::format("is read by '{}', outside of where it is computed", m_dag.ops[c].name));
         }
-        if (!read)
-            return refuse("is attached but read by nothing");
         for (std::size_t d = 0; d < box.size(); ++d) {
             const std::int64_t extent = box[d]->width + 1;
             if (extent >= op.shape[d])

@@ -11,7 +11,7 @@ namespace lathe::schedule {
 /// What one stage computes, over which loops.
 struct StageBounds
 {
-    bool active = false; ///< computed somewhere: neither placeholder nor inlined
+    bool active = false; ///< computed somewhere: neither placeholder nor inlined, nor attached and read by nothing
     std::vector<ir::Expr> leaves; ///< a fresh variable per iterator, outermost first
     std::vector<std::int64_t> extents; ///< by Iterator::id
     /// The box that is produced each time the stage runs: mins[d] (over the loops around the stage) and region[d]

@@ -102,13 +102,18 @@ private:
     bool isReduceLoop(std::size_t i) const { return m_stage.iters[i].kind == IterKind::Reduction; }
     bool isReduction() const { return m_bounds.bodies[0]->kind == ExprKind::Reduce; }
 
+    bool isAttached(std::size_t other, std::size_t i) const
+    {
+        const Stage& s = m_lowering.state.stages()[other];
+        return m_lowering.program.stages[other].active && s.location == Location::At && s.attachStage == m_id
+               && s.attachIter == static_cast<std::int32_t>(i);
+    }
     bool hasAttached(std::size_t i) const
     {
-        const auto& stages = m_lowering.state.stages();
-        return std::any_of(stages.begin(), stages.end(), [&](const Stage& other) {
-            return other.location == Location::At && other.attachStage == m_id
-                   && other.attachIter == static_cast<std::int32_t>(i);
-        });
+        for (std::size_t other = 0; other < m_lowering.state.stages().size(); ++other)
+            if (isAttached(other, i))
+                return true;
+        return false;
     }
 
     /// auto_unroll_max_step (auto-scheduler.md 3.2): inside out, while no loop that stays is inside, up to 8 deep, and
@@ -139,10 +144,8 @@ private:
     /// Statements of the stages that are computed at loop i, in stage order.
     Result<> emitAttached(std::size_t i, std::vector<Stmt>& into)
     {
-        const auto& stages = m_lowering.state.stages();
-        for (std::size_t other = 0; other < stages.size(); ++other) {
-            const Stage& s = stages[other];
-            if (s.location != Location::At || s.attachStage != m_id || s.attachIter != static_cast<std::int32_t>(i))
+        for (std::size_t other = 0; other < m_lowering.state.stages().size(); ++other) {
+            if (!isAttached(other, i))
                 continue;
             LATHE_TRY_ASSIGN(Stmt attached, emitStage(m_lowering, static_cast<std::int32_t>(other)));
             into.push_back(std::move(attached));
@@ -477,8 +480,8 @@ private:
             const Expr place = ir::load(m_lowering.buffers[m_id][0], m_op.dtype, ownIndices());
             better = better || (ir::eq(value, held) && position < place);
         }
-        // Inside of the guards, not beside them: both sides of a conjunction are computed, and what `better` reads exists
-        // only where they hold.
+        // Inside of the guards, not beside them: both sides of a conjunction are computed, and what `better` reads
+        // exists only where they hold.
         Stmt update = ir::makeBlock({ir::makeStore(m_best, ownIndices(), value),
                                      ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(), position)});
         return guarded(guards(false, true), ir::makeIf(better, std::move(update)));

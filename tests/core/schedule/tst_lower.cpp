@@ -1,3 +1,5 @@
+#include "core/compute/definitions/dense.h"
+#include "core/compute/definitions/elementwise.h"
 #include "core/compute/definitions/reduction.h"
 #include "core/ir/print.h"
 #include "kernel_check.h"
@@ -63,6 +65,7 @@ private slots:
     void serialStagesShareAPhase();
     void innerParallelLoopsAreRefused();
     void readsFromOutsideOfTheAttachPointAreRefused();
+    void whatItsReaderDoesNotNeedIsNotComputed();
     void foldedRowsAreUnsupported();
     void outputsTakeLayouts();
     void paddedStridesReachTheParameter();
@@ -267,6 +270,22 @@ void TestLower::readsFromOutsideOfTheAttachPointAreRefused()
     QVERIFY(!kernel);
     QVERIFY(kernel.error().code == Errc::IllegalSchedule);
     QVERIFY2(kernel.error().message.find("'conv'") != std::string::npos, kernel.error().message.c_str());
+}
+
+void TestLower::whatItsReaderDoesNotNeedIsNotComputed()
+{
+    // a 0, sum 1, c 2, product 3, difference 4, of integers: product - product is 0.
+    compute::DagBuilder b;
+    const compute::Tensor a = b.placeholder("a", {2, 15}, DType::I64), c = b.placeholder("c", {15, 8}, DType::I64);
+    const compute::Tensor sum = compute::binary(b, compute::Binary::Add, a, a);
+    const compute::Tensor product = compute::matmul(b, sum, c, {}, compute::NameEra::Nested);
+    const auto dag = std::move(b).finish({compute::binary(b, compute::Binary::Subtract, product, product)});
+    QVERIFY(dag);
+    const auto state = replayed(*dag, R"([["CA", 3, 4, 0], ["CA", 1, 3, 0]])");
+    QVERIFY2(state, state ? "" : state.error().message.c_str());
+    const QString text = nestText(*state);
+    QVERIFY2(text.contains("T_subtract[ax0, ax1] = (int64)0\n") && !text.contains("matmul"), qPrintable(text));
+    QCOMPARE(wrong(*state), QString());
 }
 
 void TestLower::foldedRowsAreUnsupported()
