@@ -1,6 +1,7 @@
 #include "core/graph/flatten.h"
 
 #include "core/graph/op_traits.h"
+#include "core/graph/rewrite.h"
 
 #include <fmt/format.h>
 
@@ -176,6 +177,38 @@ private:
     std::unordered_set<std::string> m_names;
 };
 
+/// Without what bodies capture and do not use: in the flat form nothing would read it.
+Result<Graph> withoutUnusedCaptures(Graph graph)
+{
+    for (Node& node : graph.nodes) {
+        if (node.bodies.empty())
+            continue;
+        std::vector<Graph> bodies;
+        for (const auto& body : node.bodies) {
+            LATHE_TRY_ASSIGN(Graph inside, withoutUnusedCaptures(*body));
+            bodies.push_back(std::move(inside));
+        }
+        const bool isLoop = traitsOf(node).control == Control::Loop;
+        const std::size_t own = isLoop ? 2 + static_cast<std::size_t>(attrInt(node, "carried", 0)) : 1;
+        const std::size_t ofBody = isLoop ? own : 0; // where a body's captured values begin
+        for (std::size_t i = node.inputs.size(); i-- > own;) {
+            const auto place = static_cast<std::ptrdiff_t>(i - own + ofBody);
+            const auto uses = [place](const Graph& body) {
+                return useCounts(body)[static_cast<std::size_t>(body.inputs[static_cast<std::size_t>(place)].value)]
+                       > 0;
+            };
+            if (std::ranges::any_of(bodies, uses))
+                continue;
+            node.inputs.erase(node.inputs.begin() + static_cast<std::ptrdiff_t>(i));
+            for (Graph& body : bodies)
+                body.inputs.erase(body.inputs.begin() + place);
+        }
+        for (std::size_t k = 0; k < bodies.size(); ++k)
+            node.bodies[k] = std::make_shared<const Graph>(std::move(bodies[k]));
+    }
+    return compact(graph);
+}
+
 } // namespace
 
 Result<Graph> flatten(Graph graph)
@@ -186,7 +219,8 @@ Result<Graph> flatten(Graph graph)
         isFlat = isFlat && node.bodies.empty();
     if (isFlat)
         return graph;
-    return Flattener().run(graph);
+    LATHE_TRY_ASSIGN(const Graph used, withoutUnusedCaptures(std::move(graph)));
+    return Flattener().run(used);
 }
 
 bool isInside(const Graph& graph, std::int32_t region, std::int32_t outer)

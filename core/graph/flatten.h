@@ -18,8 +18,9 @@ namespace lathe::graph {
 ///                                     final..., stacked..., count = loop_end(iteration, next condition, next...,
 ///                                     rows...)
 ///
-/// What a body captures is read directly. The order of nodes means something here: no pass may be run behind this.
-/// A graph without control flow comes back as it is. Errors: those of verify().
+/// What a body captures is read directly; what it captures and does not use goes, with what was computed for it. The
+/// order of nodes means something here: no pass may be run behind this. A graph without control flow comes back as it
+/// is. Errors: those of verify().
 Result<Graph> flatten(Graph graph);
 
 /// Whether `region` is `outer` or inside of it. Everything is inside of region -1.

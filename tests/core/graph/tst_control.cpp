@@ -182,6 +182,40 @@ private slots:
         QCOMPARE(print(*flatten(denseBody("b"))), print(denseBody("b")));
     }
 
+    void whatBodiesCaptureInVainIsNotComputed()
+    {
+        // Both branches capture exp(x): in the one nothing needs what reads it, the other has it as an unused input.
+        GraphMaker maker;
+        const ValueId x = maker.input("x", {4, 8});
+        Graph g = maker.finish({maker.node("vain", "exp", {x})});
+        const ValueId vain = g.outputs[0], condition = g.addValue("condition", DType::Bool, {});
+        g.inputs.push_back(condition);
+        std::vector<std::shared_ptr<const Graph>> bodies;
+        for (const bool reads : {true, false}) {
+            GraphMaker inside;
+            const ValueId data = inside.input("data", {4, 8}), captured = inside.input("captured", {4, 8});
+            if (reads)
+                inside.node("dead", "negative", {captured});
+            bodies.push_back(
+                std::make_shared<const Graph>(inside.finish({inside.node("kept", reads ? "exp" : "relu", {data})})));
+        }
+        Node node;
+        node.name = "fork";
+        node.op = "if";
+        node.inputs = {condition, x, vain};
+        node.outputs = {g.addValue("y", DType::F32, {4, 8})};
+        node.bodies = bodies;
+        g.outputs = node.outputs;
+        g.addNode(std::move(node));
+        const Graph flat = *flatten(g);
+        QStringList ops;
+        for (const Node& each : flat.nodes)
+            ops << QString("%1:%2").arg(QString::fromStdString(each.op)).arg(each.region);
+        QCOMPARE(ops, (QStringList{"branch_begin:-1", "exp:0", "relu:1", "branch_end:-1"}));
+        QVERIFY(inferTypes(flat));
+        QVERIFY(partition(flat, *Target::parse("cpu"), "lathe"));
+    }
+
     void aTaskInALoopWeighsItsTrips()
     {
         const Target target = *Target::parse("cpu");
