@@ -534,12 +534,12 @@ Values bests(Builder& b, NodeReader& node, Converter convert)
         return sizedShape();
     node.ignore("sorted");
     Composer c(b);
-    ValueId sound = x; // what does not exist comes last: not-a-number, or the worst number behind its equals
+    ValueId sound = x; // what does not exist comes last: the worst that there is, behind its equals
     if (count.valid())
         sound = c.where(maskAlong(c, x, {axis, count}), x,
-                        c.like(x, isFloat(b.dtype(x)) ? std::numeric_limits<double>::quiet_NaN()
-                                  : largest != 0      ? -std::numeric_limits<double>::infinity()
-                                                      : std::numeric_limits<double>::infinity()));
+                        c.like(x, largest != 0          ? -std::numeric_limits<double>::infinity()
+                                  : isFloat(b.dtype(x)) ? std::numeric_limits<double>::quiet_NaN()
+                                                        : std::numeric_limits<double>::infinity()));
     const std::int64_t most = std::min((*k)[0].most, c.extent(x, axis));
     const ValueId places = c.op("top_positions", {sound}, {{"axis", axis}, {"k", most}, {"largest", largest}});
     const ValueId best = c.op("gather_elements", {x, places}, {{"axis", axis}});

@@ -65,13 +65,13 @@ Result<Types> inferTopPositions(const Node& node, InputTypes inputs, Constants)
     return Types{{DType::I64, std::move(shape)}};
 }
 
-/// Not-a-number is passed over: it comes last, whichever end is wanted.
+/// Not-a-number is higher than all numbers.
 template<typename T>
 bool comesBefore(T a, T b, bool largest)
 {
     if constexpr (std::is_floating_point_v<T>) {
         if (std::isnan(a) || std::isnan(b))
-            return !std::isnan(a) && std::isnan(b);
+            return std::isnan(a) != std::isnan(b) && std::isnan(a) == largest;
     }
     return largest ? a > b : a < b;
 }

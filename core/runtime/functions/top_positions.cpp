@@ -22,15 +22,14 @@ bool comesFirst(const Entry& a, const Entry& b)
     return a.order != b.order ? a.order > b.order : a.place < b.place;
 }
 
-/// NaN stays the lowest in either direction.
+/// NaN is the highest.
 template<typename T>
 std::uint64_t rankOf(T value, bool largest)
 {
-    const std::uint64_t order = orderOf(value);
-    if constexpr (std::is_integral_v<T>)
-        return largest ? order : ~order;
-    else
-        return largest || order == 0 ? order : ~order;
+    std::uint64_t order = orderOf(value);
+    if constexpr (!std::is_integral_v<T>)
+        order = order == 0 ? ~order : order;
+    return largest ? order : ~order;
 }
 
 } // namespace

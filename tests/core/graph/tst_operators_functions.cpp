@@ -162,7 +162,7 @@ private slots:
                         }
     }
 
-    void ofEqualsTheFirstComesFirstAndNanLast()
+    void ofEqualsTheFirstComesFirstAndNanIsTheHighest()
     {
         const float nan = std::numeric_limits<float>::quiet_NaN();
         const std::array values{1.0F, nan, -0.0F, 0.0F, 1.0F, -5.0F};
@@ -173,7 +173,7 @@ private slots:
                                              {x}, 1);
             QVERIFY(outputs.has_value());
             const auto found = (*outputs)[0].as<std::int64_t>();
-            const std::vector<std::int64_t> wanted = largest != 0 ? std::vector<std::int64_t>{0, 4, 2, 3, 5, 1}
+            const std::vector<std::int64_t> wanted = largest != 0 ? std::vector<std::int64_t>{1, 0, 4, 2, 3, 5}
                                                                   : std::vector<std::int64_t>{5, 2, 3, 0, 4, 1};
             QCOMPARE(std::vector<std::int64_t>(found.begin(), found.end()), wanted);
         }
