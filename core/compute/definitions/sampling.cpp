@@ -38,6 +38,13 @@ ir::Expr floorOf(const ir::Expr& x)
     return ir::call("floor", x->dtype, {x});
 }
 
+/// A product that is rounded before anything is added to it: code would else join the two, and a place that lies on a
+/// pixel or a border would lie beside it.
+ir::Expr roundedProduct(const ir::Expr& x, const ir::Expr& y)
+{
+    return ir::call("fma", x->dtype, {x, y, lit(-0.0, x)});
+}
+
 /// One value per pixel that is mixed, in the type that it is mixed in.
 ir::Expr mixed(const ir::Expr& pixel)
 {
@@ -51,8 +58,8 @@ ir::Expr pixelPlace(const ir::Expr& x, std::int64_t extent, bool alignCorners)
 {
     const auto n = static_cast<double>(extent);
     if (alignCorners)
-        return (x + lit(1, x)) * lit(0.5, x) * lit(n - 1, x);
-    return ((x + lit(1, x)) * lit(n, x) - lit(1, x)) * lit(0.5, x);
+        return roundedProduct((x + lit(1, x)) * lit(0.5, x), lit(n - 1, x));
+    return roundedProduct(roundedProduct(x + lit(1, x), lit(n, x)) - lit(1, x), lit(0.5, x));
 }
 
 ir::Expr reflected(const ir::Expr& x, std::int64_t extent, bool alignCorners)
@@ -190,12 +197,19 @@ Bins binsOf(const DagBuilder& b, Tensor rois, const ir::Expr& region, std::size_
     const DType type = placeType(b.dtype(rois));
     const auto coordinate = [&](std::size_t k) {
         const ir::Expr given = ir::cast(type, b.at(rois, {region, index(static_cast<std::int64_t>(k))}));
-        const ir::Expr scaled = given * lit(p.scale, given);
+        const ir::Expr scaled = roundedProduct(given, lit(p.scale, given));
         return p.halfPixel ? scaled - lit(0.5, scaled) : scaled;
     };
     const ir::Expr start = coordinate(1 - side), end = coordinate(3 - side); // x stands before y
     const ir::Expr size = p.halfPixel ? end - start : ir::max(end - start, lit(1, start));
     return {start, ir::div(size, lit(static_cast<double>(bins), size))};
+}
+
+/// Where a bin's sample lies, of so many.
+ir::Expr samplePlace(const Bins& bins, const ir::Expr& bin, const ir::Expr& sample, const ir::Expr& count)
+{
+    const ir::Expr first = bins.start + roundedProduct(ir::cast(bins.start->dtype, bin), bins.length);
+    return first + ir::div((sample + lit(0.5, sample)) * bins.length, count);
 }
 
 /// Whether a sample lies on the image, up to one pixel beyond it; not-a-number does not.
@@ -216,18 +230,18 @@ Tensor adaptiveWeights(DagBuilder& b, Tensor rois, std::size_t side, std::int64_
                         const Bins bin = binsOf(b, rois, a[0], side, bins, p);
                         const DType type = bin.start->dtype;
                         const ir::Expr count = ir::call("ceil", type, {bin.length});
-                        const ir::Expr step = ir::div(bin.length, ir::max(count, lit(1, count)));
-                        const ir::Expr first = bin.start + ir::cast(type, a[1]) * bin.length + step * lit(0.5, step);
+                        const ir::Expr samples = ir::max(count, lit(1, count)), none = lit(0, count);
                         const ir::Expr pixel = ir::cast(type, a[2]);
-                        const ir::Expr reach = ir::div(pixel - lit(1, pixel) - first, step);
+                        const ir::Expr reach = ir::div(pixel - lit(1, pixel) - samplePlace(bin, a[1], none, samples),
+                                                       ir::div(bin.length, samples));
                         const ir::Expr begin = ir::max(ir::min(floorOf(reach) - lit(1, reach), count - lit(1, count)),
-                                                       lit(0, count));
+                                                       none);
                         const ir::Expr sample = begin + ir::cast(type, r[0]);
-                        const ir::Expr place = first + sample * step;
+                        const ir::Expr place = samplePlace(bin, a[1], sample, samples);
                         const ir::Expr clamped = clampTo(place, 0, static_cast<double>(extent - 1));
                         const ir::Expr near = lit(1, place) - ir::call("fabs", type, {clamped - pixel});
                         const ir::Expr counts = isOnImage(place, extent) && sample < count && near > lit(0, near);
-                        return ir::select(counts, ir::div(near, ir::max(count, lit(1, count))), lit(0, near));
+                        return ir::select(counts, ir::div(near, samples), lit(0, near));
                     });
 }
 
@@ -271,9 +285,8 @@ Tensor roiAlign(DagBuilder& b, Tensor data, Tensor rois, Tensor image, const Roi
         const Shape shape{regions, bins[side], p.samples};
         const auto place = [&, side](const Exprs& a) {
             const Bins bin = binsOf(b, rois, a[0], side, bins[side], p);
-            const ir::Expr sample = ir::cast(bin.start->dtype, a[2]) + lit(0.5, bin.start);
-            return bin.start + ir::cast(bin.start->dtype, a[1]) * bin.length
-                   + ir::div(sample * bin.length, lit(static_cast<double>(p.samples), sample));
+            return samplePlace(bin, a[1], ir::cast(bin.start->dtype, a[2]),
+                               lit(static_cast<double>(p.samples), bin.start));
         };
         pixels[side] = b.compute("roi_pixel", shape, axisNames(3), "injective", [&](const Exprs& a) {
             const ir::Expr x = place(a);
@@ -331,7 +344,7 @@ Tensor roiMaxPool(DagBuilder& b, Tensor data, Tensor rois, const RoiParams& p)
                 "roi_end", {regions, bins[side]}, axisNames(2), "injective", [&](const Exprs& a) {
                     const auto rounded = [&](std::size_t k) { // halves away from zero
                         const ir::Expr given = ir::cast(type, b.at(rois, {a[0], index(static_cast<std::int64_t>(k))}));
-                        const ir::Expr x = given * lit(p.scale, given);
+                        const ir::Expr x = roundedProduct(given, lit(p.scale, given));
                         return ir::select(x < lit(0, x), ir::call("ceil", type, {x - lit(0.5, x)}),
                                           floorOf(x + lit(0.5, x)));
                     };

@@ -246,11 +246,13 @@ struct BinSamples
     double count = 0;
 };
 
-BinSamples binSamples(double start, double length, std::int64_t bin, std::int64_t samples, std::int64_t extent)
+BinSamples binSamples(double start, double length, std::int64_t bin, std::int64_t samples, std::int64_t extent,
+                      DType type)
 {
     BinSamples result;
     result.count = samples > 0 ? static_cast<double>(samples) : std::max(std::ceil(length), 0.0);
-    const double first = start + static_cast<double>(bin) * length, step = length / result.count;
+    const auto narrow = [type](double v) { return inPrecision(type, v); };
+    const double first = narrow(start + narrow(static_cast<double>(bin) * length)), step = length / result.count;
     if (!std::isfinite(first) || !std::isfinite(step) || !(result.count >= 1))
         return result;
     // Of a region far larger than the image only those that may lie on it are looked at.
@@ -262,7 +264,8 @@ BinSamples binSamples(double start, double length, std::int64_t bin, std::int64_
     // Steps are longer than half a pixel; where numbers are too large to be counted on, they still end.
     const auto most = static_cast<std::int64_t>(all ? end : std::min(end - begin, 4 * edge + 16));
     for (std::int64_t i = 0; i <= most; ++i) {
-        const double place = first + (begin + static_cast<double>(i) + 0.5) * step;
+        const double sample = narrow(begin + static_cast<double>(i) + 0.5);
+        const double place = narrow(first + narrow(narrow(sample * length) / result.count));
         if (place >= -1 && place <= edge)
             result.places.push_back(place);
     }
@@ -320,9 +323,9 @@ Result<> evaluateRoiAlign(const Node& node, Arguments inputs, std::span<HostTens
         const auto [left, right] = side(0, p.width);
         for (std::int64_t c = 0; c < in[1]; ++c) {
             for (std::int64_t ph = 0; ph < p.height; ++ph) {
-                const BinSamples rows = binSamples(top, down, ph, p.samples, in[2]);
+                const BinSamples rows = binSamples(top, down, ph, p.samples, in[2], type);
                 for (std::int64_t pw = 0; pw < p.width; ++pw) {
-                    const BinSamples columns = binSamples(left, right, pw, p.samples, in[3]);
+                    const BinSamples columns = binSamples(left, right, pw, p.samples, in[3], type);
                     // A sample that is off the image is 0, for a maximum too.
                     const double sampled = static_cast<double>(rows.places.size() * columns.places.size());
                     bool any = sampled < rows.count * columns.count;
