@@ -20,6 +20,8 @@ Bound boundOf(std::string_view op);
 /// Whether equal operands give equal results in any code: moving, choosing and comparing elements, and what IEEE 754
 /// defines to the last digit.
 bool isExact(std::string_view op);
+/// Whether a zero that comes out may have either sign: where an operator says so, on the way or in a body.
+bool mayGiveAnyZero(const graph::Graph& graph);
 
 /// What a network should give, by the plain evaluation of its operators (graph::OpDef::evaluate): once with each tensor
 /// rounded to its type, once in double, and a few times in double with the errors that code may make where it sums and

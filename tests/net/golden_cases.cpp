@@ -72,6 +72,7 @@ enum class Numbers : std::uint8_t
 {
     Any,
     Integers,
+    Halves,
     Doubles
 };
 
@@ -81,6 +82,7 @@ struct Contradiction
     std::string_view op;
     Numbers of;
     bool plainToo; ///< also with values that are not difficult
+    std::string_view only = {}; ///< cases whose names contain this
 };
 constexpr Contradiction kContradictions[] = {
     // It loses NaN.
@@ -108,31 +110,58 @@ constexpr Contradiction kContradictions[] = {
     {"ReduceSum", Numbers::Integers, true},
     {"ReduceSumSquare", Numbers::Integers, true},
     {"Pow", Numbers::Integers, true},
-    {"Shrink", Numbers::Integers, false},
     {"DequantizeLinear", Numbers::Integers, false},
     {"QuantizeLinear", Numbers::Any, false},
     {"ArgMax", Numbers::Any, false},
     {"ArgMin", Numbers::Any, false},
-    {"DeformConv", Numbers::Any, false},
     {"LayerNormalization", Numbers::Any, false},
-    // Its places of an output_shape are not the standard's.
-    {"MaxUnpool", Numbers::Any, true},
-    // Its sums are less accurate, its half floats are rounded on the way.
-    {"DFT", Numbers::Any, true},
-    {"AffineGrid", Numbers::Any, true},
+    // It adds the bias as a float; the standard's definition in other operators casts it to the type first.
+    {"Shrink", Numbers::Integers, true},
+    // It takes real numbers as complex ones: an infinity times the imaginary 0 is NaN.
+    {"DFT", Numbers::Any, false},
+    // In the place of a pixel beyond the border it reads one of the image, with weight 0: NaN and infinities spread.
+    {"DeformConv", Numbers::Any, false},
+    // It counts positions in the output_shape; the standard's own case in the shape that strides and kernel give.
+    {"MaxUnpool", Numbers::Any, true, "with_output_shape"},
     // It computes them in f32.
     {"Shrink", Numbers::Doubles, true},
     {"GroupNormalization", Numbers::Doubles, true},
     {"LayerNormalization", Numbers::Doubles, true},
 };
 
+/// Where ONNX Runtime computes less accurately than its type allows: how far it may be off.
+struct Inaccuracy
+{
+    std::string_view op;
+    Numbers of;
+    double absolute;
+};
+constexpr Inaccuracy kInaccuracies[] = {
+    {"DFT", Numbers::Any, 5e-5}, // sines and cosines of angles that are rounded
+    {"AffineGrid", Numbers::Halves, 8e-3}, // each step of its definition is rounded
+};
+
+std::string_view opOf(const GoldenCase& of)
+{
+    return std::string_view(of.name).substr(0, of.name.find(' '));
+}
+
+bool isOf(Numbers numbers, DType dtype)
+{
+    switch (numbers) {
+    case Numbers::Any: return true;
+    case Numbers::Integers: return !isFloat(dtype);
+    case Numbers::Halves: return isFloat(dtype) && sizeOf(dtype) == 2;
+    case Numbers::Doubles: return dtype == DType::F64;
+    }
+    return false;
+}
+
 bool contradicts(const GoldenCase& of, std::size_t set)
 {
-    const std::string_view op = std::string_view(of.name).substr(0, of.name.find(' '));
     return std::ranges::any_of(kContradictions, [&](const Contradiction& c) {
-        const bool ofType = c.of == Numbers::Any || (c.of == Numbers::Integers && !isFloat(of.dtype))
-                            || (c.of == Numbers::Doubles && of.dtype == DType::F64);
-        return c.op == op && ofType && (c.plainToo || set == 1);
+        return c.op == opOf(of) && isOf(c.of, of.dtype) && (c.plainToo || set == 1)
+               && of.name.find(c.only) != std::string::npos;
     });
 }
 
@@ -182,6 +211,9 @@ std::string compareWithGolden(const GoldenCase& of, std::size_t set, Expected ev
         return {};
     evaluated.bound.ulps = std::max(evaluated.bound.ulps, 64.0);
     evaluated.bound.absolute = std::max(evaluated.bound.absolute, 2e-6);
+    for (const Inaccuracy& one : kInaccuracies)
+        if (one.op == opOf(of) && isOf(one.of, of.dtype))
+            evaluated.bound.absolute = std::max(evaluated.bound.absolute, one.absolute);
     evaluated.bound.anyZero = true;
     return compare(golden, evaluated);
 }

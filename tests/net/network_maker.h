@@ -20,6 +20,8 @@ struct NetworkValue
     /// Steps of arithmetic that still keep its numbers exact: multiples of a power of two that few digits hold.
     int exactSteps = 0;
     bool used = false;
+    bool open =
+        false; ///< the first extent depends on data: it is what it can be at most; a result of the network alone
 };
 
 /// Draws a network: a few inputs, then step by step an operator on what there is. A step that finds nothing that it
@@ -34,11 +36,13 @@ public:
         m_network.seed = seed;
     }
 
+    /// One network in `kWithControl` has branches, loops and scans.
     RandomNetwork make();
 
 private:
     using Shape = std::vector<std::int64_t>;
     static constexpr std::int64_t kMostElements = 400;
+    static constexpr std::uint64_t kWithControl = 5;
     static std::int64_t countOf(const Shape& shape);
 
     std::uint64_t below(std::uint64_t n) { return m_random.below(n); }
@@ -65,6 +69,7 @@ private:
 
     // Steps: random_steps_numbers.cpp, random_steps_shapes.cpp.
     void tryStep();
+    void tryControl();
     void unary();
     void jump();
     /// A second operand that broadcasts with the first, or into it.
@@ -90,11 +95,37 @@ private:
     void pool();
     void normalize();
 
+    // Control flow: random_steps_control.cpp.
+    void branch();
+    void loop();
+    void scan();
+    std::size_t scalarInput(DType dtype, std::int64_t number);
+    /// A bool: a constant, an input, or computed from numbers that are exact.
+    std::size_t condition();
+    /// What is put aside while a body is made: the nodes around it, and how many values there are.
+    struct Around
+    {
+        std::vector<std::string> nodes;
+        std::size_t values = 0;
+    };
+    Around beginBody();
+    /// The body as a graph. Its values are gone afterwards.
+    std::string endBody(Around around, const std::vector<std::size_t>& inputs, const std::vector<std::size_t>& outputs);
+    std::size_t bodyInput(DType dtype, const Shape& shape);
+    void bodySteps(std::uint64_t count);
+    /// The latest of the values behind `from` that nodes of the body made, else a new one.
+    std::size_t bodyResult(std::size_t from);
+    std::size_t bodyResult(std::size_t from, DType dtype, const Shape& shape);
+    static bool isMade(const NetworkValue& value) { return value.name.find("_v") != std::string::npos; }
+    void emitControl(const std::string& op, const std::vector<std::string>& operands,
+                     const std::vector<NetworkValue>& results, const std::string& attributes);
+
     Random m_random;
     std::string m_prefix;
     RandomNetwork m_network;
     std::vector<NetworkValue> m_values;
     int m_count = 0;
+    int m_depth = 0; ///< bodies around what is being made
 };
 
 /// As files name it.

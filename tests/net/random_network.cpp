@@ -44,13 +44,18 @@ RandomNetwork NetworkMaker::make()
         addInput(below(3) == 0 ? pickType() : first);
     const std::uint64_t steps = 2 + below(7);
     for (std::uint64_t i = 0; i < steps * 4 && m_network.nodes.size() < steps; ++i)
-        tryStep();
+        if (m_network.seed % kWithControl == 0 && below(3) == 0)
+            tryControl();
+        else
+            tryStep();
     if (m_network.nodes.empty())
         emit("Identity", {0}, m_values[0].dtype, m_values[0].shape, m_values[0].exactSteps);
     for (const NetworkValue& value : m_values)
-        if (!value.used && value.name.find("_v") != std::string::npos) {
-            m_network.outputs.push_back(
-                wire::info(value.name, {value.shape.begin(), value.shape.end()}, wireType(value.dtype)));
+        if (!value.used && isMade(value)) {
+            std::vector<wire::Dim> dims(value.shape.begin(), value.shape.end());
+            if (value.open)
+                dims[0] = wire::Dim(value.name.c_str());
+            m_network.outputs.push_back(wire::info(value.name, dims, wireType(value.dtype)));
             m_network.outputNames.push_back(value.name);
         }
     return std::move(m_network);
@@ -152,7 +157,8 @@ std::optional<std::size_t> NetworkMaker::pick(const std::function<bool(const Net
 {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < m_values.size(); ++i)
-        if (countOf(m_values[i].shape) > 0 && fits(m_values[i])) // what describes a rank of 0 has no elements
+        if (countOf(m_values[i].shape) > 0 && !m_values[i].open
+            && fits(m_values[i])) // what describes a rank of 0 has no elements
             found.push_back(i);
     if (found.empty())
         return std::nullopt;
@@ -170,6 +176,13 @@ void NetworkMaker::tryStep()
         &NetworkMaker::reduce,   &NetworkMaker::reduce, &NetworkMaker::softmax,   &NetworkMaker::product,
         &NetworkMaker::convolve, &NetworkMaker::pool,   &NetworkMaker::normalize, &NetworkMaker::convert,
         &NetworkMaker::gather,   &NetworkMaker::pad,    &NetworkMaker::rank,      &NetworkMaker::runningSum};
+    (this->*oneOf(kSteps))();
+}
+
+void NetworkMaker::tryControl()
+{
+    using Step = void (NetworkMaker::*)();
+    static const std::vector<Step> kSteps = {&NetworkMaker::branch, &NetworkMaker::loop, &NetworkMaker::scan};
     (this->*oneOf(kSteps))();
 }
 

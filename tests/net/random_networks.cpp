@@ -39,9 +39,10 @@ int main(int argc, char** argv)
     }
     const std::uint64_t first = std::stoull(argv[1]), count = std::stoull(argv[2]);
     const std::filesystem::path folder = argv[3];
+    const auto scratch = TempDir::create("random-networks"); // for the libraries
     const auto compiler = deploy::makeBuilderCompiler("cpu", 2, std::chrono::minutes(5));
-    if (!compiler) {
-        std::fprintf(stderr, "%s\n", compiler.error().message.c_str());
+    if (!scratch || !compiler) {
+        std::fprintf(stderr, "%s\n", (scratch ? compiler.error() : scratch.error()).message.c_str());
         return 2;
     }
     int status = 0;
@@ -49,7 +50,7 @@ int main(int argc, char** argv)
         std::vector<RandomNetwork> networks;
         for (std::uint64_t seed = at; seed < std::min(at + kTogether, first + count); ++seed)
             networks.push_back(randomNetwork(seed, fmt::format("n{}", seed)));
-        const std::vector<NetworkOutcome> outcomes = outcomesOf(networks, **compiler, folder);
+        const std::vector<NetworkOutcome> outcomes = outcomesOf(networks, **compiler, scratch->path());
         for (std::size_t n = 0; n < networks.size(); ++n) {
             RandomNetwork& network = networks[n];
             if (!outcomes[n].wrong.empty()) {

@@ -21,11 +21,7 @@ using lathe::test::must;
 
 namespace {
 
-constexpr OpenFinding kOpen[] = {
-    {"RoiAlign", "in mode max a pixel of weight 0 that is not finite counts in kernels"},
-    {"Shrink", "ONNX Runtime adds the bias to integers in another way"},
-    {"TopK", "ONNX Runtime picks NaN where the evaluator passes over it, or the other way round"},
-};
+constexpr std::array<OpenFinding, 0> kOpen = {};
 
 struct Kernel
 {

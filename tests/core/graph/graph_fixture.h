@@ -4,9 +4,11 @@
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
 #include "core/support/random.h"
+#include "tests/net/expectation.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -113,27 +115,43 @@ inline std::vector<graph::HostTensor> run(const graph::Graph& g, std::uint64_t s
     return take(graph::interpret(g, inputsOf(g, seed)));
 }
 
-/// Largest difference relative to the largest value; infinite if types or shapes differ.
-inline double worst(const std::vector<graph::HostTensor>& x, const std::vector<graph::HostTensor>& y)
+/// Empty if `got` is what the graph should give for the inputs of the seed, element by element, within what code may
+/// err (tests/net/expectation.h) and `absolute`; else what is wrong.
+inline QString disagreement(const graph::Graph& g, const std::vector<graph::HostTensor>& got, double absolute = 0)
 {
-    double difference = 0;
-    double largest = 1e-30;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        if (i >= y.size() || x[i].type != y[i].type)
-            return INFINITY;
-        const auto p = graph::operators::readFloats(x[i]);
-        const auto q = graph::operators::readFloats(y[i]);
-        for (std::size_t k = 0; k < p.size(); ++k) {
-            difference = std::max(difference, std::abs(p[k] - q[k]));
-            largest = std::max(largest, std::abs(p[k]));
-        }
+    std::vector<net::Expected> wanted = take(net::expect(g, inputsOf(g), {.passErrorsOn = true}));
+    if (got.size() != wanted.size())
+        return QString("there are %1 outputs, not %2").arg(got.size()).arg(wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        wanted[i].bound.absolute += absolute;
+        if (const std::string text = net::compare(got[i], wanted[i]); !text.empty())
+            return QString("output %1: %2").arg(i).arg(text.c_str());
     }
-    return difference / largest;
+    return {};
 }
 
-inline double difference(const graph::Graph& a, const graph::Graph& b)
+/// What the graphs give for the same inputs.
+inline QString disagreement(const graph::Graph& g, const graph::Graph& other, double absolute = 0)
 {
-    return worst(run(a), run(b));
+    return disagreement(g, run(other), absolute);
+}
+
+/// The same of float32 for operators that know no doubles: each element within 1e-5 of itself and 1e-6.
+inline bool isNear(const std::vector<graph::HostTensor>& wanted, const std::vector<graph::HostTensor>& got)
+{
+    return std::ranges::equal(wanted, got, [](const graph::HostTensor& x, const graph::HostTensor& y) {
+        return x.type == y.type && std::ranges::equal(x.as<float>(), y.as<float>(), [](float p, float q) {
+                   return std::abs(p - q) <= 1e-5F * std::abs(p) + 1e-6F;
+               });
+    });
+}
+
+/// To the last bit.
+inline bool identical(const graph::Graph& g, const graph::Graph& other)
+{
+    return std::ranges::equal(run(g), run(other), [](const graph::HostTensor& x, const graph::HostTensor& y) {
+        return x.type == y.type && x.bytes == y.bytes;
+    });
 }
 
 /// The graph with all its float32 inputs and constants in another float type.

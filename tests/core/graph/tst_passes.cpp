@@ -49,7 +49,7 @@ void TestPasses::batchNormBehindAConvolutionGoesIntoItsWeights()
     QCOMPARE(count(o, "add"), 1);
     QCOMPARE(o.nodes.size(), std::size_t{3});
     QCOMPARE(o.value(o.nodes[1].inputs[1]).shape, (Shape{1, 4, 1, 1}));
-    QVERIFY(difference(g, o) < 1e-6);
+    QCOMPARE(disagreement(g, o), QString());
 }
 
 void TestPasses::batchNormOfADepthwiseConvolutionGoesIntoItsWeights()
@@ -59,7 +59,7 @@ void TestPasses::batchNormOfADepthwiseConvolutionGoesIntoItsWeights()
     const auto g = m.finish({m.batchNorm("bn", m.conv("conv", x, {4, 1, 3, 3}, 4), 4)});
     const auto o = optimized(g);
     QCOMPARE(count(o, "multiply"), 0);
-    QVERIFY(difference(g, o) < 1e-6);
+    QCOMPARE(disagreement(g, o), QString());
 }
 
 void TestPasses::batchNormBehindABiasScalesTheBias()
@@ -71,7 +71,7 @@ void TestPasses::batchNormBehindABiasScalesTheBias()
     const auto g = m.finish({m.batchNorm("bn", biased, 4)});
     const auto o = optimized(g);
     QCOMPARE(o.nodes.size(), std::size_t{2}); // the convolution and one add: bias and shift are one constant
-    QVERIFY(difference(g, o) < 1e-6);
+    QCOMPARE(disagreement(g, o), QString());
 }
 
 void TestPasses::aScaleGoesThroughReluOnlyIfPositive()
@@ -84,7 +84,7 @@ void TestPasses::aScaleGoesThroughReluOnlyIfPositive()
             {m.node("mul", "multiply", {relu, m.constant("s", {2, 1, 1}, {2.0f, positive ? 0.5f : -0.5f})})});
         const auto o = optimized(g);
         QCOMPARE(count(o, "multiply"), positive ? 0 : 1);
-        QVERIFY(difference(g, o) < 1e-6);
+        QCOMPARE(disagreement(g, o), QString());
     }
 }
 
@@ -96,7 +96,7 @@ void TestPasses::aSumOfTwoConvolutionsTakesTheScaleOnBothSides()
     const auto g = m.finish({m.batchNorm("bn", sum, 4)});
     const auto o = optimized(g);
     QCOMPARE(count(o, "multiply"), 0);
-    QVERIFY(difference(g, o) < 1e-6);
+    QCOMPARE(disagreement(g, o), QString());
 }
 
 void TestPasses::aSecondConsumerBlocksTheBackwardWay()
@@ -108,7 +108,7 @@ void TestPasses::aSecondConsumerBlocksTheBackwardWay()
     const auto g = m.finish({m.node("sum", "add", {norm, conv})});
     const auto o = optimized(g);
     QCOMPARE(count(o, "multiply"), 1);
-    QVERIFY(difference(g, o) < 1e-6);
+    QCOMPARE(disagreement(g, o), QString());
 }
 
 void TestPasses::preActivationGoesForwardIntoAllConsumers()
@@ -121,7 +121,7 @@ void TestPasses::preActivationGoesForwardIntoAllConsumers()
     const auto o = optimized(g);
     QCOMPARE(count(o, "multiply"), 0);
     QCOMPARE(count(o, "add"), 1);
-    QVERIFY(difference(g, o) < 1e-6);
+    QCOMPARE(disagreement(g, o), QString());
 }
 
 void TestPasses::negativeGammaKeepsThePreActivationsMultiply()
@@ -142,7 +142,7 @@ void TestPasses::aConsumerWithoutWeightsBlocksTheForwardWay()
     const auto g = m.finish({m.conv("conv", a, {4, 4, 3, 3}), pool});
     const auto o = optimized(g);
     QCOMPARE(count(o, "multiply"), 1);
-    QVERIFY(difference(g, o) < 1e-6);
+    QCOMPARE(disagreement(g, o), QString());
 }
 
 void TestPasses::aZeroScaleIsNotDividedBy()
@@ -154,7 +154,7 @@ void TestPasses::aZeroScaleIsNotDividedBy()
     const auto g = m.finish({m.conv("conv", shifted, {3, 2, 1, 1})});
     const auto o = optimized(g);
     QCOMPARE(count(o, "multiply"), 1);
-    QVERIFY(difference(g, o) < 1e-6);
+    QCOMPARE(disagreement(g, o), QString());
 }
 
 void TestPasses::aScaleOnAnotherAxisStays()
@@ -164,7 +164,7 @@ void TestPasses::aScaleOnAnotherAxisStays()
     const auto g = m.finish({m.batchNorm("bn", m.conv("conv", x, {6, 3, 3, 3}), 6, 0.5f, 2)});
     const auto o = optimized(g);
     QCOMPARE(count(o, "multiply"), 1);
-    QVERIFY(difference(g, o) < 1e-6);
+    QCOMPARE(disagreement(g, o), QString());
 }
 
 void TestPasses::sharedWeightsAreScaledForOneConsumerOnly()
@@ -176,7 +176,7 @@ void TestPasses::sharedWeightsAreScaledForOneConsumerOnly()
     const ValueId other = m.node("other_relu", "relu", {x});
     const auto g = m.finish(
         {m.batchNorm("bn", m.node("a", "conv2d", {x, w}, attrs), 4), m.node("b", "conv2d", {other, w}, attrs)});
-    QVERIFY(difference(g, optimized(g)) < 1e-6);
+    QCOMPARE(disagreement(g, optimized(g)), QString());
 }
 
 void TestPasses::constantsAreEvaluated()
@@ -199,7 +199,7 @@ void TestPasses::equalNodesBecomeOne()
     const auto g = m.finish({m.node("sum", "add", {a, b})});
     const auto o = take(graph::eliminateCommonSubexpressions(g));
     QCOMPARE(o.nodes.size(), std::size_t{3});
-    QVERIFY(difference(g, o) == 0);
+    QVERIFY(identical(g, o));
 }
 
 void TestPasses::chainsOfReshapesAndTransposesCollapse()
@@ -216,7 +216,7 @@ void TestPasses::chainsOfReshapesAndTransposesCollapse()
                                                               "input %x: float32[2, 3, 4]\n"
                                                               "%r2: float32[24] = reshape(%x) {newshape=[24]}\n"
                                                               "output %r2\n"));
-    QVERIFY(difference(g, o) == 0);
+    QVERIFY(identical(g, o));
 }
 
 void TestPasses::neutralScalarsDisappear()
@@ -243,7 +243,7 @@ void TestPasses::paddingGoesIntoTheConvolution()
         QCOMPARE(count(o, "pad"), value == 0 ? 0 : 1);
         if (value == 0)
             QCOMPARE(graph::attrInts(o.nodes[0], "padding"), (Shape{2, 1, 3, 2}));
-        QVERIFY(difference(g, o) < 1e-6);
+        QCOMPARE(disagreement(g, o), QString());
     }
 }
 
@@ -259,7 +259,7 @@ void TestPasses::splitsBecomeSlices()
     const auto o = take(graph::canonicalizeOperators(g));
     QCOMPARE(count(o, "split"), 0);
     QCOMPARE(count(o, "strided_slice"), 2);
-    QVERIFY(difference(g, o) == 0);
+    QVERIFY(identical(g, o));
 }
 
 void TestPasses::matmulByAConstantBecomesDense()
@@ -270,7 +270,7 @@ void TestPasses::matmulByAConstantBecomesDense()
     const auto o = optimized(g);
     QCOMPARE(count(o, "dense"), 1);
     QCOMPARE(o.value(o.nodes[0].inputs[1]).shape, (Shape{5, 3}));
-    QVERIFY(difference(g, o) < 1e-6);
+    QCOMPARE(disagreement(g, o), QString());
 }
 
 void TestPasses::deadNodesGoAndInputsStay()
@@ -288,17 +288,15 @@ void TestPasses::batchNormsOfEveryFloatTypeBecomeArithmetic_data()
 {
     QTest::addColumn<int>("dtype");
     QTest::addColumn<int>("left"); // multiplications: half floats keep their scales
-    QTest::addColumn<double>("tolerance");
-    QTest::newRow("float64") << static_cast<int>(DType::F64) << 0 << 1e-12;
-    QTest::newRow("bfloat16") << static_cast<int>(DType::BF16) << 0 << 4e-2;
-    QTest::newRow("float16") << static_cast<int>(DType::F16) << 1 << 4e-3;
+    QTest::newRow("float64") << static_cast<int>(DType::F64) << 0;
+    QTest::newRow("bfloat16") << static_cast<int>(DType::BF16) << 0;
+    QTest::newRow("float16") << static_cast<int>(DType::F16) << 1;
 }
 
 void TestPasses::batchNormsOfEveryFloatTypeBecomeArithmetic()
 {
     QFETCH(int, dtype);
     QFETCH(int, left);
-    QFETCH(double, tolerance);
     GraphMaker m;
     const ValueId x = m.input("x", {1, 3, 6, 6});
     const ValueId bias = m.node("bias", "bias_add", {m.conv("conv", x, {4, 3, 3, 3}), m.random("b", {4})},
@@ -308,8 +306,7 @@ void TestPasses::batchNormsOfEveryFloatTypeBecomeArithmetic()
     QCOMPARE(count(o, "batch_norm") + count(o, "cast") + count(o, "rsqrt"), 0);
     QCOMPARE(count(o, "multiply"), left);
     QCOMPARE(static_cast<int>(o.value(o.outputs[0]).dtype), dtype);
-    const double off = difference(g, o);
-    QVERIFY2(off < tolerance, qPrintable(QString::number(off)));
+    QCOMPARE(disagreement(g, o), QString());
 }
 
 void TestPasses::neutralScalarsOfEveryFloatTypeDisappear_data()
