@@ -55,6 +55,9 @@ public:
     /// call it off the GUI thread; may be called while a run goes on. StoreFailed, NotFound.
     virtual Result<> setNote(const std::string& trial, const std::string& text) = 0;
 
+    /// The targets that the project has valid records for. Reads the disk: call it off the GUI thread.
+    virtual Result<std::vector<std::string>> targets() const = 0;
+
     /// Best record of a task; NotFound if it has none.
     virtual Result<ScheduleView> bestSchedule(std::int32_t task) const = 0;
 };

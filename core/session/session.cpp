@@ -17,6 +17,7 @@
 #include "core/session/run/tuning_run.h"
 #include "core/session/session_base.h"
 #include "core/session/tbb_executor.h"
+#include "core/store/log_line.h"
 #include "core/store/project.h"
 #include "core/support/message.h"
 #include "core/target/hardware_text.h"
@@ -98,6 +99,7 @@ public:
     std::vector<DeviceView::Limit> hardware() const override;
     Result<> setHardware(std::string_view name, std::optional<std::int64_t> value) override;
 
+    Result<std::vector<std::string>> targets() const override;
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
     Result<std::unique_ptr<History>> history() const override;
     Result<Coverage> coverage(bool strict) const override;
@@ -477,6 +479,16 @@ Result<> Session::start(TuneOptions options)
         lookForRuns();
     });
     return {};
+}
+
+Result<std::vector<std::string>> Session::targets() const
+{
+    if (!m_project)
+        return std::vector<std::string>();
+    LATHE_TRY_ASSIGN(const auto project, reader());
+    LATHE_TRY_ASSIGN(auto targets, project.targets());
+    std::erase_if(targets, [](const std::string& target) { return target.starts_with(store::kImportedTarget); });
+    return targets;
 }
 
 Result<ScheduleView> Session::bestSchedule(std::int32_t task) const

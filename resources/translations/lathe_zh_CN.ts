@@ -3807,6 +3807,10 @@
             <source>%1; estimated: %2, so that it took %3 % of the estimate</source>
             <translation>%1；估计：%2，即用了估计的 %3 %</translation>
         </message>
+        <message>
+            <source>No program shows folders here. It is %1</source>
+            <translation>这里没有显示文件夹的程序。文件夹是 %1</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::FailureModel</name>
@@ -4494,6 +4498,18 @@
         <message>
             <source>not running</source>
             <translation>未在运行</translation>
+        </message>
+        <message>
+            <source>%1:  %2</source>
+            <translation>%1：%2</translation>
+        </message>
+        <message>
+            <source>Zoom to &amp;fit</source>
+            <translation>适合窗口(&amp;F)</translation>
+        </message>
+        <message>
+            <source>Not started: this network has no task that could be tuned</source>
+            <translation>未开始：该网络没有可以调优的任务</translation>
         </message>
     </context>
     <context>
@@ -5582,6 +5598,10 @@
             <source>Not written: %1</source>
             <translation>未写入：%1</translation>
         </message>
+        <message>
+            <source>No program shows web pages here. The report is %1</source>
+            <translation>这里没有显示网页的程序。报告是 %1</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::RoundModel</name>
@@ -6292,6 +6312,10 @@
         <message>
             <source>ONNX models, projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command.</source>
             <translation>可以打开 ONNX 模型、项目（.lathe）和调优日志（.json、.jsonl、.log），也可以把它们拖放到窗口的任何位置。F1 打开手册，Ctrl+Shift+P 查找任何命令。</translation>
+        </message>
+        <message>
+            <source>for %1</source>
+            <translation>目标 %1</translation>
         </message>
     </context>
     <context>

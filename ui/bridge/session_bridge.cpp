@@ -55,9 +55,13 @@ void SessionBridge::begin(const session::OpenOptions& options, std::optional<ses
         [options, ended = m_ended](const JobLink&) {
             if (ended.valid())
                 ended.wait(); // what was open before may still hold the project
-            Opened opened{session::TuningSession::open(options), {}};
-            if (opened.session)
-                opened.tasks = (*opened.session)->tasks(); // from the disk
+            Opened opened{session::TuningSession::open(options), {}, {}};
+            if (opened.session) { // from the disk
+                opened.tasks = (*opened.session)->tasks();
+                if (const session::ProjectPart* const project = (*opened.session)->project())
+                    if (auto targets = project->targets())
+                        opened.targets = *std::move(targets);
+            }
             return opened;
         },
         [this, what, before = std::move(before)](Opened opened) { finishOpen(std::move(opened), what, before); });
@@ -75,6 +79,7 @@ void SessionBridge::finishOpen(Opened result, const QString& what, const std::op
     letGo();
     m_session = std::shared_ptr<session::TuningSession>(std::move(*result.session).release());
     m_openedTasks = std::move(result.tasks);
+    m_openedTargets = std::move(result.targets);
     m_session->setObserver(this);
     emit opened();
 }

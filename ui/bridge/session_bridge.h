@@ -36,6 +36,8 @@ public:
     session::TuningSession* session() const { return m_session.get(); }
     /// The tasks with their figures, as they were when it was opened.
     const std::vector<session::TaskView>& openedTasks() const { return m_openedTasks; }
+    /// The targets that its project had records for then.
+    const std::vector<std::string>& openedTargets() const { return m_openedTargets; }
     /// For jobs, which may outlast it.
     std::shared_ptr<session::TuningSession> shared() const { return m_session; }
 
@@ -74,6 +76,7 @@ private:
     {
         Result<std::unique_ptr<session::TuningSession>> session;
         std::vector<session::TaskView> tasks;
+        std::vector<std::string> targets;
     };
     bool holds(const session::OpenOptions& options) const;
     void begin(const session::OpenOptions& options, std::optional<session::OpenOptions> before);
@@ -82,6 +85,7 @@ private:
 
     std::shared_ptr<session::TuningSession> m_session; ///< shared with a compile that is still ending
     std::vector<session::TaskView> m_openedTasks;
+    std::vector<std::string> m_openedTargets;
     std::shared_future<void> m_ended; ///< of the session that was closed last
     JobLane m_jobs{JobLane::Width::AllAtOnce};
     JobLane m_closing{JobLane::Width::AllAtOnce, JobLane::Work::IsAlwaysDone};

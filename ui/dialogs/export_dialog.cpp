@@ -104,8 +104,11 @@ QHBoxLayout* ExportDialog::makeButtons()
     connect(m_export, &QPushButton::clicked, this, &ExportDialog::exportNow);
     connect(m_close, &QPushButton::clicked, this, &ExportDialog::reject);
     connect(m_copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_command->text()); });
-    connect(m_folder, &QPushButton::clicked, this,
-            [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(m_file->text()).absolutePath())); });
+    connect(m_folder, &QPushButton::clicked, this, [this] {
+        const QString folder = QFileInfo(m_file->text()).absolutePath();
+        if (!QDesktopServices::openUrl(QUrl::fromLocalFile(folder)))
+            m_result->setText(tr("No program shows folders here. It is %1").arg(folder));
+    });
     return buttons;
 }
 

@@ -106,10 +106,13 @@ InputSizesDialog::InputSizesDialog(const QString& model, frontend::OpenInputs op
     layout->addWidget(m_result);
     layout->addWidget(m_buttons);
     retranslated(this, [this] { retranslate(); });
-    const int width = std::max(560, rows->minimumSizeHint().width() + 40);
-    resize(
-        QSize(width, layout->totalHeightForWidth(width) - scroll->sizeHint().height() + rows->sizeHint().height() + 8)
-            .boundedTo(screen()->availableSize() * 0.85));
+    // Texts that break into lines are as high as the width makes them.
+    const QSize room = screen()->availableSize() * 0.85;
+    const int width = std::min(std::max(640, rows->minimumSizeHint().width() + 40), room.width());
+    const QMargins margins = layout->contentsMargins();
+    scroll->setMinimumHeight(
+        std::min(grid->totalHeightForWidth(width - margins.left() - margins.right()) + 4, room.height() * 3 / 5));
+    resize(width, std::min(layout->totalHeightForWidth(width), room.height()));
     if (!m_rows.empty()) {
         m_rows.front().size->setFocus();
         m_rows.front().size->selectAll();

@@ -80,8 +80,10 @@ ReportDialog::ReportDialog(const QString& project, const QString& suggestedFile,
     });
     connect(m_copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_command->text()); });
     connect(m_write, &QPushButton::clicked, this, &ReportDialog::write);
-    connect(m_open, &QPushButton::clicked, this,
-            [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(m_file->text())); });
+    connect(m_open, &QPushButton::clicked, this, [this] {
+        if (!QDesktopServices::openUrl(QUrl::fromLocalFile(m_file->text())))
+            m_result->setText(tr("No program shows web pages here. The report is %1").arg(m_file->text()));
+    });
     connect(m_close, &QPushButton::clicked, this, &QDialog::close);
     retranslated(this, [this] { retranslate(); });
     resize(640,

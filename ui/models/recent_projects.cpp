@@ -25,6 +25,7 @@ void writeAll(const QVector<RecentProject>& projects)
         settings.setArrayIndex(i);
         settings.setValue(QStringLiteral("source"), p.source);
         settings.setValue(QStringLiteral("target"), p.target);
+        settings.setValue(QStringLiteral("sizes"), p.sizes);
         settings.setValue(QStringLiteral("when"), p.when);
         settings.setValue(QStringLiteral("trials"), p.trials);
         settings.setValue(QStringLiteral("failed"), p.failed);
@@ -67,6 +68,7 @@ QVector<RecentProject> recentProjects()
         if (p.source.isEmpty())
             continue;
         p.target = settings.value(QStringLiteral("target"), QLatin1String(kDefaultTarget)).toString();
+        p.sizes = settings.value(QStringLiteral("sizes")).toString();
         p.when = settings.value(QStringLiteral("when")).toDateTime();
         p.trials = settings.value(QStringLiteral("trials")).toLongLong();
         p.failed = settings.value(QStringLiteral("failed")).toLongLong();

@@ -15,6 +15,7 @@ struct RecentProject
 {
     QString source; ///< path, or zoo:NAME
     QString target;
+    QString sizes; ///< of inputs, that the figures are of; empty: the model says them
     QDateTime when;
     double estimatedMs = session::kUnknown, measuredMs = session::kUnknown, untunedMs = session::kUnknown;
     qint64 trials = 0, failed = 0;

@@ -1,5 +1,6 @@
 #include "ui/models/workspace.h"
 
+#include "core/session/options/options_json.h"
 #include "ui/bridge/device_list.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
@@ -196,10 +197,7 @@ void Workspace::onOpened()
     m_pace.clear();
     m_curve.clear();
     m_lastData.invalidate();
-    for (int row = 0; row < m_tasks->rowCount(); ++row) {
-        m_figures.trials += m_tasks->task(row).trials;
-        m_figures.failed += m_tasks->task(row).errors;
-    }
+    countTrials();
     readHistory();
     for (const Message& notice : opened.notices())
         addIssue(noticeOf(notice));
@@ -212,12 +210,31 @@ void Workspace::onOpened()
     emit figuresChanged();
 }
 
-/// What the latest run of a project that is opened again has measured.
+/// Those that the tasks have: all places show one count.
+void Workspace::countTrials()
+{
+    m_figures.trials = m_figures.failed = 0;
+    for (int row = 0; row < m_tasks->rowCount(); ++row) {
+        m_figures.trials += m_tasks->task(row).trials;
+        m_figures.failed += m_tasks->task(row).errors;
+    }
+}
+
+bool Workspace::hasOtherTargets() const
+{
+    const auto& targets = m_bridge->openedTargets();
+    return session() != nullptr && std::any_of(targets.begin(), targets.end(), [this](const std::string& target) {
+               return !target.empty() && target != session()->options().target; // empty: nobody knows whose
+           });
+}
+
+/// What the latest run of a project that is opened again has measured, and on which device.
 void Workspace::readHistory()
 {
     auto history = session()->history();
     if (!history || replay() != nullptr)
         return;
+    emit deviceKnown({});
     m_reader->setHistory(*std::move(history));
     m_reader->ask(
         [](session::History& reader, std::stop_token) { return reader.runs(); },
@@ -234,13 +251,15 @@ void Workspace::readHistory()
                 }
             }
             m_figures.runSeconds = runs->back().activeSeconds;
+            if (const auto options = session::tuneOptionsFromJson(runs->back().options);
+                options && !options->devices.empty())
+                emit deviceKnown(QString::fromStdString(options->devices.front()));
             emit figuresChanged();
         });
 }
 
 void Workspace::clearRun()
 {
-    m_figures.trials = m_figures.failed = 0;
     m_figures.measuredMs = m_figures.untunedMs = session::kUnknown;
     m_figures.measuredParts = {};
     m_pace.clear();
@@ -270,9 +289,7 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             m_curve.clear();
         }
         if (const auto* trial = std::get_if<session::TrialEvent>(&event.what)) {
-            ++m_figures.trials;
             if (trial->trial.code != "Ok") {
-                ++m_figures.failed;
                 m_issues->add({QString::fromStdString(trial->trial.code), taskName(trial->trial.task),
                                QString::fromStdString(trial->trial.text), trial->trial.task, 1, trial->trial.about});
             }
@@ -323,6 +340,7 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             }
         }
     }
+    countTrials();
     m_pace.emplace_back(m_figures.runSeconds, m_figures.trials);
     while (m_pace.size() > 2 && m_pace.front().first < m_figures.runSeconds - kPaceSeconds)
         m_pace.erase(m_pace.begin());
@@ -369,11 +387,7 @@ void Workspace::takeTasks(const std::vector<session::TaskView>& tasks)
     if (state == session::RunState::Idle || state == session::RunState::Stopped || state == session::RunState::Finished
         || state == session::RunState::Failed) {
         m_tasks->updateTasks(tasks);
-        m_figures.trials = m_figures.failed = 0;
-        for (int row = 0; row < m_tasks->rowCount(); ++row) {
-            m_figures.trials += m_tasks->task(row).trials;
-            m_figures.failed += m_tasks->task(row).errors;
-        }
+        countTrials();
     }
     emit figuresChanged();
 }

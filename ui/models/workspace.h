@@ -64,6 +64,8 @@ public:
     static QString projectFor(const QString& source);
 
     const Figures& figures() const { return m_figures; }
+    /// The project has records for other targets than the one that it is open for: figures name theirs.
+    bool hasOtherTargets() const;
     /// (run seconds, estimated ms) of the run, a point per change.
     const QVector<QPointF>& curve() const { return m_curve; }
     /// Seconds since the last events came; NaN before the first.
@@ -84,6 +86,7 @@ signals:
     void helpWanted(const QString& topic); ///< of the manual
     void inputSizesWanted(const QString& source); ///< other ones, of what is open or could not be opened
     void figuresChanged();
+    void deviceKnown(const QString& key); ///< that the latest run measured on; empty: there was none
     void runCleared(); ///< a new run begins, or a replay again: live views start empty
 
 public slots:
@@ -94,6 +97,7 @@ private:
     IssueModel::Issue noticeOf(const Message& notice) const;
     void onOpenFailed(const QString& what, const Error& error);
     void readHistory();
+    void countTrials();
     void onEvents(const std::vector<session::Event>& events);
     void onImported(const session::LogImport& done, const std::vector<session::TaskView>& tasks);
     void takeTasks(const std::vector<session::TaskView>& tasks);

@@ -7,8 +7,10 @@
 #include "ui/models/workspace.h"
 #include "ui/views/graph_legend.h"
 #include "ui/views/graph_view.h"
+#include "ui/views/zoomable.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QComboBox>
 #include <QFileDialog>
 #include <QKeyEvent>
@@ -61,17 +63,31 @@ void NetworkPage::contribute(WindowActions& actions)
     actions.add("graph.previous", QT_TRANSLATE_NOOP("Actions", "&Previous node found"), {Qt::SHIFT | Qt::Key_F3},
                 MenuPlace{EditFind, 30}, [this] { findNext(-1); });
     actions.add("view.zoomIn", QT_TRANSLATE_NOOP("Actions", "Zoom &in"), {QKeySequence(QKeySequence::ZoomIn)},
-                MenuPlace{ViewPicture, 10}, [this] { m_graph->zoomBy(1.25); });
+                MenuPlace{ViewPicture, 10}, [this] { zoomBy(1.25); });
     actions.add("view.zoomOut", QT_TRANSLATE_NOOP("Actions", "Zoom &out"), {QKeySequence(QKeySequence::ZoomOut)},
-                MenuPlace{ViewPicture, 20}, [this] { m_graph->zoomBy(0.8); });
+                MenuPlace{ViewPicture, 20}, [this] { zoomBy(0.8); });
     actions.add("view.fit", QT_TRANSLATE_NOOP("Actions", "Zoom to &fit"), {Qt::CTRL | Qt::Key_0},
-                MenuPlace{ViewPicture, 30}, [this] { m_graph->zoomToFit(); });
+                MenuPlace{ViewPicture, 30}, [this] {
+                    if (Zoomable* const view = zoomableView(QApplication::focusWidget()))
+                        view->zoomToFit();
+                    else
+                        m_graph->zoomToFit();
+                });
     actions.add("graph.fold", QT_TRANSLATE_NOOP("Actions", "Fold all group&s"), {Qt::CTRL | Qt::Key_BracketLeft},
                 MenuPlace{ViewPicture, 40}, [this] { m_graph->foldAll(); });
     actions.add("graph.unfold", QT_TRANSLATE_NOOP("Actions", "&Unfold all groups"), {Qt::CTRL | Qt::Key_BracketRight},
                 MenuPlace{ViewPicture, 50}, [this] { m_graph->unfoldAll(); });
     actions.add("graph.save", QT_TRANSLATE_NOOP("Actions", "Save the network's pi&cture…"), {},
                 MenuPlace{ViewPicture, 60}, [this] { savePicture(); });
+}
+
+/// The view that has the focus, where it can be zoomed; else the network.
+void NetworkPage::zoomBy(double factor)
+{
+    if (Zoomable* const view = zoomableView(QApplication::focusWidget()))
+        view->zoomBy(factor);
+    else
+        m_graph->zoomBy(factor);
 }
 
 void NetworkPage::makeFind()

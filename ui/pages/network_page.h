@@ -38,6 +38,7 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
+    void zoomBy(double factor);
     void makeFind();
     void makeNotices();
     QToolBar* makeBar();

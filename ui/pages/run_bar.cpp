@@ -23,6 +23,7 @@ namespace lathe::ui {
 
 namespace {
 
+constexpr int kOfProject = Qt::UserRole + 1; ///< of a target: it is offered because the project has it
 constexpr int kDeviceWidth = 180; ///< pixels of a device's name; the whole of it stands in the tool tip
 
 /// Titles of the targets that core's kinds offer.
@@ -156,13 +157,29 @@ QString RunBar::target() const
 void RunBar::setTarget(const QString& target)
 {
     const QSignalBlocker blocker(m_target);
+    // What no project but the one before was for is not offered any longer.
+    for (int i = m_target->count() - 1; i >= 0; --i)
+        if (m_target->itemData(i, kOfProject).toBool() && m_target->itemData(i).toString() != target)
+            m_target->removeItem(i);
     int index = m_target->findData(target);
     if (index < 0) {
         m_target->addItem(target, target);
         index = m_target->count() - 1;
+        m_target->setItemData(index, true, kOfProject);
     }
     m_target->setCurrentIndex(index);
     showTarget();
+}
+
+QString RunBar::targetName() const
+{
+    return m_target->currentText();
+}
+
+void RunBar::setDevice(const QString& key)
+{
+    m_wantedDevice = key;
+    m_device->setCurrentIndex(key.isEmpty() ? 0 : std::max(0, m_device->findData(key)));
 }
 
 void RunBar::setDevices(session::DeviceDirectory devices)
@@ -188,7 +205,9 @@ void RunBar::offerTargets()
 /// What the directory lists for the target.
 void RunBar::offerDevices()
 {
-    const QString picked = m_device->currentData().toString();
+    QString picked = m_device->currentData().toString();
+    if (picked.isEmpty())
+        picked = m_wantedDevice;
     m_device->clear();
     if (!m_devices) {
         m_device->addItem(session::checkMeasurable(target().toStdString()) ? tr("looking …") : tr("none"));

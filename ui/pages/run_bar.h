@@ -25,6 +25,9 @@ public:
 
     QString target() const;
     void setTarget(const QString& target);
+    QString targetName() const; ///< as it is shown
+    /// Picks a device for the target; empty: its first. One that is not there (yet) is picked as soon as it is.
+    void setDevice(const QString& key);
     /// What can be picked. Until it is known, a run takes its target's first device.
     void setDevices(session::DeviceDirectory devices);
     void setState(bool modelOpen, session::RunState state, bool canResume);
@@ -63,6 +66,7 @@ private:
     QAction* m_export = nullptr;
     QComboBox* m_target = nullptr;
     QComboBox* m_device = nullptr;
+    QString m_wantedDevice; ///< of the project
     QComboBox* m_budget = nullptr;
     QLabel* m_remaining = nullptr;
     std::optional<session::DeviceDirectory> m_devices; ///< nothing: not known yet

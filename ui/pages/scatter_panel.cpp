@@ -86,7 +86,7 @@ ScatterPanel::ScatterPanel(QWidget* parent)
     layout->addLayout(row);
     layout->addWidget(m_view, 1);
     layout->addWidget(m_summary);
-    connect(m_all, &QToolButton::clicked, m_view, &ScatterView::showAll);
+    connect(m_all, &QToolButton::clicked, m_view, &ScatterView::zoomToFit);
     connect(m_view, &ScatterView::picked, this, &ScatterPanel::picked);
     connect(m_view, &ScatterView::summaryChanged, m_summary, &QLabel::setText);
     retranslated(this, [this, upright, across] {

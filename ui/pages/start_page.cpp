@@ -1,5 +1,6 @@
 #include "ui/pages/start_page.h"
 
+#include "core/session/back_ends.h"
 #include "core/session/session.h"
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
@@ -206,6 +207,10 @@ void StartPage::fill()
             parts << msText(project.estimatedMs);
         if (project.trials > 0)
             parts << tr("%L1 trials").arg(project.trials);
+        if (project.target != QLatin1String(lathe::kDefaultTarget))
+            parts << project.target;
+        if (!project.sizes.isEmpty())
+            parts << project.sizes;
         if (!project.exists())
             parts << tr("the file is gone");
         auto* item = new QListWidgetItem(parts.join(QStringLiteral("  ·  ")), m_recent);
@@ -220,7 +225,7 @@ void StartPage::fill()
     if (m_projects.isEmpty())
         return;
     const RecentProject& last = m_projects.first();
-    m_cardTitle->setText(last.name());
+    m_cardTitle->setText(last.sizes.isEmpty() ? last.name() : QStringLiteral("%1 (%2)").arg(last.name(), last.sizes));
     QStringList lines;
     QStringList latency;
     if (std::isfinite(last.estimatedMs))
@@ -230,7 +235,7 @@ void StartPage::fill()
     if (std::isfinite(last.untunedMs))
         latency << tr("untuned %1").arg(msText(last.untunedMs));
     if (!latency.isEmpty())
-        lines << latency.join(QStringLiteral("  ·  "));
+        lines << (latency << tr("for %1").arg(last.target)).join(QStringLiteral("  ·  "));
     const bool cutOff = last.state == QStringLiteral("running") || last.state == QStringLiteral("starting")
                         || last.state == QStringLiteral("stopping");
     const QString state = last.state == QStringLiteral("finished")        ? tr("finished")

@@ -30,6 +30,7 @@
 #include "ui/shell/window_layout.h"
 #include "ui/views/appearance.h"
 #include "ui/views/view_export.h"
+#include "ui/views/zoomable.h"
 
 #include <QAction>
 #include <QApplication>
@@ -49,6 +50,7 @@
 #include <QScreen>
 #include <QStatusBar>
 #include <QTimer>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 #include <cmath>
@@ -124,8 +126,7 @@ void MainWindow::connectStart()
             [this](const QString& source) { openReplay(Workspace::projectFor(source)); });
     connect(m_start, &StartPage::sourceChosen, this, [this](const QString& source) { openSource(source); });
     connect(m_start, &StartPage::resumeChosen, this, [this](const QString& source, const QString& target, bool goOn) {
-        m_bar->setTarget(target);
-        openSource(source);
+        openSource(source, target);
         m_resumeWhenOpen = goOn;
     });
     connect(m_start, &StartPage::forgetChosen, this, [this](const QString& source) {
@@ -169,6 +170,7 @@ void MainWindow::connectRun()
             m_bar->setDevices(m_workspace->devices().directory());
     });
     m_workspace->devices().ensureAsked();
+    connect(m_workspace, &Workspace::deviceKnown, m_bar, &RunBar::setDevice);
     connect(m_bar->openAction(), &QAction::triggered, this, &MainWindow::browseModel);
     connect(m_bar->startAction(), &QAction::triggered, this, [this] { startRun(false); });
     connect(m_bar->resumeAction(), &QAction::triggered, this, [this] { startRun(true); });
@@ -227,6 +229,13 @@ void MainWindow::startRun(bool resume)
     const auto options = wantedRun(resume);
     if (!options) {
         m_workspace->addIssue(tr("budget"), options.error());
+        return;
+    }
+    if (m_workspace->tasks().rowCount() == 0) {
+        const QString why = tr("Not started: this network has no task that could be tuned");
+        m_workspace->addIssue(QStringLiteral("Unsupported"), m_workspace->source(), why);
+        QToolTip::showText(QCursor::pos(), why, m_bar);
+        statusBar()->showMessage(why, kMessageMs);
         return;
     }
     if (!resume)
@@ -288,9 +297,10 @@ void MainWindow::updateStatus()
     const double estimate = m_workspace->tasks().estimatedMs();
     // A band, while some task has no valid program.
     const bool band = !std::isfinite(estimate) && std::isfinite(figures.low) && std::isfinite(figures.high);
-    m_latency->setText(tr("estimated %1   measured %2   untuned %3")
-                           .arg(band ? msRangeText(figures.low, figures.high) : msText(estimate),
-                                msText(figures.measuredMs), msText(figures.untunedMs)));
+    const QString latency = tr("estimated %1   measured %2   untuned %3")
+                                .arg(band ? msRangeText(figures.low, figures.high) : msText(estimate),
+                                     msText(figures.measuredMs), msText(figures.untunedMs));
+    m_latency->setText(m_workspace->hasOtherTargets() ? tr("%1:  %2").arg(m_bar->targetName(), latency) : latency);
     m_latency->setToolTip(estimatePartsText(figures.measuredParts));
     QString counts = tr("%L1 trials").arg(figures.trials);
     if (std::isfinite(figures.trialsPerSecond))
@@ -408,6 +418,8 @@ void MainWindow::contextMenuEvent(QContextMenuEvent* event)
         return;
     }
     QMenu menu(this);
+    if (Zoomable* const zoomable = zoomableView(view))
+        menu.addAction(tr("Zoom to &fit"), view, [zoomable] { zoomable->zoomToFit(); });
     menu.addAction(tr("&Copy"), view, [view] { copyView(*view); })->setShortcut(QKeySequence::Copy);
     menu.addAction(m_actions->find(QStringLiteral("file.saveView"))->text(), view, [this, view] { saveViewOf(view); });
     menu.exec(event->globalPos());

@@ -39,7 +39,8 @@ public:
 
     /// A path of a model or project, or zoo:NAME. Asks for sizes of inputs that the model leaves open; problems become
     /// rows of the Issues dock.
-    /// Without a target a project is shown for what it was tuned for, a model for what the bar says.
+    /// Without a target it is shown for what its project was last used for; what begins while nothing is open, for what
+    /// the bar says.
     void openSource(const QString& source, const QString& target = {});
     Desktop& desktop() const { return *m_desktop; }
     /// Plays a stored run of a project, the latest for 0.
@@ -73,6 +74,7 @@ private:
     void connectRun();
     void onOpened();
     void onNotOpened();
+    QString targetFor(const QString& source) const;
     void chooseInputSizes(const QString& source);
     void updateState();
     void updateStatus();

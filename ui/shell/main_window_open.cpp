@@ -42,9 +42,16 @@ void MainWindow::openSource(const QString& source, const QString& target)
     }
     if (m_workspace->session() != nullptr)
         remember();
-    const bool project = source.endsWith(QStringLiteral(".lathe"));
-    m_opener->open(source, target.isEmpty() && !project ? m_bar->target() : target);
+    m_opener->open(source, target.isEmpty() ? targetFor(source) : target);
     updateState();
+}
+
+/// A project has its own target; the bar's is for what is begun while nothing is open, or for the network that is.
+QString MainWindow::targetFor(const QString& source) const
+{
+    const bool isOpen = m_workspace->session() != nullptr && m_workspace->source() == source;
+    const bool begins = m_workspace->session() == nullptr && !QFileInfo::exists(Workspace::projectFor(source));
+    return isOpen || begins ? m_bar->target() : QString();
 }
 
 void MainWindow::chooseInputSizes(const QString& source)
@@ -52,7 +59,7 @@ void MainWindow::chooseInputSizes(const QString& source)
     m_resumeWhenOpen = false;
     if (m_workspace->session() != nullptr)
         remember();
-    m_opener->askFor(source, m_bar->target());
+    m_opener->askFor(source, targetFor(source));
 }
 
 void MainWindow::onNotOpened()
@@ -129,12 +136,15 @@ void MainWindow::remember()
     if (session == nullptr || m_workspace->replay() != nullptr)
         return;
     RecentProject project;
+    const QString target = QString::fromStdString(session->options().target);
+    const QString sizes = inputSizesText(session->inputSizes());
     for (const RecentProject& known : recentProjects())
-        if (known.source == m_workspace->source())
-            project = known; // what this session has not seen stays as it was
+        if (known.source == m_workspace->source() && known.target == target && known.sizes == sizes)
+            project = known; // what this session has not seen stays as it was; of another target nothing does
     const Workspace::Figures& figures = m_workspace->figures();
     project.source = m_workspace->source();
-    project.target = QString::fromStdString(session->options().target);
+    project.target = target;
+    project.sizes = sizes;
     project.when = QDateTime::currentDateTime();
     project.trials = figures.trials;
     project.failed = figures.failed;

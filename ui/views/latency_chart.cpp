@@ -5,7 +5,10 @@
 #include "ui/views/drag_handle.h"
 #include "ui/views/plot_axes.h"
 
+#include <QApplication>
 #include <QEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QVBoxLayout>
 #include <QtCharts/QAreaSeries>
 #include <QtCharts/QChart>
@@ -19,11 +22,46 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace lathe::ui {
 
 namespace {
+
+/// Tells what Qt's rubber band has zoomed to, which would be lost as soon as curves grow.
+class ZoomingView final : public QChartView
+{
+public:
+    using QChartView::QChartView;
+    std::function<void()> dragged; ///< a rectangle was drawn
+    std::function<void()> fitWanted;
+
+protected:
+    void mouseReleaseEvent(QMouseEvent* event) override
+    {
+        if (event->button() != Qt::LeftButton)
+            return; // the right one opens the menu
+        const bool isDrag = (event->position() - m_pressed).manhattanLength() > QApplication::startDragDistance();
+        QChartView::mouseReleaseEvent(event);
+        if (isDrag)
+            dragged();
+    }
+    void mousePressEvent(QMouseEvent* event) override
+    {
+        m_pressed = event->position();
+        if (parentWidget() != nullptr)
+            parentWidget()->setFocus(Qt::MouseFocusReason);
+        QChartView::mousePressEvent(event);
+    }
+    void mouseDoubleClickEvent(QMouseEvent*) override { fitWanted(); }
+
+private:
+    QPointF m_pressed;
+};
+
+constexpr double kZoomStep = 1.5;
+constexpr double kLeastLatency = 1e-9; ///< ms, that a logarithmic axis can show
 
 // Okabe and Ito's colours, told apart by colour-blind people; shape differs too (line, dots, dashes).
 const QColor kEstimateColor(0x00, 0x72, 0xb2);
@@ -64,7 +102,10 @@ LatencyChart::LatencyChart(QWidget* parent)
     : QWidget(parent)
 {
     m_chart = new QChart;
-    m_view = new QChartView(m_chart, this);
+    auto* const view = new ZoomingView(m_chart, this);
+    view->dragged = [this] { zoomTo(shown()); };
+    view->fitWanted = [this] { zoomToFit(); };
+    m_view = view;
     m_view->setObjectName(QStringLiteral("latencyChartView"));
     m_view->setRenderHint(QPainter::Antialiasing);
     m_view->setRubberBand(QChartView::RectangleRubberBand);
@@ -143,7 +184,7 @@ void LatencyChart::setLogarithmic(bool on)
         m_latency = axis;
     }
     m_latency->setTitleText(tr("Latency (ms)"));
-    m_chart->addAxis(m_latency, Qt::AlignLeft);
+    m_chart->addAxis(m_latency, Qt::AlignLeft); // a place that was zoomed to is set by draw()
     for (QAbstractSeries* series : m_chart->series())
         series->attachAxis(m_latency);
     applyPalette();
@@ -213,8 +254,66 @@ void LatencyChart::tell()
     emit summaryChanged(text);
 }
 
+QRectF LatencyChart::shown() const
+{
+    double low = 0, high = 1;
+    if (const auto* const logarithmic = qobject_cast<const QLogValueAxis*>(m_latency)) {
+        low = logarithmic->min();
+        high = logarithmic->max();
+    } else if (const auto* const linear = qobject_cast<const QValueAxis*>(m_latency)) {
+        low = linear->min();
+        high = linear->max();
+    }
+    return {m_time->min(), low, m_time->max() - m_time->min(), high - low};
+}
+
+void LatencyChart::zoomTo(const QRectF& place)
+{
+    if (!(place.width() > 0) || !(place.height() > 0))
+        return;
+    m_zoom = place;
+    draw();
+}
+
+void LatencyChart::zoomBy(double factor)
+{
+    const QRectF now = shown();
+    QRectF wanted(0, 0, now.width() / factor, now.height() / factor);
+    wanted.moveCenter(now.center());
+    if (m_logarithmic) { // the middle of what is seen
+        const double middle = std::sqrt(std::max(now.top(), kLeastLatency) * now.bottom());
+        const double half = std::pow(now.bottom() / std::max(now.top(), kLeastLatency), 0.5 / factor);
+        wanted.setTop(middle / half);
+        wanted.setBottom(middle * half);
+    }
+    zoomTo(wanted);
+}
+
+void LatencyChart::zoomToFit()
+{
+    m_zoom.reset();
+    m_time->setRange(0, 0); // so that rescale() finds its own
+    draw();
+}
+
+void LatencyChart::keyPressEvent(QKeyEvent* event)
+{
+    switch (event->key()) {
+    case Qt::Key_Plus:
+    case Qt::Key_Equal: zoomBy(kZoomStep); break;
+    case Qt::Key_Minus: zoomBy(1 / kZoomStep); break;
+    case Qt::Key_0: zoomToFit(); break;
+    default: QWidget::keyPressEvent(event);
+    }
+}
+
 void LatencyChart::rescale()
 {
+    if (m_zoom) {
+        m_time->setRange(m_zoom->left(), m_zoom->right());
+        m_latency->setRange(m_logarithmic ? std::max(m_zoom->top(), kLeastLatency) : m_zoom->top(), m_zoom->bottom());
+        return;
+    }
     double low = std::numeric_limits<double>::infinity();
     double high = 0;
     const auto see = [&](double y) {

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "ui/views/exportable.h"
+#include "ui/views/zoomable.h"
 
 #include <QList>
 #include <QPointF>
+#include <QRectF>
 #include <QWidget>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 QT_BEGIN_NAMESPACE
@@ -24,7 +27,9 @@ namespace lathe::ui {
 
 /// Latency over the run's time: estimated sum with its band, measured whole network, untuned baseline, and curves of
 /// tasks. The one class that sees Qt Charts. All curves are exchanged at once and cut down to what the pixels can show.
-class LatencyChart final : public QWidget, public Exportable
+/// A rectangle drawn with the mouse, + and - zoom; a double click or 0 shows all. A place that was zoomed to stays in
+/// sight while the curves grow, and where the axis changes between linear and logarithmic.
+class LatencyChart final : public QWidget, public Exportable, public Zoomable
 {
     Q_OBJECT
 
@@ -51,6 +56,10 @@ public:
     void clear() { setCurves({}); }
     void setCurves(Curves curves);
     void setLogarithmic(bool on);
+    void zoomBy(double factor) override;
+    void zoomToFit() override;
+    bool isZoomed() const { return m_zoom.has_value(); }
+    QRectF shown() const; ///< seconds and milliseconds, as the axes have them
     /// "estimated 8.91 ms, measured 9.20 ms, untuned 41.3 ms after 62 s": beside the chart for those who cannot see it.
     QString summary() const;
 
@@ -66,11 +75,13 @@ protected:
     void changeEvent(QEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
     void draw();
     void rescale();
+    void zoomTo(const QRectF& place);
     void tell();
     void applyPalette();
     void setNames();
@@ -85,6 +96,7 @@ private:
     QAbstractAxis* m_latency = nullptr;
     Curves m_curves;
     bool m_logarithmic = false;
+    std::optional<QRectF> m_zoom; ///< as shown(); nothing: all is shown
 };
 
 } // namespace lathe::ui

@@ -100,7 +100,7 @@ void ScatterView::setMarked(std::int64_t id)
     update();
 }
 
-void ScatterView::showAll()
+void ScatterView::zoomToFit()
 {
     setView(m_allX, m_allY);
 }
@@ -114,7 +114,7 @@ void ScatterView::setView(Range x, Range y)
     count();
 }
 
-void ScatterView::zoom(double factor)
+void ScatterView::zoomBy(double factor)
 {
     const auto about = [factor](Range range) {
         const double middle = (range.low + range.high) / 2, half = (range.high - range.low) / 2 / factor;
@@ -410,7 +410,7 @@ void ScatterView::mouseReleaseEvent(QMouseEvent* event)
 
 void ScatterView::mouseDoubleClickEvent(QMouseEvent*)
 {
-    showAll();
+    zoomToFit();
 }
 
 void ScatterView::wheelEvent(QWheelEvent* event)
@@ -433,9 +433,9 @@ void ScatterView::keyPressEvent(QKeyEvent* event)
     };
     switch (event->key()) {
     case Qt::Key_Plus:
-    case Qt::Key_Equal: zoom(1.5); break;
-    case Qt::Key_Minus: zoom(1 / 1.5); break;
-    case Qt::Key_0: showAll(); break;
+    case Qt::Key_Equal: zoomBy(1.5); break;
+    case Qt::Key_Minus: zoomBy(1 / 1.5); break;
+    case Qt::Key_0: zoomToFit(); break;
     case Qt::Key_Left: setView(shifted(m_viewX, -0.2), m_viewY); break;
     case Qt::Key_Right: setView(shifted(m_viewX, 0.2), m_viewY); break;
     case Qt::Key_Up: setView(m_viewX, shifted(m_viewY, 0.2)); break;

@@ -2,6 +2,7 @@
 
 #include "ui/bridge/jobs.h"
 #include "ui/views/exportable.h"
+#include "ui/views/zoomable.h"
 
 #include <QImage>
 #include <QString>
@@ -16,7 +17,7 @@ namespace lathe::ui {
 /// Many points, every one of them counted: places of the picture are coloured by how many fall there, so that a million
 /// cost no more to look at than a thousand. A rectangle drawn with the mouse, the wheel, + and - zoom; a double click
 /// or 0 shows all; a click picks the nearest point.
-class ScatterView final : public QWidget, public Exportable
+class ScatterView final : public QWidget, public Exportable, public Zoomable
 {
     Q_OBJECT
 
@@ -44,8 +45,8 @@ public:
         m_message = text;
         update();
     } ///< instead of points
-    void showAll();
-    void zoom(double factor);
+    void zoomToFit() override;
+    void zoomBy(double factor) override;
 
     /// "1,000,000 trials; the darkest of the places has 312 of them".
     QString summary() const;

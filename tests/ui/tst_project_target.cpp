@@ -1,0 +1,106 @@
+#include "tests/support/must.h"
+#include "tests/support/test_program.h"
+#include "tests/ui/made_project.h"
+#include "tests/ui/window_test.h"
+#include "ui/bridge/session_bridge.h"
+#include "ui/models/recent_projects.h"
+#include "ui/models/workspace.h"
+#include "ui/pages/run_bar.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QTemporaryDir>
+
+namespace tst_project_target {
+
+using namespace lathe;
+using test::find;
+using test::must;
+
+/// Target and device belong to a project: what is opened after another has its own.
+class TestProjectTarget : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    ui::Workspace& workspace() const { return *m_window->findChild<ui::Workspace*>(); }
+    void open(const QString& source, const QString& target = {}) const
+    {
+        QSignalSpy opened(&workspace().bridge(), &ui::SessionBridge::opened);
+        m_window->openSource(source, target);
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+    }
+    QString target() const { return QString::fromStdString(workspace().session()->options().target); }
+
+private slots:
+    void initTestCase() { test::settleIn(m_dir.path()); }
+    void init() { m_window = test::shownWindow({1280, 800}); }
+    void cleanup() { m_window.reset(); }
+
+    void whatIsPickedOnTheStartPageIsForWhatBeginsThere()
+    {
+        find<ui::RunBar>(m_window.get(), "runBar")->setTarget(QStringLiteral("sim -seed=3"));
+        open(QStringLiteral("zoo:mlp"));
+        QCOMPARE(target(), QStringLiteral("sim -seed=3"));
+    }
+
+    void aTargetDoesNotLeakIntoTheNextProject()
+    {
+        auto* const picker = find<QComboBox>(m_window.get(), "targetPicker");
+        open(QStringLiteral("zoo:mlp")); // remembered
+        QCOMPARE(target(), QStringLiteral("sim -seed=3"));
+        QVERIFY(picker->findData(QStringLiteral("sim -seed=3")) >= 0);
+        open(QStringLiteral("zoo:dcgan")); // was never opened: the default
+        QCOMPARE(target(), QStringLiteral("cpu"));
+        QCOMPARE(picker->currentData().toString(), QStringLiteral("cpu"));
+        QCOMPARE(picker->findData(QStringLiteral("sim -seed=3")), -1);
+        open(QStringLiteral("zoo:mlp"));
+        QCOMPARE(target(), QStringLiteral("sim -seed=3"));
+    }
+
+    void theStartPageKeepsFiguresOfOneTargetTogether()
+    {
+        ui::RecentProject project;
+        project.source = QStringLiteral("zoo:mlp");
+        project.target = QStringLiteral("cpu");
+        project.when = QDateTime::currentDateTime();
+        project.untunedMs = 12;
+        project.measuredMs = 3;
+        ui::rememberProject(project);
+        open(QStringLiteral("zoo:mlp"), QStringLiteral("sim"));
+        const auto known = ui::recentProjects().first();
+        QCOMPARE(known.target, QStringLiteral("sim"));
+        QVERIFY(std::isnan(known.untunedMs) && std::isnan(known.measuredMs));
+    }
+
+    void figuresNameTheirTargetWhereThereAreSeveral()
+    {
+        const QString file = m_dir.filePath(QStringLiteral("mixed.lathe"));
+        test::makeProject(file, test::Project::Mixed);
+        auto* const latency = find<QLabel>(m_window.get(), "statusLatency");
+        open(file, QStringLiteral("sim"));
+        QTRY_VERIFY(latency->text().startsWith(QStringLiteral("estimated")));
+        workspace().bridge().close(); // it has the project
+        {
+            auto project = must(store::Project::open(file.toStdString(), store::Project::Access::Write));
+            std::vector<Record> records;
+            must(project.forEachRecord({}, [&records](const Record& record) {
+                if (records.empty() && record.result.ok())
+                    records.push_back(record);
+            }));
+            records.at(0).trial = std::string(32, 'a');
+            records.at(0).target = "sim -seed=4";
+            must(project.addRecords(records));
+        }
+        open(file, QStringLiteral("sim"));
+        QTRY_VERIFY2(latency->text().contains(QStringLiteral(":  estimated")), qPrintable(latency->text()));
+    }
+};
+
+LATHE_TEST_GUI(TestProjectTarget)
+
+} // namespace tst_project_target
+
+#include "tst_project_target.moc"
