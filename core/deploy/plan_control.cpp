@@ -1,6 +1,7 @@
 #include "core/deploy/planner.h"
 #include "core/graph/flatten.h"
 #include "core/graph/op_traits.h"
+#include "core/graph/rewrite.h"
 
 namespace lathe::deploy {
 
@@ -136,11 +137,7 @@ bool Planner::isAlways(const graph::Node& begin, const graph::Node& end) const
 {
     const graph::Value& initial = m_graph.value(begin.inputs[1]);
     const graph::Value& next = m_graph.value(end.inputs[1]);
-    const auto isTrue = [](const graph::Value& value) {
-        const auto held = value.constant ? graph::contentsOf(*value.constant) : graph::ConstBytes();
-        return held && held->bytes.size() == 1 && held->bytes[0] != std::byte{0};
-    };
-    return initial.constant && (end.inputs[1] == begin.outputs[1] || (isTrue(initial) && isTrue(next)));
+    return initial.constant && (end.inputs[1] == begin.outputs[1] || (graph::isTrue(initial) && graph::isTrue(next)));
 }
 
 Result<> Planner::addBackEdge(const graph::Node& begin, const graph::Node& end)

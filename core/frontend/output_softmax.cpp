@@ -24,7 +24,7 @@ bool isSoftmax(const Graph& network, ValueId id)
 {
     while (network.value(id).producer.valid()) {
         const Node& node = network.node(network.value(id).producer);
-        if (node.op == "softmax")
+        if (graph::traitsOf(node).hidesDifferences)
             return true;
         const bool rounds = node.op == "cast" && isFloat(network.value(node.inputs[0]).dtype);
         if (graph::traitsOf(node).layout != graph::LayoutRule::Reshape && !rounds)
@@ -82,8 +82,7 @@ Result<graph::Graph> appendSoftmax(graph::Graph network, std::vector<Message>& n
         any = true;
         const std::string& name = network.outputNames[i];
         if (isSoftmax(network, old)) {
-            notes.push_back(say(
-                Msg::Plain, fmt::format("the output \"{}\" is a softmax already: no second one was appended", name)));
+            notes.push_back(say(Msg::SoftmaxThere, name));
             continue;
         }
         const auto step = [&](std::string op, ValueId from, Attrs attrs, DType dtype) {
@@ -100,8 +99,7 @@ Result<graph::Graph> appendSoftmax(graph::Graph network, std::vector<Message>& n
         network.outputs[i] = narrow ? castTo(result, value.dtype) : result;
     }
     if (!any)
-        return makeError(Errc::InvalidArgument,
-                         "--softmax needs one float output, or float outputs of two dimensions: the network has none");
+        return makeError(Errc::InvalidArgument, say(Msg::SoftmaxNeedsFloats));
     return network;
 }
 

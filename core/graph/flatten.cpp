@@ -167,12 +167,6 @@ private:
         return count > 0 && count < kEndless ? count : 1;
     }
 
-    static bool isTrue(const Value& value)
-    {
-        const auto contents = value.constant ? contentsOf(*value.constant) : Result<ConstBytes>(ConstBytes());
-        return contents && contents->bytes.size() == 1 && contents->bytes[0] != std::byte{0};
-    }
-
     Graph m_result;
     std::unordered_set<std::string> m_names;
 };

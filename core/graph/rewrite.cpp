@@ -205,6 +205,12 @@ std::optional<std::vector<double>> constNumbers(const Value& value)
     return operators::readFloats(held->bytes.data(), value.dtype, static_cast<std::size_t>(elementCount(value.shape)));
 }
 
+bool isTrue(const Value& value)
+{
+    const auto held = value.constant ? contentsOf(*value.constant) : Result<ConstBytes>(ConstBytes());
+    return held && held->bytes.size() == 1 && held->bytes[0] != std::byte{0};
+}
+
 ValueId addNumbers(Graph& graph, std::string name, DType dtype, std::vector<std::int64_t> shape,
                    std::span<const double> contents)
 {

@@ -41,6 +41,8 @@ std::int64_t elementCount(const std::vector<std::int64_t>& shape);
 std::shared_ptr<const ConstData> ownedConst(std::vector<std::byte> contents);
 /// The numbers of a constant of any float type; empty for values that are no such constant, or that cannot be read.
 std::optional<std::vector<double>> constNumbers(const Value& value);
+/// A constant of one bool, which is true.
+bool isTrue(const Value& value);
 /// A constant of a float type; each number is rounded once.
 ValueId addNumbers(Graph& graph, std::string name, DType dtype, std::vector<std::int64_t> shape,
                    std::span<const double> contents);

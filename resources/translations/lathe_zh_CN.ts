@@ -2392,6 +2392,14 @@
             <translation>无法读取项目的 {part}：{reason}</translation>
         </message>
         <message>
+            <source>the output &quot;{output}&quot; is a softmax already: no second one was appended</source>
+            <translation>输出“{output}”已经是 softmax：没有再追加</translation>
+        </message>
+        <message>
+            <source>--softmax needs one float output, or float outputs of two dimensions: the network has none</source>
+            <translation>--softmax 需要一个浮点输出，或若干二维浮点输出：该网络没有</translation>
+        </message>
+        <message>
             <source>{task} has no alternative {alternative}</source>
             <translation>{task} 没有算法 {alternative}</translation>
         </message>

@@ -4,6 +4,7 @@
 #include "core/compute/definitions/indexing.h"
 #include "core/compute/definitions/spatial.h"
 
+#include <cmath>
 #include <limits>
 
 namespace lathe::compute {
@@ -28,9 +29,20 @@ ir::Expr clampTo(const ir::Expr& x, double low, double high)
     return ir::max(ir::min(x, lit(high, x)), lit(low, x));
 }
 
+/// The last of `extent` places in the type of x. Floats of 32 bits do not have all that are beyond 2^24: then the one
+/// before it, since rounding up would lead behind the end.
+double lastPlace(const ir::Expr& x, std::int64_t extent)
+{
+    const auto last = static_cast<double>(extent - 1);
+    if (x->dtype == DType::F64)
+        return last;
+    const auto single = static_cast<float>(last);
+    return static_cast<double>(static_cast<double>(single) > last ? std::nextafter(single, 0.0F) : single);
+}
+
 ir::Expr toIndex(const ir::Expr& x, std::int64_t extent)
 {
-    return ir::cast(DType::I32, clampTo(x, 0, static_cast<double>(extent - 1)));
+    return ir::cast(DType::I32, clampTo(x, 0, lastPlace(x, extent)));
 }
 
 ir::Expr floorOf(const ir::Expr& x)
@@ -84,7 +96,7 @@ ir::Expr pixelIndex(const ir::Expr& x, std::int64_t extent, const GridSamplePara
     case SamplePadding::Reflection: return toIndex(reflected(x, extent, p.alignCorners), extent);
     case SamplePadding::Zeros: break;
     }
-    const ir::Expr inside = x >= lit(0, x) && x <= lit(static_cast<double>(extent - 1), x);
+    const ir::Expr inside = x >= lit(0, x) && x <= lit(lastPlace(x, extent), x);
     return ir::select(inside, toIndex(x, extent), index(-1));
 }
 
@@ -293,8 +305,8 @@ Tensor roiAlign(DagBuilder& b, Tensor data, Tensor rois, Tensor image, const Roi
             return ir::select(isOnImage(x, extent), toIndex(x, extent), index(-1)); // a cast cuts
         });
         fractions[side] = b.compute("roi_fraction", shape, axisNames(3), "injective", [&](const Exprs& a) {
-            const ir::Expr x = clampTo(place(a), 0, static_cast<double>(extent - 1));
-            return x - floorOf(x);
+            const ir::Expr x = place(a), clamped = clampTo(x, 0, lastPlace(x, extent));
+            return clamped - floorOf(clamped);
         });
     }
     const auto sampleAt = [&](const Exprs& a, const Exprs& r) {
@@ -364,8 +376,7 @@ Tensor roiMaxPool(DagBuilder& b, Tensor data, Tensor rois, const RoiParams& p)
     const Tensor rows = b.reduce(
         "roi_rows", {regions, in[1], in[2], p.width}, axisNames(4), "comm_reduce", ir::Combiner::Max, {{"w", in[3]}},
         [&](const Exprs& a, const Exprs& r) {
-            const ir::Expr n = ir::cast(
-                DType::I32, clampTo(ir::cast(type, b.at(rois, {a[0], index(0)})), 0, static_cast<double>(in[0] - 1)));
+            const ir::Expr n = toIndex(ir::cast(type, b.at(rois, {a[0], index(0)})), in[0]);
             return ir::select(within(1, a[0], a[3], r[0]), b.at(data, {n, a[1], a[2], r[0]}), least);
         });
     const Tensor largest = b.reduce(
@@ -421,8 +432,7 @@ Tensor deformedColumns(DagBuilder& b, Tensor data, Tensor offsets, const Tensor*
                         const bool behind = (side == 0 ? down : right) != 0;
                         const ir::Expr pixel = behind ? low + lit(1, x) : low;
                         const ir::Expr part = behind ? fraction : lit(1, x) - fraction;
-                        const ir::Expr on = pixel >= lit(0, x)
-                                            && pixel <= lit(static_cast<double>(in[side + 2] - 1), x);
+                        const ir::Expr on = pixel >= lit(0, x) && pixel <= lit(lastPlace(x, in[side + 2]), x);
                         weight = weight ? weight * part : part;
                         inside = inside ? inside && on : on;
                         at.push_back(toIndex(pixel, in[side + 2]));

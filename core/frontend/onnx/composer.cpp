@@ -1,6 +1,8 @@
 #include "core/frontend/onnx/composer.h"
 
 #include <algorithm>
+#include <numeric>
+#include <string>
 
 namespace lathe::frontend::onnx_detail {
 
@@ -24,6 +26,24 @@ ValueId Composer::op(std::string_view name, const std::vector<ValueId>& inputs, 
 ValueId Composer::op(std::string_view name, std::initializer_list<ValueId> inputs, Attrs attrs)
 {
     return op(name, std::vector<ValueId>(inputs), std::move(attrs));
+}
+
+ValueId Composer::range(std::int64_t count, bool backward)
+{
+    if (failed())
+        return {};
+    std::vector<ValueId>& made = m_builder.made((backward ? "backward " : "range ") + std::to_string(count));
+    if (!made.empty())
+        return made[0];
+    if (auto charged = m_builder.charge(count * std::int64_t{sizeof(std::int64_t)}); !charged)
+        return fail(std::move(charged).error());
+    Ints places(static_cast<std::size_t>(count));
+    if (backward)
+        std::iota(places.rbegin(), places.rend(), 0);
+    else
+        std::iota(places.begin(), places.end(), 0);
+    made = {m_builder.ints(places)};
+    return made[0];
 }
 
 ValueId Composer::cast(ValueId x, DType wanted)

@@ -22,6 +22,9 @@ public:
 
     ValueId number(DType dtype, double value) { return m_builder.scalar(dtype, value); }
     ValueId ints(const Ints& values) { return m_builder.ints(values); } ///< I64 vector
+    /// 0, 1, 2 ... or ... 2, 1, 0: I64 vector, one for all that count as far. A file may say any `count`: it is
+    /// charged.
+    ValueId range(std::int64_t count, bool backward = false);
     ValueId like(ValueId x, double value) { return m_builder.scalar(dtype(x), value); } ///< of x's type
     ValueId add(ValueId a, ValueId b) { return op("add", {a, b}); }
     ValueId sub(ValueId a, ValueId b) { return op("subtract", {a, b}); }

@@ -62,25 +62,22 @@ struct Heads
 };
 
 /// 0, 1, 2 ... along dimension `axis` of four.
-ValueId positionsAlong(Builder& b, DType dtype, std::int64_t count, std::size_t axis)
+ValueId positionsAlong(Composer& c, DType dtype, std::int64_t count, std::size_t axis)
 {
-    std::vector<double> values(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<double>(i);
     Ints shape(4, 1);
     shape[axis] = count;
-    return b.constant(dtype, shape, values);
+    return c.reshape(c.cast(c.range(count), dtype), shape);
 }
 
 /// 0 where the mask lets look, else mask_filter_value; broadcasts to [batch, heads, queries, keys]. The mask holds for
 /// each key whether it counts (also by queries), or, as a vector, how many of a batch's keys count, then from which on.
-ValueId paddingBias(Builder& b, Composer& c, ValueId mask, const ContribOptions& o, std::int64_t batch,
-                    std::int64_t queries, std::int64_t keys, DType dtype)
+ValueId paddingBias(Composer& c, ValueId mask, const ContribOptions& o, std::int64_t batch, std::int64_t queries,
+                    std::int64_t keys, DType dtype)
 {
     const Ints shape = c.shape(mask);
     ValueId counts;
     if (shape == Ints{batch} || shape == Ints{2 * batch}) {
-        const ValueId places = positionsAlong(b, DType::I32, keys, 3);
+        const ValueId places = positionsAlong(c, DType::I32, keys, 3);
         const auto limit = [&](std::int64_t part) {
             return c.reshape(c.slice(mask, 0, part * batch, (part + 1) * batch), {batch, 1, 1, 1});
         };
@@ -108,11 +105,11 @@ ValueId attended(Builder& b, Composer& c, const Heads& h, const ContribOptions& 
     if (bias.valid())
         scores = c.add(scores, bias);
     if (mask.valid())
-        scores = c.add(scores, paddingBias(b, c, mask, o, batch, queries, keys, dtype));
+        scores = c.add(scores, paddingBias(c, mask, o, batch, queries, keys, dtype));
     if (o.causal && queries > 1) {
-        const ValueId last = c.add(positionsAlong(b, DType::I32, queries, 2),
+        const ValueId last = c.add(positionsAlong(c, DType::I32, queries, 2),
                                    b.scalar(DType::I32, static_cast<double>(h.past)));
-        const ValueId later = c.op("greater", {positionsAlong(b, DType::I32, keys, 3), last});
+        const ValueId later = c.op("greater", {positionsAlong(c, DType::I32, keys, 3), last});
         scores = c.where(later, c.number(dtype, std::numeric_limits<float>::lowest()), scores);
     }
     return joinHeads(c, c.matmul(c.softmax(scores, 3), h.v));

@@ -19,11 +19,11 @@ DType computedIn(DType dtype)
     return dtype == DType::F16 || dtype == DType::BF16 ? DType::F32 : dtype;
 }
 
-/// A function that was joined with what stands before it: its name and up to three numbers.
+/// A function that was joined with what stands before it: its name and up to two numbers.
 struct Activation
 {
     std::string name; ///< empty: none
-    std::optional<double> first, second, third;
+    std::optional<double> first, second;
 };
 
 ValueId activated(Composer& c, ValueId x, const Activation& a)
@@ -82,13 +82,13 @@ Result<std::vector<ValueId>> convertFusedGemm(Builder& b, NodeReader& node)
 {
     Activation activation;
     LATHE_TRY_ASSIGN(activation.name, node.text("activation", ""));
-    for (const auto& [name, slot] : {std::pair{"activation_alpha", &activation.first},
-                                     {"activation_beta", &activation.second},
-                                     {"activation_gamma", &activation.third}}) {
+    for (const auto& [name, slot] :
+         {std::pair{"activation_alpha", &activation.first}, {"activation_beta", &activation.second}}) {
         if (node.has(name)) {
             LATHE_TRY_ASSIGN(*slot, node.number(name, 0));
         }
     }
+    node.ignore("activation_gamma"); // which no activation has
     LATHE_TRY_ASSIGN(const std::vector<ValueId> product, convertGemm(b, node));
     Composer c(b);
     return c.finish({activated(c, product[0], activation)});

@@ -100,12 +100,6 @@ std::optional<std::int64_t> knownNumber(Builder& b, ValueId id)
                                                                   : std::nullopt;
 }
 
-bool isTrue(const graph::Value& value)
-{
-    const auto tensor = value.constant ? graph::tensorOf(value) : Result<graph::HostTensor>(graph::HostTensor());
-    return tensor && tensor->bytes.size() == 1 && tensor->bytes[0] != std::byte{0};
-}
-
 /// The node itself.
 Values addNode(Builder& b, const std::string& label, std::string_view op, Attrs attrs, Values inputs,
                std::vector<graph::Graph> bodies, const std::vector<graph::TensorType>& types)
@@ -237,24 +231,23 @@ Result<Values> addLoop(Builder& b, Loop loop, const std::string& label)
         return results;
     }
     types.push_back({DType::I64, {}});
-    const bool endsEarly = !isTrue(b.graph().value(loop.condition))
-                           || !(isTrue(body.value(body.outputs[0])) || body.outputs[0] == body.inputs[1]);
+    const bool endsEarly = !graph::isTrue(b.graph().value(loop.condition))
+                           || !(graph::isTrue(body.value(body.outputs[0])) || body.outputs[0] == body.inputs[1]);
     Values inputs = {loop.trips, loop.condition};
     inputs.insert(inputs.end(), loop.initial.begin(), loop.initial.end());
     inputs.insert(inputs.end(), loop.body.captured.begin(), loop.body.captured.end());
     Values results = addNode(b, label, "loop", std::move(attrs), std::move(inputs), {std::move(loop.body.graph)},
                              types);
     for (std::size_t i = loop.initial.size(); i + 1 < results.size() && (endsEarly || !trips); ++i)
-        b.setDynamicAxes(results[i], {{0, endsEarly ? results.back() : counted.count}});
+        b.setDynamicAxes(results[i], {{0, endsEarly || counted.least < 0 ? results.back() : counted.count}});
     return results;
 }
 
-/// An input whose size is known.
-Result<ValueId> sizedInput(Builder& b, NodeReader& node, std::int64_t index)
+Result<ValueId> inputOfKnownSize(Builder& b, NodeReader& node, std::int64_t index)
 {
     LATHE_TRY_ASSIGN(const ValueId id, b.input(node, index));
     if (!b.dynamicAxes(id).empty())
-        return makeError(Errc::Unsupported, say(Msg::NeedsSizedInput, node.proto().input(static_cast<int>(index))));
+        return sizedInput(node, static_cast<std::size_t>(index));
     return id;
 }
 
@@ -273,7 +266,7 @@ Result<std::optional<Values>> convertLoop(Builder& b, NodeReader& node, BodyRead
     LATHE_TRY_ASSIGN(loop.condition, node.hasInput(1) ? b.input(node, 1) : Result<ValueId>(b.scalar(DType::Bool, 1)));
     LATHE_TRY(needOne(b, loop.condition, DType::Bool, "the condition"));
     for (std::int64_t i = 2; i < node.inputCount(); ++i) {
-        LATHE_TRY_ASSIGN(const ValueId id, sizedInput(b, node, i));
+        LATHE_TRY_ASSIGN(const ValueId id, inputOfKnownSize(b, node, i));
         loop.initial.push_back(id);
     }
     LATHE_TRY_ASSIGN(GraphProto* const proto, node.graph("body"));
@@ -328,13 +321,6 @@ Result<Ints> perSequence(NodeReader& node, std::string_view attribute, std::int6
     return list;
 }
 
-Result<std::int64_t> axisOf(std::int64_t axis, std::int64_t rank)
-{
-    if (axis < -rank || axis >= rank)
-        return makeError(Errc::BadFile, say(Msg::AxisOutside, axis, rank));
-    return axis < 0 ? axis + rank : axis;
-}
-
 /// The body, into a loop over the elements of the sequences. Nothing: it has what is not supported.
 Result<std::optional<Loop>> scanLoop(Builder& b, BodyReader& bodies, GraphProto& proto, Values initial,
                                      const Sequences& sequences, const std::string& label)
@@ -384,11 +370,8 @@ Result<std::optional<Loop>> scanLoop(Builder& b, BodyReader& bodies, GraphProto&
 ValueId placed(Composer& c, ValueId rows, std::int64_t axis, bool backward)
 {
     const std::int64_t rank = c.rank(rows), length = c.extent(rows, 0);
-    if (backward) {
-        Ints places(static_cast<std::size_t>(length));
-        std::iota(places.rbegin(), places.rend(), 0);
-        rows = c.take(rows, places, 0);
-    }
+    if (backward)
+        rows = c.op("take", {rows, c.range(length, true)}, {{"axis", std::int64_t{0}}});
     if (axis == 0)
         return rows;
     Ints order;
@@ -412,7 +395,7 @@ Result<std::optional<Values>> convertOldScan(Builder& b, NodeReader& node, BodyR
     sequences.axes.assign(static_cast<std::size_t>(count), 0);
     Values initial;
     for (std::int64_t i = 1; i < node.inputCount(); ++i) {
-        LATHE_TRY_ASSIGN(ValueId id, sizedInput(b, node, i));
+        LATHE_TRY_ASSIGN(ValueId id, inputOfKnownSize(b, node, i));
         Ints shape = b.shape(id);
         if (shape.empty() || shape[0] != 1)
             return makeError(Errc::Unsupported, say(Msg::NeedsScanBatch, shape.empty() ? 0 : shape[0]));
@@ -453,13 +436,13 @@ Result<std::optional<Values>> convertScan(Builder& b, NodeReader& node, BodyRead
     LATHE_TRY_ASSIGN(sequences.axes, perSequence(node, "scan_input_axes", count));
     Values initial;
     for (std::int64_t i = 0; i < node.inputCount(); ++i) {
-        LATHE_TRY_ASSIGN(const ValueId id, sizedInput(b, node, i));
+        LATHE_TRY_ASSIGN(const ValueId id, inputOfKnownSize(b, node, i));
         if (i < node.inputCount() - count) {
             initial.push_back(id);
             continue;
         }
         std::int64_t& axis = sequences.axes[sequences.values.size()];
-        LATHE_TRY_ASSIGN(axis, axisOf(axis, b.rank(id)));
+        LATHE_TRY_ASSIGN(axis, frontAxis(axis, b.rank(id)));
         const std::int64_t length = b.shape(id)[static_cast<std::size_t>(axis)];
         if (!sequences.values.empty() && length != sequences.length)
             return makeError(Errc::BadFile, say(Msg::ScanLengths, sequences.length, length));
@@ -477,7 +460,7 @@ Result<std::optional<Values>> convertScan(Builder& b, NodeReader& node, BodyRead
     results.pop_back();
     Composer c(b);
     for (std::size_t k = states; k < results.size(); ++k) {
-        LATHE_TRY_ASSIGN(const std::int64_t axis, axisOf(axes[k - states], b.rank(results[k])));
+        LATHE_TRY_ASSIGN(const std::int64_t axis, frontAxis(axes[k - states], b.rank(results[k])));
         results[k] = placed(c, results[k], axis, backward[k - states] != 0);
     }
     LATHE_TRY_ASSIGN(results, c.finish(std::move(results)));

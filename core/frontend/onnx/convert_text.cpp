@@ -128,6 +128,7 @@ Result<std::vector<ValueId>> convertTfIdfVectorizer(Builder& b, NodeReader& node
         most = std::max(most, own.size());
     ValueId y;
     for (std::size_t round = 0; round < most; ++round) {
+        LATHE_TRY(b.charge(width * std::int64_t{sizeof(std::int64_t)})); // a file says how many n-grams share a column
         Ints picks;
         for (const Ints& own : sources)
             picks.push_back(round < own.size() ? own[round] : none);

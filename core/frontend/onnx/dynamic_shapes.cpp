@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace lathe::frontend::onnx_detail {
 namespace {
@@ -289,8 +288,9 @@ Values ranges(Builder& b, NodeReader& node, Converter convert)
         return sizedShape();
     Composer c(b);
     const std::int64_t first = (*start)[0].most;
-    const ValueId count = first == 0 ? (*limit)[0].count
-                                     : c.op("maximum", {c.sub((*limit)[0].count, whole(c, first)), whole(c, 0)});
+    const ValueId count = first == 0 && (*limit)[0].least >= 0
+                              ? (*limit)[0].count
+                              : c.op("maximum", {c.sub((*limit)[0].count, whole(c, first)), whole(c, 0)});
     if ((*limit)[0].most <= first)
         return sizedShape();
     b.standIn(inputs[1], c.reshape(c.cast(c.ints({(*limit)[0].most}), b.dtype(inputs[0])), {}));
@@ -438,7 +438,10 @@ Values slices(Builder& b, NodeReader& node, Converter convert)
         if (start.count.valid() || start.most < 0 || step != 1)
             return sizedAxis();
         const bool fromEnd = !end.count.valid() && end.most < 0;
-        const std::int64_t bound = (fromEnd ? extent + end.most : std::min(extent, end.most)) - start.most;
+        const std::int64_t furthest = fromEnd         ? extent + end.most
+                                      : end.least < 0 ? std::max(extent - 1, std::min(extent, end.most))
+                                                      : std::min(extent, end.most);
+        const std::int64_t bound = furthest - start.most;
         if (bound < 1)
             return sizedShape();
         if (start.most > 0 || bound < extent)
@@ -446,13 +449,16 @@ Values slices(Builder& b, NodeReader& node, Converter convert)
         ValueId limit = count.valid() ? count : whole(c, extent);
         if (fromEnd)
             limit = c.add(limit, whole(c, end.most));
+        else if (end.count.valid() && end.least < 0) // then it may count from the end
+            limit = c.op("minimum",
+                         {limit, c.where(c.op("less", {end.count, whole(c, 0)}), c.add(limit, end.count), end.count)});
         else if (end.count.valid())
             limit = c.op("minimum", {limit, end.count});
         else if (end.most < extent)
             limit = c.op("minimum", {limit, whole(c, end.most)});
         if (start.most > 0)
             limit = c.sub(limit, whole(c, start.most));
-        if (start.most > 0 || fromEnd)
+        if (start.most > 0 || fromEnd || end.least < 0)
             limit = c.op("maximum", {limit, whole(c, 0)});
         std::erase_if(result, [axis](const DynamicAxis& dynamic) { return dynamic.axis == axis; });
         result.push_back({axis, limit});
@@ -496,9 +502,7 @@ Values concatenations(Builder& b, NodeReader& node, Converter convert)
         return values;
     }
     Composer c(b);
-    Ints all(static_cast<std::size_t>(c.extent(values[0], axis)));
-    std::iota(all.begin(), all.end(), 0);
-    const ValueId places = c.ints(all);
+    const ValueId places = c.range(c.extent(values[0], axis));
     ValueId from = places, start = whole(c, 0);
     std::int64_t offset = 0;
     for (const ValueId input : inputs) { // the last part that begins at or before a place

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace lathe::frontend::onnx_detail {
 namespace {
@@ -24,28 +23,56 @@ const SizeRuleEntry* findRule(std::string_view op)
     return nullptr;
 }
 
-std::int64_t saturated(std::int64_t a, std::int64_t b, bool product)
+/// From the least that a number can be to the most.
+struct Span
 {
-    std::int64_t result = 0;
-    const bool over = product ? __builtin_mul_overflow(a, b, &result) : __builtin_add_overflow(a, b, &result);
-    return over ? std::numeric_limits<std::int64_t>::max() : result;
+    std::int64_t least = 0, most = 0;
+};
+
+Span spanOf(const ShapeNumber& number)
+{
+    return {number.count.valid() ? number.least : number.most, number.most};
 }
 
-/// The most that an operator of two numbers that are not negative gives; nothing: not known.
-std::optional<std::int64_t> mostOfTwo(std::string_view op, const ShapeNumber& a, const ShapeNumber& b)
+enum class Combine : std::uint8_t
+{
+    Sum,
+    Difference,
+    Product
+};
+
+/// What is out of range stays at the end of it.
+std::int64_t saturated(std::int64_t a, std::int64_t b, Combine how)
+{
+    std::int64_t result = 0;
+    const bool over = how == Combine::Sum          ? __builtin_add_overflow(a, b, &result)
+                      : how == Combine::Difference ? __builtin_sub_overflow(a, b, &result)
+                                                   : __builtin_mul_overflow(a, b, &result);
+    if (!over)
+        return result;
+    const bool isBelow = how == Combine::Product ? (a < 0) != (b < 0) : a < 0;
+    return isBelow ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+}
+
+/// What an operator of two integers gives; nothing: not known.
+std::optional<Span> spanOfTwo(std::string_view op, const Span& a, const Span& b)
 {
     if (op == "Min")
-        return std::min(a.most, b.most);
+        return Span{std::min(a.least, b.least), std::min(a.most, b.most)};
     if (op == "Max")
-        return std::max(a.most, b.most);
+        return Span{std::max(a.least, b.least), std::max(a.most, b.most)};
     if (op == "Add")
-        return saturated(a.most, b.most, false);
-    if (op == "Mul")
-        return saturated(a.most, b.most, true);
+        return Span{saturated(a.least, b.least, Combine::Sum), saturated(a.most, b.most, Combine::Sum)};
     if (op == "Sub")
-        return b.count.valid() ? a.most : a.most - b.most;
-    if (op == "Div")
-        return b.count.valid() || b.most < 1 ? a.most : a.most / b.most;
+        return Span{saturated(a.least, b.most, Combine::Difference), saturated(a.most, b.least, Combine::Difference)};
+    if (op == "Mul") {
+        const auto [least, most] = std::minmax(
+            {saturated(a.least, b.least, Combine::Product), saturated(a.least, b.most, Combine::Product),
+             saturated(a.most, b.least, Combine::Product), saturated(a.most, b.most, Combine::Product)});
+        return Span{least, most};
+    }
+    if (op == "Div" && a.least >= 0 && b.least >= 0) // by 0 nothing is divided
+        return Span{a.least / std::max<std::int64_t>(b.most, 1), a.most / std::max<std::int64_t>(b.least, 1)};
     return std::nullopt;
 }
 
@@ -104,24 +131,27 @@ std::optional<Numbers> numbersAfter(Builder& b, NodeReader& node, ValueId result
     }
     if (node.op() == "ReduceMin" || node.op() == "ReduceMax") { // of the whole vector, which its only axis is
         ShapeNumber one = inputs[0].empty() ? ShapeNumber{-1, {}} : inputs[0][0];
+        Span span = spanOf(one);
         for (const ShapeNumber& other : inputs[0])
-            one.most = node.op() == "ReduceMin" ? std::min(one.most, other.most) : std::max(one.most, other.most);
+            span = *spanOfTwo(node.op() == "ReduceMin" ? "Min" : "Max", span, spanOf(other));
+        one = {span.most, {}, span.least};
         if (b.rank(inputValues(b, node)[0]) != 1 || one.most < 0)
             return std::nullopt;
         Composer c(b);
         one.count = asCount(c, result);
         return c.failed() ? std::nullopt : std::optional(Numbers{one});
     }
-    if (!mostOfTwo(node.op(), {}, {}) || inputs.empty())
+    if (!spanOfTwo(node.op(), {}, {}) || inputs.empty() || inputs[0].size() != 1)
         return std::nullopt;
-    ShapeNumber made{0, {}};
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (inputs[i].size() != 1)
+    Span span = spanOf(inputs[0][0]);
+    for (std::size_t i = 1; i < inputs.size(); ++i) {
+        const auto next = inputs[i].size() == 1 ? spanOfTwo(node.op(), span, spanOf(inputs[i][0])) : std::nullopt;
+        if (!next)
             return std::nullopt;
-        made.most = i == 0 ? inputs[0][0].most : *mostOfTwo(node.op(), made, inputs[i][0]);
+        span = *next;
     }
     Composer c(b);
-    made.count = asCount(c, result);
+    const ShapeNumber made{span.most, asCount(c, result), span.least};
     return made.most >= 0 && !c.failed() ? std::optional(Numbers{made}) : std::nullopt;
 }
 
@@ -166,10 +196,9 @@ ValueId asCount(Composer& c, ValueId number)
 ValueId maskAlong(Composer& c, ValueId x, const DynamicAxis& dynamic)
 {
     const std::int64_t extent = c.extent(x, dynamic.axis);
-    Ints places(static_cast<std::size_t>(extent)), shape(static_cast<std::size_t>(c.rank(x) - dynamic.axis), 1);
-    std::iota(places.begin(), places.end(), 0);
+    Ints shape(static_cast<std::size_t>(c.rank(x) - dynamic.axis), 1);
     shape[0] = extent;
-    return c.op("less", {c.reshape(c.ints(places), shape), dynamic.count});
+    return c.op("less", {c.reshape(c.range(extent), shape), dynamic.count});
 }
 
 ValueId filled(Builder& b, Composer& c, ValueId x, double fill)

@@ -32,6 +32,7 @@ struct ShapeNumber
 {
     std::int64_t most = 0; ///< the most that it can be; the number itself if nothing counts it
     ValueId count; ///< I64 scalar; invalid: it is known
+    std::int64_t least = 0; ///< the least that a counted one can be: below 0 where something was taken from a count
 };
 
 /// The graph under construction: what the converters of single operators need.

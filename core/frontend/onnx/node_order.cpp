@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <unordered_map>
 
 namespace lathe::frontend::onnx_detail {
@@ -13,9 +14,48 @@ namespace {
 using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 
+/// Names that belong to the bodies around a node, and to how many of them each does.
+using OpenNames = std::unordered_map<std::string_view, int>;
+
+/// Makes the names of a body known while it exists. The body outlives it.
+class OpenBodyNames
+{
+public:
+    OpenBodyNames(const GraphProto& body, OpenNames& names)
+        : m_body(body)
+        , m_names(names)
+    {
+        each([this](const std::string& name) { ++m_names[name]; });
+    }
+    ~OpenBodyNames()
+    {
+        each([this](const std::string& name) {
+            if (const auto found = m_names.find(name); --found->second == 0)
+                m_names.erase(found);
+        });
+    }
+    OpenBodyNames(const OpenBodyNames&) = delete;
+    OpenBodyNames& operator=(const OpenBodyNames&) = delete;
+
+private:
+    template<typename Do>
+    void each(Do what) const
+    {
+        for (const auto& input : m_body.input())
+            what(input.name());
+        for (const auto& initializer : m_body.initializer())
+            what(initializer.name());
+        for (const NodeProto& inner : m_body.node())
+            for (const std::string& output : inner.output())
+                what(output);
+    }
+
+    const GraphProto& m_body;
+    OpenNames& m_names;
+};
+
 /// Adds what the node's bodies read from around them. `own`: names that belong to bodies around the node.
-void addReadsOfBodies(const NodeProto& node, const std::unordered_set<std::string>& own, int depth,
-                      std::vector<const std::string*>& reads)
+void addReadsOfBodies(const NodeProto& node, OpenNames& own, int depth, std::vector<const std::string*>& reads)
 {
     if (depth > graph::kDeepestBodies) // is refused when it is read
         return;
@@ -23,21 +63,15 @@ void addReadsOfBodies(const NodeProto& node, const std::unordered_set<std::strin
         if (!attribute.has_g())
             continue;
         const GraphProto& body = attribute.g();
-        std::unordered_set<std::string> names = own;
-        for (const auto& input : body.input())
-            names.insert(input.name());
-        for (const auto& initializer : body.initializer())
-            names.insert(initializer.name());
-        for (const NodeProto& inner : body.node())
-            names.insert(inner.output().begin(), inner.output().end());
+        const OpenBodyNames open(body, own);
         const auto read = [&](const std::string& name) {
-            if (!names.contains(name))
+            if (!own.contains(name))
                 reads.push_back(&name);
         };
         for (const NodeProto& inner : body.node()) {
             for (const std::string& name : inner.input())
                 read(name);
-            addReadsOfBodies(inner, names, depth + 1, reads);
+            addReadsOfBodies(inner, own, depth + 1, reads);
         }
         for (const auto& output : body.output())
             read(output.name());
@@ -79,10 +113,11 @@ Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder
     std::vector<Mark> marks(static_cast<std::size_t>(graph.node_size()), Mark::Unseen);
     std::vector<int> order;
     std::vector<Visit> stack;
+    OpenNames own;
     const auto visit = [&](int index) {
         marks[static_cast<std::size_t>(index)] = Mark::Open;
         stack.push_back({index, {}, 0});
-        addReadsOfBodies(graph.node(index), {}, 0, stack.back().inner);
+        addReadsOfBodies(graph.node(index), own, 0, stack.back().inner);
     };
     for (int root = 0; root < graph.node_size(); ++root) {
         if (marks[static_cast<std::size_t>(root)] != Mark::Unseen)

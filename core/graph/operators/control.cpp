@@ -6,7 +6,7 @@
 //   loop  inputs:  trips, condition, initial values of what is carried (attribute "carried": how many), captured...
 //         body:    (iteration, condition, carried..., captured...) -> next condition, next carried..., rows...
 //         outputs: what is carried at the end..., the rows of each iteration stacked along a new first dimension
-//                  (attribute "most": its extent, of which a loop that ends sooner leaves the rest zero)...,
+//                  (attribute "most": its extent; what a loop that ends sooner leaves behind means nothing)...,
 //                  the number of iterations (int64)
 //
 // A loop ends before the iteration that `trips` names, or before one for which the condition is false. Trips and

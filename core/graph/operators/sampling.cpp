@@ -90,10 +90,12 @@ template<typename T>
 GridTaps gridTaps(T given, std::int64_t extent, const compute::GridSampleParams& p)
 {
     const auto n = static_cast<T>(extent);
+    // Beyond 2^24 floats do not have every place: the last one that they have, and none behind the end.
+    const T last = static_cast<std::int64_t>(n - 1) < extent ? n - 1 : std::nextafter(n - 1, T{0});
     const T place = p.alignCorners ? (given + 1) * T{0.5} * (n - 1) : ((given + 1) * n - 1) * T{0.5};
     const auto pixelAt = [&](T x) -> std::int64_t {
         if (p.padding == compute::SamplePadding::Zeros)
-            return x >= 0 && x <= n - 1 ? static_cast<std::int64_t>(x) : -1;
+            return x >= 0 && x <= last ? static_cast<std::int64_t>(x) : -1;
         if (p.padding == compute::SamplePadding::Reflection) {
             const T low = p.alignCorners ? T{0} : T{-0.5}, high = p.alignCorners ? n - 1 : n - T{0.5};
             const T range = high - low;
@@ -105,7 +107,7 @@ GridTaps gridTaps(T given, std::int64_t extent, const compute::GridSampleParams&
                 x = x < low ? low + back : high - back;
             }
         }
-        return std::isnan(x) ? 0 : static_cast<std::int64_t>(std::clamp(x, T{0}, n - 1));
+        return std::isnan(x) ? 0 : static_cast<std::int64_t>(std::clamp(x, T{0}, last));
     };
     if (p.mode == compute::SampleMode::Nearest)
         return {{pixelAt(std::nearbyint(place))}, {1.0}};

@@ -6,6 +6,7 @@
 #include "tests/support/test_program.h"
 #include "wire_writer.h"
 
+#include <QElapsedTimer>
 #include <QTest>
 
 namespace tst_onnx_control {
@@ -259,6 +260,25 @@ private slots:
         g = import(nodes);
         QVERIFY2(g, qPrintable(messageOf(g)));
         QCOMPARE(run(*g, {1, 0, 3, 0, 5, 0}, true), (std::vector<float>{1, 0, 3, 0, 5, 0}));
+    }
+
+    /// Names are looked up, not copied, for each of many bodies in a large one: else this takes minutes.
+    void manyBodiesInALargeOneAreReadAtOnce()
+    {
+        constexpr int kNodes = 40000, kForks = 8000;
+        Texts nodes;
+        for (int i = 0; i < kNodes; ++i)
+            nodes.push_back(wire::node("Neg", {"x"}, {"unused" + std::to_string(i)}));
+        const std::string same = graphOf({}, {}, {"x"});
+        for (int i = 0; i < kForks; ++i)
+            nodes.push_back(fork(same, same, "forked" + std::to_string(i)));
+        nodes.push_back(wire::node("Neg", {"x"}, {"r"}));
+        const std::string large = graphOf(nodes, {}, {"r"});
+        QElapsedTimer timer;
+        timer.start();
+        const auto g = import({fork(large, graphOf({wire::node("Abs", {"x"}, {"r"})}, {}, {"r"}))});
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        QVERIFY2(timer.elapsed() < 20000, qPrintable(QString::number(timer.elapsed())));
     }
 
     void aLoopThatNeverRunsIsGone()

@@ -198,6 +198,63 @@ private slots:
         QCOMPARE(y.as<float>()[0], first);
         QCOMPARE(y.as<float>()[1], 1 - first);
     }
+
+    /// What an importer writes out in constants is in proportion to the file, however large its inputs are said to be.
+    void constantsAreInProportionToTheFile()
+    {
+        const auto refusal = [](const wire::Model& model) { return messageOf(importModel(model)); };
+        wire::Model model = positions({wire::node("ReduceSum", {"p"}, {"y"})});
+        model.inputs = {wire::info("x", {std::int64_t{1} << 26})};
+        QVERIFY2(refusal(model).find("out of proportion") != std::string::npos, refusal(model).c_str());
+        model = positions({wire::node("Concat", {"p", "p"}, {"y"}, "join", wire::intAttribute("axis", 1))});
+        model.inputs = {wire::info("x", {std::int64_t{1} << 26})};
+        QVERIFY2(refusal(model).find("out of proportion") != std::string::npos, refusal(model).c_str());
+        // A hundred words that share a column, beside one that makes for a million of them.
+        std::vector<std::int64_t> words, columns(100, 0);
+        for (std::int64_t word = 0; word <= 100; ++word)
+            words.push_back(word);
+        columns.push_back(1 << 20);
+        const std::string attributes = wire::intsAttribute("ngram_counts", {0})
+                                       + wire::intsAttribute("pool_int64s", words)
+                                       + wire::intsAttribute("ngram_indexes", columns)
+                                       + wire::textAttribute("mode", "TF") + wire::intAttribute("min_gram_length", 1)
+                                       + wire::intAttribute("max_gram_length", 1)
+                                       + wire::intAttribute("max_skip_count", 0);
+        model.nodes = {wire::node("TfIdfVectorizer", {"x"}, {"y"}, "words", attributes)};
+        model.inputs = {wire::info("x", {7}, wire::Int64)};
+        QVERIFY2(refusal(model).find("out of proportion") != std::string::npos, refusal(model).c_str());
+    }
+
+    /// Counts from which something is taken may be below 0.
+    void numbersBelowZeroAreTakenAsTheStandardSays()
+    {
+        const auto shapeFor = [](const Texts& nodes, const Texts& initializers, std::vector<float> x) {
+            Texts all = {wire::node("Shape", {"p"}, {"s"}), wire::node("Gather", {"s", "one"}, {"n"})};
+            all.insert(all.end(), nodes.begin(), nodes.end());
+            Texts constants = {vector("one", {1}), vector("zero", {0})};
+            constants.insert(constants.end(), initializers.begin(), initializers.end());
+            const auto g = importModel(positions(all, constants));
+            const auto y = g ? graph::interpret(*g, {hostTensor<float>(DType::F32, {2, 3}, x)})
+                             : Result<std::vector<graph::HostTensor>>(g.error());
+            return y ? (*y)[0].type.shape : std::vector<std::int64_t>{-1};
+        };
+        // An end below 0 is one from the end: of five, up to n - 4.
+        const Texts slice = {wire::node("Sub", {"n", "four"}, {"end"}),
+                             wire::node("Slice", {"five", "zero", "end"}, {"y"})};
+        const Texts constants = {vector("four", {4}), vector("five", {1, 2, 3, 4, 5})};
+        QCOMPARE(shapeFor(slice, constants, {1, 1, 1, 0, 0, 0}), std::vector<std::int64_t>{4});
+        QCOMPARE(shapeFor(slice, constants, {1, 1, 1, 1, 1, 1}), std::vector<std::int64_t>{2});
+        QCOMPARE(shapeFor(slice, constants, {1, 1, 1, 1, 0, 0}), std::vector<std::int64_t>{0});
+        // The square of n - 4 is largest where n is 0.
+        const Texts square = {wire::node("Sub", {"n", "four"}, {"less"}), wire::node("Mul", {"less", "less"}, {"area"}),
+                              wire::node("ConstantOfShape", {"area"}, {"y"})};
+        QCOMPARE(shapeFor(square, constants, {0, 0, 0, 0, 0, 0}), std::vector<std::int64_t>{16});
+        QCOMPARE(shapeFor(square, constants, {1, 1, 1, 1, 1, 1}), std::vector<std::int64_t>{4});
+        // Numbers at the ends do not wrap around.
+        const Texts far = {wire::node("Sub", {"n", "lowest"}, {"f"}), wire::node("ConstantOfShape", {"f"}, {"y"})};
+        QCOMPARE(shapeFor(far, {vector("lowest", {std::numeric_limits<std::int64_t>::min()})}, {0, 0, 0, 0, 0, 0}),
+                 std::vector<std::int64_t>{-1});
+    }
 };
 
 LATHE_TEST(TestOnnxSized)

@@ -124,6 +124,43 @@ private slots:
                          || std::fabs(got[i] - want[i]) <= 1e-5 * std::max(1.0, std::fabs(want[i])),
                      qPrintable(QString("at %1: %2, not %3").arg(i).arg(got[i]).arg(want[i])));
     }
+
+    /// Floats do not tell each of more than 2^24 places: none lies behind the end.
+    void longSignalsAreNotReadBehindTheirEnd()
+    {
+        constexpr std::int64_t kLength = (std::int64_t{1} << 24) + 4;
+        HostTensor signal = HostTensor::zeros(f32({1, 1, kLength}));
+        signal.as<float>()[kLength - 2] = signal.as<float>()[kLength - 1] = 7;
+        HostTensor grid = HostTensor::zeros(f32({1, 3, 1}));
+        grid.as<float>()[0] = 1;
+        grid.as<float>()[1] = 3;
+        grid.as<float>()[2] = -1;
+        for (const char* const padding : {"border", "reflection", "zeros"}) {
+            Node node;
+            node.name = "n";
+            node.op = "grid_sample";
+            node.attrs = {{"mode", std::string("nearest")}, {"padding_mode", std::string(padding)}};
+            node.outputs.resize(1);
+            const std::vector<const HostTensor*> inputs{&signal, &grid};
+            const auto plain = evaluateNode(node, inputs);
+            QVERIFY2(plain, plain ? "" : plain.error().message.c_str());
+            const auto dag = dagOf(node, {signal, grid}, (*plain)[0].type);
+            QVERIFY2(dag, dag ? "" : dag.error().message.c_str());
+            const auto compiled = compute::Interpreter::compile(*dag);
+            QVERIFY2(compiled, compiled ? "" : compiled.error().message.c_str());
+            std::vector<std::span<const std::byte>> views;
+            for (const std::int32_t input : (*dag)->inputs)
+                views.emplace_back((*dag)->ops[static_cast<std::size_t>(input)].name == "p0" ? signal.bytes
+                                                                                             : grid.bytes);
+            const auto results = compiled->run(views);
+            QVERIFY2(results, results ? "" : results.error().message.c_str());
+            const auto* const values = reinterpret_cast<const float*>((*results)[0].data());
+            for (std::size_t i = 0; i < 3; ++i)
+                QCOMPARE(values[i], (*plain)[0].as<float>()[i]);
+            if (std::string_view(padding) == "border")
+                QCOMPARE(std::pair(values[0], values[1]), std::pair(7.0F, 7.0F));
+        }
+    }
 };
 
 LATHE_TEST(TestOperatorsCompute)
