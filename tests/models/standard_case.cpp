@@ -217,6 +217,9 @@ void bind(::onnx::ModelProto& model, const DataSet& set, const std::set<int>& po
     }
 }
 
+/// Of a zero in the operator's own case the same definition in other operators gives the negative.
+constexpr std::string_view kNegativeZeros = "test_nllloss_NCd1d2d3_none_no_weight_negative_ii_expanded";
+
 /// How a floating point result may differ from the standard's.
 struct FloatBound
 {
@@ -378,7 +381,7 @@ Verdict CaseRunner::run(const fs::path& folder)
             verdict.text = first;
             return verdict;
         }
-        const FloatBound bound{absoluteBound(name), net::mayGiveAnyZero(model->imported)};
+        const FloatBound bound{absoluteBound(name), net::mayGiveAnyZero(model->imported) || name == kNegativeZeros};
         const auto asRead = graph::interpret(model->imported, inputs);
         if (!asRead)
             return fail(asRead.error());

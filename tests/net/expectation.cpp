@@ -135,10 +135,14 @@ private:
         // A product that is added at once is not rounded: half a unit at least.
         const double ulps = std::max(bound.ulps, dtype == DType::F64 ? 1 : 0.5);
         const Format computed = formatOf(dtype == DType::F64 ? DType::F64 : DType::F32); // half floats in f32
+        // Which of the tensors between are rounded to half floats is the code's choice: one unit, of which slack takes
+        // sixteen times the sixteenth.
+        const bool isHalf = dtype == DType::F16 || dtype == DType::BF16;
+        const double rounding = isHalf ? std::ldexp(1.0 / 16, 1 - formatOf(dtype).digits) : 0;
         std::vector<double> factors(countOf(made, exact)), summands(factors.size());
         for (std::size_t i = 0; i < factors.size(); ++i) {
             const double up = sign();
-            factors[i] = 1 + up * std::ldexp(ulps, -computed.digits);
+            factors[i] = 1 + up * (std::ldexp(ulps, -computed.digits) + rounding);
             summands[i] = up * (std::ldexp(ulps, computed.smallest) + absoluteOf(bound, dtype));
         }
         const graph::ValueId scaled = like(made, exact);
@@ -307,8 +311,8 @@ Result<std::vector<Expected>> expect(const Graph& graph, const std::vector<HostT
                 double off = same(r[i], n[i]) && !std::isfinite(r[i]) ? 0 : difference(r[i], p[i]);
                 for (const auto& run : disturbed)
                     off = std::max(off, difference(run[o].as<double>()[i], p[i]));
-                // Doubles: the runs are in double themselves and say nothing of what is less than a unit. Half floats:
-                // which of the tensors between are rounded is the code's choice.
+                // The runs are in double themselves, and say nothing of what is less than a unit of it; of half floats
+                // less than the unit of the last tensor.
                 if (dtype != DType::F32 && options.passErrorsOn && mayErr)
                     off = std::max(off, unitAt(r[i], dtype) / (dtype == DType::F64 ? 8 : 16));
                 one.slack[i] = 16 * off;

@@ -49,12 +49,12 @@ ValueId negativeLikelihood(Composer& c, ValueId logs, ValueId classes, const Los
     ValueId weight;
     if (o.weights.valid())
         weight = c.op("take", {o.weights, classes}, {{"axis", std::int64_t{0}}});
-    if (counted.valid()) {
-        const ValueId mask = c.cast(counted, c.dtype(loss));
-        weight = weight.valid() ? c.mul(weight, mask) : mask;
-    }
     if (weight.valid())
         loss = c.mul(loss, weight);
+    if (counted.valid()) { // what does not count is 0, whatever stands there
+        loss = c.where(counted, loss, c.like(loss, 0));
+        weight = weight.valid() ? c.where(counted, weight, c.like(weight, 0)) : c.cast(counted, c.dtype(loss));
+    }
     if (o.reduction == "none")
         return loss;
     const ValueId sum = c.reduce("sum", loss, {}, false);

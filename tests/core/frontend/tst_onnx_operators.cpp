@@ -6,6 +6,7 @@
 
 #include <QTest>
 
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -218,8 +219,8 @@ private slots:
         const auto rnn = [&](const char* direction) {
             std::string relu = wire::bytes(1, "activations") + wire::bytes(9, "Relu") + wire::number(20, 8);
             return valuesOf({wire::node("RNN", {"x", "w", "r", "", "lens"}, {"y", "h"}, "rnn",
-                                        wire::intAttribute("hidden_size", 1) + wire::textAttribute("direction", direction)
-                                            + wire::bytes(5, relu))},
+                                        wire::intAttribute("hidden_size", 1)
+                                            + wire::textAttribute("direction", direction) + wire::bytes(5, relu))},
                             {{"x", {3, 2, 1}, {1, 10, 2, 20, 4, 40}}, {"lens", {2}, {3, 2}, wire::Int64}}, weights);
         };
         QCOMPARE(shown(rnn("forward")), QString("1 10 3 30 7 0"));
@@ -239,6 +240,13 @@ private slots:
             {wire::node("NegativeLogLikelihoodLoss", {"x", "t"}, {"y"}, "loss", wire::intAttribute("ignore_index", 7))},
             {{"x", {3, 2}, {-1, -2, -3, -4, -5, -6}}, {"t", {3}, {0, 7, 1}, wire::Int64}});
         QCOMPARE(shown(y), QString("3.5"));
+        // Whatever stands there: a class that is impossible has the logarithm -infinity.
+        const double low = -std::numeric_limits<double>::infinity();
+        const auto rows = valuesOf(
+            {wire::node("NegativeLogLikelihoodLoss", {"x", "t"}, {"y"}, "loss",
+                        wire::intAttribute("ignore_index", 7) + wire::textAttribute("reduction", "none"))},
+            {{"x", {3, 2}, {-1, -2, low, -4, -5, -6}}, {"t", {3}, {0, 7, 1}, wire::Int64}});
+        QCOMPARE(shown(rows), QString("1 0 6"));
     }
 
     void boxesArePooledInThreeDimensions()
