@@ -139,6 +139,8 @@ Result<> verify(VerifyArguments& a)
     }
     LATHE_TRY_ASSIGN(const auto report, deploy::verifyByBuilder(*library, model->imported, &model->optimized, options,
                                                                 std::numeric_limits<double>::infinity()));
+    if (report.refused)
+        return *report.refused;
     if (a.json) {
         nlohmann::json out = jsonOf(report);
         out["variant"] = library->variant();

@@ -149,8 +149,8 @@ Result<StagedLibrary> buildLibrary(std::span<const VariantSource> sources, const
 {
     if (options.output.filename().empty())
         return makeError(Errc::InvalidArgument, say(Msg::NoLibraryFile, options.output.string()));
-    if (sources.empty() || sources.size() > kMostVariants)
-        return makeError(Errc::InvalidArgument, say(Msg::VariantsTooMany, kMostVariants, sources.size()));
+    if (sources.empty() || sources.size() > runtime::kMostVariants)
+        return makeError(Errc::InvalidArgument, say(Msg::VariantsTooMany, runtime::kMostVariants, sources.size()));
     const std::string machine = options.machine.empty() ? thisMachine() : options.machine;
     StagedLibrary staged;
     staged.output = std::filesystem::absolute(options.output);

@@ -83,8 +83,6 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
 
 inline constexpr double kUnknownFigure = std::numeric_limits<double>::quiet_NaN();
 
-inline constexpr std::size_t kMostVariants = 16; ///< of one library
-
 struct SubgraphFacts
 {
     std::string name;

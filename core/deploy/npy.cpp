@@ -67,7 +67,13 @@ Result<graph::HostTensor> readNpy(const std::filesystem::path& file, const PortI
     const graph::TensorType given = tensor.type;
     if (given.dtype == npyTypeOf(port.type.dtype))
         tensor.type.dtype = port.type.dtype;
-    if (!(tensor.type == port.type))
+    bool fits = tensor.type.dtype == port.type.dtype && tensor.type.shape.size() == port.type.shape.size();
+    for (std::size_t d = 0; fits && d < tensor.type.shape.size(); ++d) {
+        const bool isDynamic = std::ranges::find(port.dynamicAxes, static_cast<std::int32_t>(d))
+                               != port.dynamicAxes.end();
+        fits = isDynamic ? tensor.type.shape[d] <= port.type.shape[d] : tensor.type.shape[d] == port.type.shape[d];
+    }
+    if (!fits)
         return makeError(Errc::InvalidArgument,
                          say(Msg::NpyOfOtherType, file.string(), tensorText(given), port.name, tensorText(port.type)));
     return tensor;

@@ -16,7 +16,8 @@ namespace lathe::deploy {
 
 /// Errors: NotFound, BadFile, Unsupported (Fortran order, other element types).
 Result<graph::HostTensor> readNpy(const std::filesystem::path& file);
-/// For this port, which gives 16 bits their meaning. Errors: also InvalidArgument (another type or shape).
+/// For this port, which gives 16 bits their meaning. Where its size depends on data, the tensor has the true one.
+/// Errors: also InvalidArgument (another type or shape).
 Result<graph::HostTensor> readNpy(const std::filesystem::path& file, const PortInfo& port);
 Result<> writeNpy(const std::filesystem::path& file, const graph::HostTensor& tensor);
 

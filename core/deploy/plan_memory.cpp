@@ -161,8 +161,8 @@ Result<ModelImage> Planner::write()
             break;
         case InstructionKind::Row: writer.addRow(in.name, arguments[0], arguments[1], arguments[2]); break;
         }
-        static constexpr const char* kKinds[] = {"kernel", "copy", "transform", "branch", "loop", "row"};
-        image.instructions.push_back({in.name, kKinds[static_cast<int>(in.kind)], in.subgraph, in.runs});
+        image.instructions.push_back(
+            {in.name, runtime::kInstructionWords[static_cast<int>(in.kind)], in.subgraph, in.runs});
     }
     for (std::size_t i = 0; i < m_inputs.size(); ++i)
         writer.addInput(tensorIndex(m_inputs[i]), i < m_options.inputLayouts.size() ? m_options.inputLayouts[i] : "");

@@ -256,7 +256,7 @@ Result<> Planner::addFunction(const graph::Subgraph& subgraph, std::int32_t inde
         instruction.arguments.push_back(home(id));
     }
     instruction.outputCount = node.outputs.size();
-    m_instructions.push_back(std::move(instruction));
+    add(std::move(instruction));
     return {};
 }
 

@@ -153,8 +153,7 @@ Result<ExportedFiles> publishLibrary(StagedLibrary& staged, const LibraryFacts& 
         LATHE_TRY(prepare(files.examples[i], filled));
     }
     LATHE_TRY(syncFile(staged.file));
-    for (PreparedFile& file : prepared)
-        LATHE_TRY(file.put());
+    LATHE_TRY(PreparedFile::putAll(prepared));
     LATHE_TRY(replaceFile(staged.file, staged.output));
     staged.file.clear();
     return files;

@@ -38,6 +38,8 @@ struct VerifyReport
         firstDifferent; ///< name of the first tensor beyond the tolerance, in the order of execution; empty: none
     std::string text; ///< one sentence for people
     bool passed = false;
+    /// What the reference executor says to the first kind of inputs, if it does not take them: nothing was compared.
+    std::optional<Error> refused;
 };
 
 struct VerifyOptions
@@ -61,8 +63,8 @@ using Evaluate = std::function<Result<std::vector<graph::HostTensor>>(const grap
 /// element by element (compareTensors).
 /// @param reference  the network as imported.
 /// @param executed   the network as partitioned, to find the first tensor inside that differs; null: outputs only.
-/// Errors: InvalidArgument if library and network have other inputs or outputs, or if the reference executor refuses
-/// the first kind of inputs; those of library and executor. A wrong result is no error: passed is false.
+/// Errors: InvalidArgument if library and network have other inputs or outputs, or other types; those of library and
+/// executor. A wrong result is no error, nor are inputs that the reference executor refuses: passed is false.
 Result<VerifyReport> verifyLibrary(LibraryHost& library, const Evaluate& evaluate, const graph::Graph& reference,
                                    const graph::Graph* executed, const VerifyOptions& options);
 

@@ -193,7 +193,7 @@ Status Executor::refuseOverlaps()
 {
     const Image& image = m_model->image();
     const auto overlap = [](const Port& a, const Port& b) {
-        return a.bound < b.bound + b.bytes && b.bound < a.bound + a.bytes;
+        return a.bytes > 0 && b.bytes > 0 && a.bound < b.bound + b.bytes && b.bound < a.bound + a.bytes;
     };
     const auto refuse = [&](std::uint64_t output, const char* what, const ImagePort& other) {
         return fail(Status::InvalidArgument, "the buffer of output \"%s\" overlaps that of %s \"%s\"",
@@ -270,19 +270,24 @@ Status Executor::cutOutputs()
     const Image& image = m_model->image();
     if (image.header->extents.count == 0)
         return Status::Ok;
-    resetShapes();
-    for (std::uint64_t i = 0; i < image.header->extents.count; ++i) { // all of them first: a count may be an output too
-        const ImageExtent& extent = image.extents[i];
-        const ImageTensor& tensor = image.tensors[extent.count];
+    const auto countOf = [&](const ImageExtent& extent) {
         std::int64_t count = 0;
-        std::memcpy(&count, pointerTo(tensor), sizeof count);
-        std::int64_t& place = m_outputs[extent.output].shape[extent.axis];
-        if (count < 0 || count > image.tensors[image.outputs[extent.output].tensor].shape[extent.axis])
+        std::memcpy(&count, pointerTo(image.tensors[extent.count]), sizeof count);
+        return count;
+    };
+    for (std::uint64_t i = 0; i < image.header->extents.count; ++i) { // before any shape is another
+        const ImageExtent& extent = image.extents[i];
+        const ImageTensor& output = image.tensors[image.outputs[extent.output].tensor];
+        const std::int64_t count = countOf(extent), most = output.shape[extent.axis];
+        if (count < 0 || count > most)
             return fail(Status::KernelFailed,
                         "extent %u of output \"%s\" came out as %lld, the most that it can be is %lld", extent.axis,
-                        image.string(image.tensors[image.outputs[extent.output].tensor].name),
-                        static_cast<long long>(count), static_cast<long long>(place));
-        place = count;
+                        image.string(output.name), static_cast<long long>(count), static_cast<long long>(most));
+    }
+    resetShapes();
+    for (std::uint64_t i = 0; i < image.header->extents.count; ++i) { // all before any is cut: a count may be an output
+        const ImageExtent& extent = image.extents[i];
+        m_outputs[extent.output].shape[extent.axis] = countOf(extent);
     }
     for (std::uint64_t i = 0; i < image.header->outputs.count; ++i) {
         const ImageTensor& tensor = image.tensors[image.outputs[i].tensor];
@@ -298,6 +303,8 @@ Status Executor::outputShape(std::uint32_t index, std::int64_t* shape)
     if (index >= image.header->outputs.count)
         return fail(Status::InvalidArgument, "there is no output %u, the network has %llu", index,
                     static_cast<unsigned long long>(image.header->outputs.count));
+    if (shape == nullptr)
+        return fail(Status::InvalidArgument, "the shape of output %u was asked for without a place for it", index);
     std::memcpy(shape, m_outputs[index].shape, sizeof m_outputs[index].shape);
     return Status::Ok;
 }

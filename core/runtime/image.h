@@ -72,6 +72,8 @@ struct ImageAxis
     std::int64_t dim, div, extent, stride;
 };
 
+inline constexpr std::uint32_t kMostVariants = 16; ///< of one library
+
 enum class InstructionKind : std::uint32_t
 {
     Kernel = 0, ///< phases [firstPhase, +phaseCount) on its arguments
@@ -86,6 +88,9 @@ enum class InstructionKind : std::uint32_t
     Row = 5 ///< arguments: source, iteration, destination, which is cut into rows of the source's size: one is written
 };
 // Conditions are one Bool; trips and iterations one I64.
+
+/// What reports call them, by number.
+inline constexpr const char* kInstructionWords[] = {"kernel", "copy", "transform", "branch", "loop", "row"};
 
 /// Branches and loops inside each other: more are refused.
 inline constexpr std::uint32_t kDeepestControl = 64;

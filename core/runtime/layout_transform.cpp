@@ -52,10 +52,15 @@ bool isWellFormed(const IndexMap& map)
     if (map.logicalRank < 0 || map.logicalRank > kMaxRank || map.physicalRank < 0
         || map.physicalRank > kMaxPhysicalRank)
         return false;
-    std::int64_t logical = 1;
-    for (int d = 0; d < map.logicalRank; ++d)
-        if (map.logicalShape[d] == 0) // without elements there is one form
-            return map.isPlain();
+    std::int64_t logical = 1, bound = 1; // as large as strides may be, where there are no elements
+    bool isEmpty = false;
+    for (int d = 0; d < map.logicalRank; ++d) {
+        if (map.logicalShape[d] < 0 || !multiply(bound, map.logicalShape[d] > 0 ? map.logicalShape[d] : 1))
+            return false;
+        isEmpty = isEmpty || map.logicalShape[d] == 0;
+    }
+    if (isEmpty) // then there is one form
+        return map.isPlain();
     for (int d = 0; d < map.logicalRank; ++d)
         if (map.logicalShape[d] < 1 || !multiply(logical, map.logicalShape[d]))
             return false;

@@ -8,7 +8,8 @@ namespace lathe {
 
 /// True if the map is a bijection between the logical elements and their physical places: positive extents, the axes of
 /// each dimension form one mixed-radix number that covers it, strides do not make elements overlap, and nothing
-/// overflows. A map without elements must be plain. Maps from files and messages are checked with this before any other function sees them.
+/// overflows. A map without elements must be plain, and its other extents in range too. Maps from files and messages
+/// are checked with this before any other function sees them.
 bool isWellFormed(const IndexMap& map);
 
 /// A layout change prepared once and run often, by any number of parts at once. No allocation while it runs.

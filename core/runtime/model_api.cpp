@@ -121,8 +121,6 @@ bool readOptions(const lathe_options* given, lathe_options& options, ErrorText& 
     return true;
 }
 
-constexpr std::uint32_t kMostVariants = 16;
-
 /// A variant's weights and description are opened by its first instance and dropped with its last.
 struct SharedModel
 {
@@ -425,13 +423,13 @@ void lathe_0_destroy(lathe_instance* instance)
 std::int32_t lathe_0_bind_input(lathe_instance* instance, std::uint32_t index, const void* data, std::size_t bytes)
 {
     const Use use(instance);
-    return use ? use.ended(instance->executor->bindInput(index, data, bytes)) : use.failure();
+    return use.alone() ? use.ended(instance->executor->bindInput(index, data, bytes)) : use.failure();
 }
 
 std::int32_t lathe_0_bind_output(lathe_instance* instance, std::uint32_t index, void* data, std::size_t bytes)
 {
     const Use use(instance);
-    return use ? use.ended(instance->executor->bindOutput(index, data, bytes)) : use.failure();
+    return use.alone() ? use.ended(instance->executor->bindOutput(index, data, bytes)) : use.failure();
 }
 
 void* lathe_0_input_buffer(lathe_instance* instance, std::uint32_t index)
@@ -455,9 +453,7 @@ std::int32_t lathe_0_run(lathe_instance* instance)
 std::int32_t lathe_0_output_shape(lathe_instance* instance, std::uint32_t index, std::int64_t* shape)
 {
     const Use use(instance);
-    if (!use)
-        return use.failure();
-    return shape == nullptr ? LATHE_INVALID_ARGUMENT : use.ended(instance->executor->outputShape(index, shape));
+    return use ? use.ended(instance->executor->outputShape(index, shape)) : use.failure();
 }
 
 std::int32_t lathe_0_run_chain(lathe_instance* instance, std::uint32_t first, std::uint32_t last)
@@ -471,7 +467,8 @@ const char* lathe_0_last_error(const lathe_instance* instance)
     if (instance == nullptr)
         return "there is no instance";
     return instance->refused.load(std::memory_order_relaxed)
-               ? "the instance is in another call: each thread needs an instance of its own"
+               ? "the instance is in another call: each thread needs an instance of its own, and the observer of a run "
+                 "may neither start another nor bind buffers"
                : instance->executor->lastError().text;
 }
 
@@ -497,11 +494,11 @@ std::int32_t lathe_0_profile_entry(const lathe_instance* instance, std::uint32_t
 {
     if (entry == nullptr || index >= lathe_0_profile_count(instance))
         return LATHE_INVALID_ARGUMENT;
-    static const char* const kKinds[] = {"kernel", "copy", "transform", "branch", "loop", "row"};
     const Image& image = instance->executor->model().image();
     const Profile& profile = instance->executor->profile(index);
-    *entry = lathe_profile_entry{image.string(image.instructions[index].name), kKinds[image.instructions[index].kind],
-                                 profile.calls, profile.totalNs, profile.minNs};
+    *entry = lathe_profile_entry{image.string(image.instructions[index].name),
+                                 kInstructionWords[image.instructions[index].kind], profile.calls, profile.totalNs,
+                                 profile.minNs};
     return LATHE_OK;
 }
 

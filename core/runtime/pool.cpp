@@ -47,19 +47,6 @@ void futexWakeAll(std::atomic<std::uint32_t>& word)
     syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-/// Processors of this process's mask, at least 1.
-std::uint32_t maskedProcessors()
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return 1;
-    std::uint32_t count = 0;
-    for (int i = 0; i < CPU_SETSIZE; ++i)
-        count += CPU_ISSET(i, &set) ? 1u : 0u;
-    return count > 0 ? count : 1;
-}
-
 /// The index-th processor of this process's mask, modulo their number; -1 if the mask cannot be read.
 int allowedProcessor(std::uint32_t index)
 {
@@ -67,12 +54,7 @@ int allowedProcessor(std::uint32_t index)
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) != 0)
         return -1;
-    std::uint32_t count = 0;
-    for (int i = 0; i < CPU_SETSIZE; ++i)
-        count += CPU_ISSET(i, &set) ? 1u : 0u;
-    if (count == 0)
-        return -1;
-    index %= count;
+    index %= maskedProcessors();
     for (int i = 0; i < CPU_SETSIZE; ++i)
         if (CPU_ISSET(i, &set) && index-- == 0)
             return i;

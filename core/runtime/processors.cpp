@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint32_t kNoQuota = UINT32_MAX;
 constexpr std::size_t kLongestPath = 4096;
-constexpr char kController[] = {'c', 'p', 'u'}; ///< of version 1 that has the quotas; no kind of target
+constexpr char kController[] = "cpu"; ///< of version 1 that has the quotas
 
 /// A file, line by line. Lines that are longer than two paths are cut.
 class Lines
@@ -98,7 +98,7 @@ bool hasCpu(const char* list)
         const char* end = at;
         while (*end != '\0' && *end != ',')
             ++end;
-        if (end - at == sizeof kController && std::memcmp(at, kController, sizeof kController) == 0)
+        if (end - at == sizeof kController - 1 && std::memcmp(at, kController, sizeof kController - 1) == 0)
             return true;
         at = *end == ',' ? end + 1 : end;
     }
@@ -236,18 +236,23 @@ std::uint32_t processorQuota(const char* root)
     return first < second ? first : second;
 }
 
-std::uint32_t processorCount(const char* root)
+std::uint32_t maskedProcessors()
 {
     cpu_set_t set;
     CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
     std::uint32_t count = 0;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        for (int i = 0; i < CPU_SETSIZE; ++i)
-            count += CPU_ISSET(i, &set) ? 1u : 0u;
-    const std::uint32_t quota = processorQuota(root);
-    if (quota != kNoQuota && (quota + 999) / 1000 < count)
-        count = (quota + 999) / 1000;
+    for (int i = 0; i < CPU_SETSIZE; ++i)
+        count += CPU_ISSET(i, &set) ? 1u : 0u;
     return count > 0 ? count : 1;
+}
+
+std::uint32_t processorCount(const char* root)
+{
+    const std::uint32_t count = maskedProcessors(), quota = processorQuota(root);
+    const std::uint32_t whole = quota != kNoQuota ? (quota + 999) / 1000 : count;
+    return whole < count ? (whole > 0 ? whole : 1) : count;
 }
 
 } // namespace lathe::runtime

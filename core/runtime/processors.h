@@ -9,6 +9,9 @@ namespace lathe::runtime {
 /// UINT32_MAX: as much as there is. `root` stands before proc/self and the groups' folders; tests give another.
 std::uint32_t processorQuota(const char* root = "");
 
+/// Processors of this process's mask, at least 1.
+std::uint32_t maskedProcessors();
+
 /// How many threads of this process can run at once: as many as its mask has processors, and not more than its quota,
 /// rounded up. At least 1.
 std::uint32_t processorCount(const char* root = "");

@@ -6,6 +6,7 @@
 #include "core/wire/messages.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace lathe::serve {
@@ -104,13 +105,11 @@ Result<> LibraryServer::run(const wire::RunLibrary& request)
         if (request.observe_size() == 0) {
             LATHE_TRY(m_library->run());
         } else {
-            std::set<std::string, std::less<>> wanted(request.observe().begin(), request.observe().end());
-            LATHE_TRY(m_library->observe([&](const LibraryPort& tensor, std::span<const std::byte> values) {
-                const auto found = wanted.find(tensor.name);
-                if (found == wanted.end())
-                    return;
-                wanted.erase(found); // the first of a name counts
-                auto& observed = *ran.add_observed();
+            const std::set<std::string, std::less<>> wanted(request.observe().begin(), request.observe().end());
+            std::map<std::string, int> places; // in the answer: the last of a name takes the first one's
+            LATHE_TRY(m_library->observe(wanted, [&](const LibraryPort& tensor, std::span<const std::byte> values) {
+                const auto [place, isNew] = places.try_emplace(tensor.name, ran.observed_size());
+                auto& observed = isNew ? *ran.add_observed() : *ran.mutable_observed(place->second);
                 toWire(tensor, observed.mutable_tensor());
                 sendTensor(m_connection, values, observed.mutable_values(), sent);
             }));

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace lathe::serve {
 
@@ -223,17 +224,40 @@ Result<> LoadedLibrary::run()
     return {};
 }
 
-Result<> LoadedLibrary::observe(const Observer& see)
+Result<> LoadedLibrary::observe(const std::set<std::string, std::less<>>& wanted, const Observer& see)
 {
+    struct Again
+    {
+        LibraryPort tensor;
+        std::vector<std::byte> values;
+    };
+    struct Watch
+    {
+        const std::set<std::string, std::less<>>& wanted;
+        const Observer& see;
+        std::set<std::string> seen;
+        std::map<std::string, Again> again; // kept here, since only the last one counts
+    };
+    Watch watch{wanted, see, {}, {}};
     m_impl->setObserver(
         m_impl->instance,
         [](void* user, std::uint32_t, const char*, const lathe_tensor_info* tensor, const void* data) {
+            auto& known = *static_cast<Watch*>(user);
             const LibraryPort port = libraryPort(*tensor);
-            (*static_cast<const Observer*>(user))(port, {static_cast<const std::byte*>(data), port.bytes()});
+            if (!known.wanted.contains(port.name))
+                return;
+            const std::span values(static_cast<const std::byte*>(data), port.bytes());
+            if (known.seen.insert(port.name).second)
+                known.see(port, values);
+            else
+                known.again[port.name] = {port, {values.begin(), values.end()}};
         },
-        const_cast<Observer*>(&see));
+        &watch);
     auto result = run();
     m_impl->setObserver(m_impl->instance, nullptr, nullptr);
+    for (const auto& [name, last] : watch.again)
+        if (result)
+            see(last.tensor, last.values);
     return result;
 }
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -79,9 +80,10 @@ public:
     /// Errors: Internal with the library's words.
     Result<> run();
 
-    /// Runs with every tensor that an instruction writes shown to `see`, in order.
+    /// Runs with the tensors of these names shown to `see`, each when an instruction has written it first; those that
+    /// were written again since, as in a loop, are shown once more after the run, as they were written last.
     using Observer = std::function<void(const LibraryPort& tensor, std::span<const std::byte> values)>;
-    Result<> observe(const Observer& see);
+    Result<> observe(const std::set<std::string, std::less<>>& wanted, const Observer& see);
 
     /// Nanoseconds per run, plan.repeat of them.
     Result<std::vector<double>> time(const runtime::RepeatPlan& plan);

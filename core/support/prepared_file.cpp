@@ -119,16 +119,31 @@ Result<PreparedFile> PreparedFile::write(fs::path path, std::span<const std::byt
     return prepared;
 }
 
-Result<> PreparedFile::put()
+Result<> PreparedFile::giveName()
 {
     if (m_temporary.empty()) {
         if (const int code = nameBeside(m_file.get(), m_path, m_temporary); code != 0)
             return failed(m_path, "create a file beside", code);
     }
+    return {};
+}
+
+Result<> PreparedFile::put()
+{
+    LATHE_TRY(giveName());
     if (::close(m_file.release()) != 0)
         return failed(m_path, "close", errno);
     LATHE_TRY(replaceFile(m_temporary, m_path));
     m_temporary.clear();
+    return {};
+}
+
+Result<> PreparedFile::putAll(std::span<PreparedFile> files)
+{
+    for (PreparedFile& file : files)
+        LATHE_TRY(file.giveName());
+    for (PreparedFile& file : files)
+        LATHE_TRY(file.put());
     return {};
 }
 

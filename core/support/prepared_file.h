@@ -27,8 +27,12 @@ public:
 
     /// A reader sees the old contents or the new ones, also after a power loss. Errors: as of write().
     Result<> put();
+    /// All of them, in order. What can fail for want of room or of permission is done for each before the first is
+    /// replaced: after such an error all files are as they were.
+    static Result<> putAll(std::span<PreparedFile> files);
 
 private:
+    Result<> giveName(); ///< beside the file, where it has none yet
     PreparedFile(std::filesystem::path path, std::string temporary, OpenFile file);
     std::filesystem::path m_path;
     std::string m_temporary; ///< empty: the file has no name yet

@@ -182,6 +182,24 @@ private slots:
         put("out/twice.npy", twice.chopped(2) + QByteArray("\x00\x40", 2));
         QVERIFY2(cli({"verify", "libsmall.so", "--reference", "out"}).err.contains("'twice' differs"), "");
     }
+
+    void aFolderToCompareWithHasOutputsOfTheirTrueSize()
+    {
+        wire::Model model{{wire::node("NonZero", {"x"}, {"p"}, "p")}, {}, {wire::info("x", {2, 3})}, {}, 17};
+        model.outputs = {wire::info("p", {}, wire::Int64)};
+        const std::string bytes = model.write();
+        put("pick.onnx", QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size())));
+        put("x.npy", npy<float>("<f4", "(2, 3)", {0, 1, 0, 0, 0, 5}));
+        const Output compiled = cli({"compile", "pick.onnx", "--allow-default", "--no-bench", "-o", "libpick.so"});
+        QVERIFY2(compiled.code == 0, compiled.err);
+        const Output ran = cli({"run", "libpick.so", "--input", "x=x.npy", "--output", "picked"});
+        QVERIFY2(ran.code == 0, ran.err);
+        put("picked/x.npy", get("x.npy"));
+        const Output compared = cli({"verify", "libpick.so", "--reference", "picked"});
+        QVERIFY2(compared.code == 0, compared.err);
+        put("picked/p.npy", npy<std::int64_t>("<i8", "(2, 1)", {0, 1}));
+        QCOMPARE(cli({"verify", "libpick.so", "--reference", "picked"}).code, 1);
+    }
 };
 
 LATHE_TEST_GUILESS(TestCliInputs)

@@ -13,7 +13,9 @@ class TestKindsStayBelow : public QObject
 
     static bool mayName(const QString& file)
     {
-        static const QStringList allowed = {"core/target/", "core/graph/reference_rules.cpp", "core/search/reference/"};
+        // In the last one "cpu" is a word of Linux, which has a control group of that name.
+        static const QStringList allowed = {"core/target/", "core/graph/reference_rules.cpp", "core/search/reference/",
+                                            "core/runtime/processors.cpp"};
         return std::any_of(allowed.begin(), allowed.end(),
                            [&file](const QString& place) { return file.startsWith(place); });
     }

@@ -50,12 +50,15 @@ private:
         if (request.observe.empty())
             LATHE_TRY(m_library->run());
         else
-            LATHE_TRY(m_library->observe([&](const serve::LibraryPort& tensor, std::span<const std::byte> values) {
-                const auto is = [&](const auto& seen) { return seen.first == tensor.name; };
-                if (std::find(request.observe.begin(), request.observe.end(), tensor.name) != request.observe.end()
-                    && std::none_of(run.observed.begin(), run.observed.end(), is))
-                    run.observed.emplace_back(tensor.name, tensorOf(portOf(tensor).type, values));
-            }));
+            LATHE_TRY(m_library->observe({request.observe.begin(), request.observe.end()},
+                                         [&](const serve::LibraryPort& tensor, std::span<const std::byte> values) {
+                                             auto place = std::ranges::find(
+                                                 run.observed, tensor.name,
+                                                 [](const auto& seen) { return seen.first; });
+                                             if (place == run.observed.end())
+                                                 place = run.observed.insert(place, {tensor.name, {}});
+                                             place->second = tensorOf(portOf(tensor).type, values);
+                                         }));
         for (std::size_t i = 0; request.returnInputs && i < m_inputs.size(); ++i)
             run.inputs.push_back(tensorOf(m_inputs[i].type, m_library->input(i)));
         for (std::size_t i = 0; request.returnOutputs && i < m_outputs.size(); ++i)

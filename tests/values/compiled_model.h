@@ -88,6 +88,7 @@ public:
                          deploy::buildLibrary(loaded->graph, loaded->partition, choices.choices, *compiler, options));
         LATHE_TRY_ASSIGN(m_library, InProcessLibrary::open(staged.file, {.threads = 2}));
         m_imported = loaded->imported;
+        m_instructions = staged.variants.at(0).image.instructions;
         deploy::LibraryRunRequest request;
         request.inputs = m_inputs;
         LATHE_TRY_ASSIGN(deploy::LibraryRun run, m_library->run(request));
@@ -108,6 +109,7 @@ public:
     const std::vector<std::string>& names() const { return m_names; }
     InProcessLibrary& library() { return *m_library; }
     const graph::Graph& imported() const { return m_imported; }
+    const std::vector<deploy::InstructionReport>& instructions() const { return m_instructions; }
     const graph::HostTensor& compiled(const std::string& name) const { return m_compiled.at(name); }
     const graph::HostTensor& evaluated(const std::string& name) const { return m_evaluated.at(name); }
 
@@ -117,6 +119,7 @@ private:
     std::vector<graph::HostTensor> m_inputs;
     std::unique_ptr<InProcessLibrary> m_library;
     graph::Graph m_imported;
+    std::vector<deploy::InstructionReport> m_instructions;
     std::vector<std::string> m_names;
     std::map<std::string, graph::HostTensor> m_compiled, m_evaluated;
 };

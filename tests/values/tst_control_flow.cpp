@@ -1,4 +1,6 @@
+#include "compiled_model.h"
 #include "core/deploy/library.h"
+#include "core/deploy/verify.h"
 #include "core/frontend/onnx.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/passes.h"
@@ -77,6 +79,24 @@ std::string difference(const std::vector<HostTensor>& got, const std::vector<Hos
     return {};
 }
 
+/// A loop of at most `trips` iterations over (i, go, v).
+std::string loop(const std::vector<std::string>& nodes, const std::vector<std::string>& outputs,
+                 const std::vector<std::string>& initial, const std::vector<std::string>& results)
+{
+    std::string body = wire::bytes(2, "body");
+    for (const std::string& node : nodes)
+        body += wire::bytes(1, node);
+    for (const std::string& input :
+         {wire::info("i", {}, wire::Int64), wire::info("go", {}, wire::Bool), wire::info("v", {})})
+        body += wire::bytes(11, input);
+    for (const std::string& output : outputs)
+        body += wire::bytes(12, wire::info(output, {}));
+    std::vector<std::string> inputs = {"trips", ""};
+    inputs.insert(inputs.end(), initial.begin(), initial.end());
+    return wire::node("Loop", inputs, results, "around",
+                      wire::bytes(5, wire::bytes(1, "body") + wire::bytes(6, body) + wire::number(20, 5)));
+}
+
 } // namespace
 
 /// Models of tests/data/control, whose outputs ONNX Runtime computed (make_control.py).
@@ -127,6 +147,56 @@ private slots:
                                                         model->imported);
                 QVERIFY2(compiled.empty(), ("compiled: " + compiled).c_str());
             }
+    }
+
+    /// The rows of a loop that ends early go into a softmax: all that exist are compared, and nothing else.
+    void rowsThatGoIntoASoftmaxAreVerified()
+    {
+        test::CompiledModel m;
+        m.input<float>("x", wire::Float, {4}, {0.5F, 0.25F, -0.5F, 1});
+        // A large tensor first, whose place the rows may take.
+        m.model().nodes.push_back(wire::node("Expand", {"x", "wide"}, {"large"}, "large"));
+        m.model().nodes.push_back(
+            wire::node("ReduceSum", {"large", "first"}, {"start"}, "start", wire::intAttribute("keepdims", 0)));
+        m.model().nodes.push_back(
+            loop({wire::node("Add", {"v", "v"}, {"next"}), wire::node("Neg", {"next"}, {"row"}),
+                  wire::node("ReduceMax", {"next"}, {"top"}, {}, wire::intAttribute("keepdims", 0)),
+                  wire::node("Less", {"top", "limit"}, {"still"})},
+                 {"still", "next", "row"}, {"start"}, {"last", "logits"}));
+        m.model().nodes.push_back(wire::node("Softmax", {"logits"}, {"y"}, "y", wire::intAttribute("axis", 1)));
+        m.model().outputs = {wire::info("y", {})};
+        m.model().initializers = {wire::tensor("wide", wire::Int64, {2}, wire::ints({64, 4})),
+                                  wire::tensor("first", wire::Int64, {1}, wire::ints({0})),
+                                  wire::tensor("trips", wire::Int64, {}, wire::ints({40})),
+                                  wire::tensor("limit", wire::Float, {}, wire::floats({300}))};
+        const auto compiled = m.compile();
+        QVERIFY2(compiled, compiled ? "" : compiled.error().message.c_str());
+        QCOMPARE(m.compiled("y").type.shape, (std::vector<std::int64_t>{3, 4})); // 128, 256, 512
+        const auto report = must(deploy::verifyLibrary(m.library(), graph::interpret, m.imported(), nullptr, {}));
+        QVERIFY2(report.passed, report.text.c_str());
+        QVERIFY2(report.notCompared.empty(), report.text.c_str());
+        QCOMPARE(report.kinds.at(0).outputs.size(), std::size_t{2}); // y, and what goes into it
+    }
+
+    void functionsInALoopAreCountedAsOftenAsTheyRun()
+    {
+        test::CompiledModel m;
+        m.input<float>("x", wire::Float, {4}, {0.5F, 0.25F, -0.5F, 1});
+        m.model().nodes.push_back(loop({wire::node("TopK", {"v", "two"}, {"best", "places"}),
+                                        wire::node("Neg", {"v"}, {"next"}), wire::node("Identity", {"go"}, {"still"})},
+                                       {"still", "next", "places"}, {"x"}, {"y", "rows"}));
+        m.model().outputs = {wire::info("rows", {}, wire::Int64)};
+        m.model().initializers = {wire::tensor("trips", wire::Int64, {}, wire::ints({40})),
+                                  wire::tensor("two", wire::Int64, {1}, wire::ints({2}))};
+        const auto compiled = m.compile();
+        QVERIFY2(compiled, compiled ? "" : compiled.error().message.c_str());
+        int kernels = 0;
+        for (const deploy::InstructionReport& instruction : m.instructions())
+            if (instruction.kind == "kernel") {
+                ++kernels;
+                QVERIFY2(instruction.runs == 40, instruction.name.c_str());
+            }
+        QVERIFY(kernels >= 2); // one of these sorts
     }
 };
 

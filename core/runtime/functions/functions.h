@@ -23,7 +23,7 @@ struct RowsParameters
 
 /// x, positions I64 [outer, count, inner]: where the `count` largest (or smallest) of each row stand, best first. NaN
 /// comes last; of equals (-0 and 0 are) the first comes first. n log(count) comparisons for a row of n.
-/// Part scratch: `count` entries of selectionBytes().
+/// Part scratch: `count` entries of kSelectionBytes.
 struct TopPositionsParameters
 {
     std::int64_t dtype;
@@ -117,6 +117,7 @@ std::int32_t lathe_0_scatter_elements_copy(const LatheArgs* args, void* partScra
 std::int32_t lathe_0_scatter_elements(const LatheArgs* args, void* partScratch, std::uint32_t part,
                                       std::uint32_t parts);
 std::int32_t lathe_0_scatter_nd_copy(const LatheArgs* args, void* partScratch, std::uint32_t part, std::uint32_t parts);
+std::int32_t lathe_0_scatter_nd(const LatheArgs* args, void* partScratch, std::uint32_t part, std::uint32_t parts);
 std::int32_t lathe_0_nonzero_count(const LatheArgs* args, void* partScratch, std::uint32_t part, std::uint32_t parts);
 std::int32_t lathe_0_nonzero(const LatheArgs* args, void* partScratch, std::uint32_t part, std::uint32_t parts);
 std::int32_t lathe_0_unique(const LatheArgs* args, void* partScratch, std::uint32_t part, std::uint32_t parts);
@@ -124,5 +125,4 @@ std::int32_t lathe_0_non_max_suppression_select(const LatheArgs* args, void* par
                                                 std::uint32_t parts);
 std::int32_t lathe_0_non_max_suppression(const LatheArgs* args, void* partScratch, std::uint32_t part,
                                          std::uint32_t parts);
-std::int32_t lathe_0_scatter_nd(const LatheArgs* args, void* partScratch, std::uint32_t part, std::uint32_t parts);
 }

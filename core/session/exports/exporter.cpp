@@ -298,15 +298,17 @@ private:
             const LoadedModel& model = *m_models[m_staged.variants[i].source];
             const auto checked = verifyExported(m_staged.file, model, m_stop, m_given, variant.target);
             const bool allGiven = std::ranges::all_of(m_given, [](const auto& input) { return input.has_value(); });
-            if (checked) {
-                variant.maxRelError = checked->maxRelError;
-                tellConditions(*checked, m_report);
-            } else if (checked.error().code == Errc::InvalidArgument && !allGiven) {
-                const Message why = say(Msg::MadeUpUnfit, checked.error());
+            if (!checked)
+                return checked.error();
+            if (checked->refused && allGiven)
+                return *checked->refused;
+            if (checked->refused) {
+                const Message why = say(Msg::MadeUpUnfit, *checked->refused);
                 variant.notVerified = textOf(why);
                 m_report.aboutNotVerified = about(why);
             } else {
-                return checked.error();
+                variant.maxRelError = checked->maxRelError;
+                tellConditions(*checked, m_report);
             }
             if (std::isfinite(variant.maxRelError)) // else the larger one of both
                 m_report.maxRelError = std::isfinite(m_report.maxRelError)

@@ -25,7 +25,7 @@ struct BenchFigures
 // deploy::verifyByBuilder.
 
 /// A library of this model against the reference executor. Errors: also WrongAnswer, with the first tensor that
-/// differs.
+/// differs; inputs that the reference executor does not take are no error (VerifyReport::refused).
 /// @param given  values of the model's inputs, in order; those that are missing are made up.
 /// @param variant  the target text of one; empty: the best that runs here.
 Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library, const LoadedModel& model,

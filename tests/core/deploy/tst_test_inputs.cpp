@@ -183,6 +183,21 @@ private slots:
         QVERIFY(refused.error().code == Errc::Unsupported);
         QCOMPARE(refused.error().message, std::string("x.npy has elements of type '<c8', which is not supported"));
     }
+
+    void outputsHaveTheSizeThatARunGaveThem()
+    {
+        const auto dir = must(TempDir::create());
+        const auto file = dir.path() / "boxes.npy";
+        const PortInfo boxes{"boxes", "", {DType::F32, {90, 4}}, {0}};
+        const auto read = [&](std::vector<std::int64_t> shape) {
+            must(writeNpy(file, HostTensor::zeros({DType::F32, std::move(shape)})));
+            return readNpy(file, boxes);
+        };
+        QCOMPARE(must(read({3, 4})).type.shape, (std::vector<std::int64_t>{3, 4}));
+        QVERIFY(read({0, 4}) && read({90, 4}));
+        for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{91, 4}, {3, 3}, {12}})
+            QVERIFY(read(shape).error().code == Errc::InvalidArgument);
+    }
 };
 
 LATHE_TEST(TestTestInputs)

@@ -91,6 +91,46 @@ private:
     std::vector<PortInfo> m_inputs, m_outputs;
 };
 
+/// A library whose "logits" have anything behind the rows that exist, and are wrong in one of these if `spoilt`.
+class Rows : public LibraryHost
+{
+public:
+    Rows(const graph::Graph& network, bool spoilt)
+        : m_network(network)
+        , m_spoilt(spoilt)
+    {
+        for (const graph::ValueId id : network.inputs)
+            m_inputs.push_back({network.value(id).name, {}, {network.value(id).dtype, network.value(id).shape}});
+        const graph::Value& out = network.value(network.outputs[0]);
+        m_outputs = {{out.name, {}, {out.dtype, out.shape}, {0}}};
+    }
+    const std::vector<PortInfo>& inputs() const override { return m_inputs; }
+    const std::vector<PortInfo>& outputs() const override { return m_outputs; }
+
+private:
+    Result<LibraryRun> runChecked(const LibraryRunRequest& request) override
+    {
+        LibraryRun run;
+        LATHE_TRY_ASSIGN(run.outputs, graph::interpret(m_network, request.inputs));
+        graph::Graph inside = m_network;
+        inside.outputs = {m_network.nodes[0].outputs[0]};
+        inside.outputExtents.clear();
+        LATHE_TRY_ASSIGN(const Tensors logits, graph::interpret(inside, request.inputs));
+        for (const std::string& name : request.observe)
+            run.observed.emplace_back(name, logits[0]);
+        for (auto& [name, tensor] : run.observed) {
+            std::ranges::fill(tensor.as<float>().subspan(6), 77.0F);
+            if (m_spoilt)
+                tensor.as<float>()[4] += 1;
+        }
+        return run;
+    }
+
+    graph::Graph m_network;
+    bool m_spoilt;
+    std::vector<PortInfo> m_inputs, m_outputs;
+};
+
 struct Verified
 {
     VerifyReport report;
@@ -241,8 +281,43 @@ private slots:
         QVERIFY(told.passed);
         QVERIFY(told.kinds[0].refused.empty());
         QCOMPARE(told.kinds[1].refused, std::string("these are no good"));
-        const auto refused = verifyLibrary(host, once, network, nullptr, allKinds(network));
-        QVERIFY(refused.error().code == Errc::InvalidArgument);
+        const VerifyReport refused = must(verifyLibrary(host, once, network, nullptr, allKinds(network)));
+        QVERIFY(!refused.passed && refused.refused && refused.refused->code == Errc::InvalidArgument);
+        QCOMPARE(refused.text, std::string("these are no good"));
+    }
+
+    void whatTheLibraryGetsWrongIsNoFaultOfItsInputs()
+    {
+        // A result of another shape: an error, and not made-up inputs that do not suit.
+        const graph::Graph network = Network(DType::F32, 8).node("negative").finish();
+        Pretended host(Network(DType::F32, 8).node("reshape", {{"newshape", std::vector<std::int64_t>{4, 2}}}).finish(),
+                       nullptr);
+        const auto report = verifyLibrary(host, graph::interpret, network, nullptr, {});
+        QVERIFY(!report && report.error().code == Errc::InvalidArgument);
+        QVERIFY2(report.error().message.find("its reference") != std::string::npos, report.error().message.c_str());
+    }
+
+    void rowsBehindTheTrueSizeAreNotCompared()
+    {
+        // The first n rows of x, and their softmax: what lies behind them inside of a library means nothing.
+        graph::Graph network;
+        const graph::ValueId x = network.addValue("x", DType::F32, {4, 3}), n = network.addValue("n", DType::I64, {});
+        network.inputs = {x, n};
+        const graph::ValueId logits = graph::append(network, "logits", "negative", {x}, {}, DType::F32, {4, 3});
+        network.outputs = {
+            graph::append(network, "y", "softmax", {logits}, {{"axis", std::int64_t{1}}}, DType::F32, {4, 3})};
+        network.outputExtents = {{0, 0, n}};
+        VerifyOptions options;
+        HostTensor given = HostTensor::zeros({DType::F32, {4, 3}}), count = HostTensor::zeros({DType::I64, {}});
+        given.as<float>()[4] = 2;
+        count.as<std::int64_t>()[0] = 2;
+        options.inputs = {given, count};
+        for (const bool spoilt : {false, true}) {
+            Rows host(network, spoilt);
+            const VerifyReport report = must(verifyLibrary(host, graph::interpret, network, nullptr, options));
+            QVERIFY2(report.passed == !spoilt, report.text.c_str());
+            QVERIFY(report.notCompared.empty());
+        }
     }
 
     void givenValuesTakeTheirPlace()

@@ -324,8 +324,11 @@ private slots:
         QCOMPARE(shape(), (std::vector<std::int64_t>{2, 3, 4}));
         QCOMPARE(y.values()[23], 23.0F);
         for (const std::int64_t impossible : {std::int64_t{-1}, std::int64_t{4}}) {
+            wanted = 1;
+            QVERIFY(executor->run() == Status::Ok);
             wanted = impossible;
             QVERIFY(executor->run() == Status::KernelFailed);
+            QCOMPARE(shape(), (std::vector<std::int64_t>{2, 1, 4})); // that of no other run
             QVERIFY(std::string(executor->lastError().text).find("\"y\"") != std::string::npos);
         }
         std::int64_t extents[kMaxRank];

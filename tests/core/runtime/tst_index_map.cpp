@@ -213,6 +213,21 @@ private slots:
         }
         QVERIFY(!isWellFormed(map));
     }
+
+    void mapsWithoutElementsHaveExtentsInRange()
+    {
+        const auto plain = [](std::vector<std::int64_t> shape) {
+            return IndexMap::plain(shape.data(), static_cast<int>(shape.size()));
+        };
+        QVERIFY(isWellFormed(plain({0})) && isWellFormed(plain({3, 0, 5})));
+        QVERIFY(!isWellFormed(plain({0, -5})) && !isWellFormed(plain({-5, 0})));
+        // Its strides are in range, its extents are not.
+        IndexMap far = plain({1, 1, 0});
+        far.logicalShape[0] = far.axes[0].extent = std::int64_t{1} << 62;
+        QVERIFY(!isWellFormed(far));
+        far.logicalShape[1] = far.axes[1].extent = 8;
+        QVERIFY(!isWellFormed(far));
+    }
 };
 
 LATHE_TEST(TestIndexMap)

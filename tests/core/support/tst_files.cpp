@@ -1,4 +1,5 @@
 #include "core/support/files.h"
+#include "core/support/prepared_file.h"
 #include "tests/support/test_program.h"
 
 #include <QScopeGuard>
@@ -80,6 +81,31 @@ private slots:
             QVERIFY(writeFileAtomically(path / "deep" / "er" / "x", "x"));
         }
         QVERIFY(!std::filesystem::exists(path));
+    }
+
+    void severalFilesAreReplacedTogetherOrNotAtAll()
+    {
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        const auto path = [&](const std::string& name) { return dir->path() / name; };
+        const auto contents = [&](const char* name) { return readFile(path(name)) ? *readFile(path(name)) : ""; };
+        QVERIFY(writeFileAtomically(path("first"), "old"));
+        const auto replace = [&](const std::string& second) -> Result<> {
+            std::vector<PreparedFile> files;
+            for (const std::string& name : {std::string("first"), second}) {
+                LATHE_TRY_ASSIGN(PreparedFile file,
+                                 PreparedFile::write(path(name), std::as_bytes(std::span(std::string_view("new")))));
+                files.push_back(std::move(file));
+            }
+            return PreparedFile::putAll(files);
+        };
+        // One whose name leaves no room for another name beside it.
+        QVERIFY(!replace(std::string(254, 'x')));
+        QCOMPARE(contents("first"), std::string("old"));
+        QCOMPARE(std::distance(std::filesystem::directory_iterator(dir->path()), {}), std::ptrdiff_t(1));
+        QVERIFY(replace("second"));
+        QCOMPARE(contents("first"), std::string("new"));
+        QCOMPARE(contents("second"), std::string("new"));
     }
 };
 
