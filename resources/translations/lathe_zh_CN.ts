@@ -4348,6 +4348,14 @@
             <source>Log</source>
             <translation>日志</translation>
         </message>
+        <message>
+            <source>&amp;Follow</source>
+            <translation>跟随(&amp;F)</translation>
+        </message>
+        <message>
+            <source>To the end, and on with what comes (Ctrl+End)</source>
+            <translation>转到末尾，并随新内容滚动 (Ctrl+End)</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::MainWindow</name>
@@ -4518,6 +4526,26 @@
         <message>
             <source>Not started: this network has no task that could be tuned</source>
             <translation>未开始：该网络没有可以调优的任务</translation>
+        </message>
+        <message>
+            <source>A run goes on</source>
+            <translation>运行正在进行</translation>
+        </message>
+        <message>
+            <source>Closing stops the run. It can be resumed later where it was.</source>
+            <translation>关闭窗口会停止运行。以后可以从停下的地方继续。</translation>
+        </message>
+        <message>
+            <source>&amp;Stop and close</source>
+            <translation>停止并关闭(&amp;S)</translation>
+        </message>
+        <message>
+            <source>&amp;Keep running</source>
+            <translation>继续运行(&amp;K)</translation>
+        </message>
+        <message>
+            <source>&amp;Do not ask again</source>
+            <translation>不再询问(&amp;D)</translation>
         </message>
     </context>
     <context>
@@ -6142,6 +6170,10 @@
         <message>
             <source>&amp;Tell me through the desktop when a run has ended</source>
             <translation>运行结束时通过桌面通知我(&amp;T)</translation>
+        </message>
+        <message>
+            <source>As&amp;k before the window is closed while a run goes on</source>
+            <translation>运行期间关闭窗口前先询问(&amp;K)</translation>
         </message>
     </context>
     <context>

@@ -374,6 +374,19 @@ private slots:
         QVERIFY(!summary->isVisible());
     }
 
+    void failuresAreShownAsAListWhereTheChartStood()
+    {
+        auto* chart = find<QToolButton>(m_records.get(), "recordChart");
+        chart->setChecked(true);
+        auto* causes = find<QTableView>(m_failures.get(), "failureTable");
+        causes->setCurrentIndex(causes->model()->index(0, 0));
+        QTest::mouseClick(find<QPushButton>(m_failures.get(), "failureShow"), Qt::LeftButton);
+        QVERIFY(!chart->isChecked()); // a failed trial is no point of it
+        auto* table = find<QTableView>(m_records.get(), "recordTable");
+        QTRY_VERIFY(table->isVisible() && table->model()->rowCount() > 0);
+        QTest::mouseClick(find<QToolButton>(m_records.get(), "recordClear"), Qt::LeftButton);
+    }
+
     void aNoteThatIsBeingTypedOutlivesItsProject()
     {
         auto* table = find<QTableView>(m_records.get(), "recordTable");

@@ -8,6 +8,7 @@
 #include "ui/models/command_line.h"
 #include "ui/models/issue_model.h"
 #include "ui/models/selection.h"
+#include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/run_bar.h"
 
@@ -159,6 +160,16 @@ private slots:
         shape->setText(QStringLiteral("2, 6"));
         QVERIFY(accept());
         QCOMPARE(workspace().session()->graph()->inputs[0].shape, (std::vector<std::int64_t>{2, 6}));
+    }
+
+    void aNetworkWithoutTasksSaysSoWhenItIsStarted()
+    {
+        QCOMPARE(workspace().tasks().rowCount(), 0);
+        const int before = workspace().issues().rowCount();
+        find<QAction>(m_window.get(), "actionStart")->trigger();
+        QCOMPARE(workspace().issues().rowCount(), before + 1);
+        QVERIFY2(issueText(before).contains("no task"), qPrintable(issueText(before)));
+        QVERIFY(workspace().session()->state() == session::RunState::Idle);
     }
 
     void sizesWithoutANameAreAskedForByPlace()

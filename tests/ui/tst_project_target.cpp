@@ -82,7 +82,12 @@ private slots:
         auto* const latency = find<QLabel>(m_window.get(), "statusLatency");
         open(file, QStringLiteral("sim"));
         QTRY_VERIFY(latency->text().startsWith(QStringLiteral("estimated")));
-        workspace().bridge().close(); // it has the project
+        workspace().bridge().close(); // it has the project, until it has ended on a thread of its own
+        const auto isFree = [&file] {
+            const auto project = store::Project::open(file.toStdString(), store::Project::Access::Write);
+            return project && !project->readOnly();
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isFree(), 20000);
         {
             auto project = must(store::Project::open(file.toStdString(), store::Project::Access::Write));
             std::vector<Record> records;

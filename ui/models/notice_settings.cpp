@@ -18,4 +18,14 @@ void setNoticesWanted(bool wanted)
     QSettings().setValue(kKey, wanted);
 }
 
+bool closingIsAskedAbout()
+{
+    return QSettings().value(QStringLiteral("askBeforeClosing"), true).toBool();
+}
+
+void setClosingIsAskedAbout(bool asked)
+{
+    QSettings().setValue(QStringLiteral("askBeforeClosing"), asked);
+}
+
 } // namespace lathe::ui

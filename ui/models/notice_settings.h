@@ -6,4 +6,8 @@ namespace lathe::ui {
 bool noticesWanted();
 void setNoticesWanted(bool wanted);
 
+/// Whether closing the window is asked about while a run goes on; likewise.
+bool closingIsAskedAbout();
+void setClosingIsAskedAbout(bool asked);
+
 } // namespace lathe::ui

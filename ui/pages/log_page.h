@@ -13,6 +13,9 @@ class LogPage final : public Page
 
 public:
     LogPage(Workspace& workspace, QWidget* parent);
+
+private:
+    bool m_follows = true; ///< stays at the end
 };
 
 } // namespace lathe::ui

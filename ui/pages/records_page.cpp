@@ -191,7 +191,12 @@ void RecordsPage::connectWorkspace()
         m_model->setQuery(m_filter.query());
         m_scatter->setQuery(m_filter.query());
     });
-    connect(&m_filter, &TrialFilter::showRequested, this, &RecordsPage::frontRequested);
+    connect(&m_filter, &TrialFilter::showRequested, this, [this] {
+        const session::TrialQuery& query = m_filter.query();
+        if (!query.cause.empty() || (!query.code.empty() && query.code != "Ok"))
+            m_chart->setChecked(false); // what failed has no cost: no point of the chart is one of these
+        emit frontRequested();
+    });
     connect(&m_filter, &TrialFilter::rowRequested, this, [this](qint64 row) {
         readNow(); // who is shown for the first time has no list yet: the row is chosen when that comes
         select(row);

@@ -68,6 +68,10 @@ QFormLayout* SettingsPage::makeGeneral()
     m_notify->setObjectName(QStringLiteral("settingsNotify"));
     m_notify->setChecked(noticesWanted());
     connect(m_notify, &QCheckBox::toggled, this, &setNoticesWanted);
+    m_askClosing = new QCheckBox(this);
+    m_askClosing->setObjectName(QStringLiteral("settingsAskClosing"));
+    m_askClosing->setChecked(closingIsAskedAbout());
+    connect(m_askClosing, &QCheckBox::toggled, this, &setClosingIsAskedAbout);
     connect(m_language, &QComboBox::activated, this,
             [this](int index) { Language::instance().set(m_language->itemData(index).toString()); });
     connect(m_appearance, &QComboBox::activated, this,
@@ -80,6 +84,7 @@ QFormLayout* SettingsPage::makeGeneral()
     form->addRow(m_languageLabel, m_language);
     form->addRow(m_appearanceLabel, m_appearance);
     form->addRow(QString(), m_notify);
+    form->addRow(QString(), m_askClosing);
     return form;
 }
 
@@ -111,6 +116,7 @@ QHBoxLayout* SettingsPage::makeKeys()
 
 void SettingsPage::retranslate()
 {
+    m_askClosing->setText(tr("As&k before the window is closed while a run goes on"));
     m_notify->setText(tr("&Tell me through the desktop when a run has ended"));
     m_language->setItemText(0, tr("As the system"));
     m_language->setCurrentIndex(std::max(0, m_language->findData(Language::stored())));

@@ -41,7 +41,7 @@ private:
     QComboBox* m_appearance = nullptr;
     QTreeWidget* m_shortcuts = nullptr;
     QKeySequenceEdit* m_keys = nullptr;
-    QCheckBox* m_notify = nullptr;
+    QCheckBox *m_notify = nullptr, *m_askClosing = nullptr;
     QPushButton *m_clear = nullptr, *m_restore = nullptr;
     QLabel *m_languageLabel = nullptr, *m_appearanceLabel = nullptr, *m_shortcutsLabel = nullptr,
            *m_keysLabel = nullptr, *m_clash = nullptr;

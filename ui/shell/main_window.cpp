@@ -12,6 +12,7 @@
 #include "ui/dialogs/report_dialog.h"
 #include "ui/models/import_problems.h"
 #include "ui/models/language.h"
+#include "ui/models/notice_settings.h"
 #include "ui/models/recent_projects.h"
 #include "ui/models/round_model.h"
 #include "ui/models/selection.h"
@@ -34,6 +35,7 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QCheckBox>
 #include <QCloseEvent>
 #include <QContextMenuEvent>
 #include <QDialogButtonBox>
@@ -45,7 +47,9 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QMessageBox>
 #include <QMimeData>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QScreen>
 #include <QStatusBar>
@@ -285,6 +289,15 @@ void MainWindow::updateState()
     m_bar->setRemaining(running ? RoundModel::of(*m_workspace).forecast() : QString());
 }
 
+bool MainWindow::hasActiveRun() const
+{
+    using session::RunState;
+    const session::TuningSession* const session = m_workspace->session();
+    const RunState state = session == nullptr ? RunState::Idle : session->state();
+    return state != RunState::Idle && state != RunState::Stopped && state != RunState::Finished
+           && state != RunState::Failed;
+}
+
 void MainWindow::updateStatus()
 {
     if (m_workspace->session() == nullptr) {
@@ -310,11 +323,7 @@ void MainWindow::updateStatus()
                       .arg(100.0 * static_cast<double>(figures.failed) / static_cast<double>(figures.trials), 0, 'f',
                            1);
     m_counts->setText(counts);
-    using session::RunState;
-    const RunState state = m_workspace->session()->state();
-    const bool active = state != RunState::Idle && state != RunState::Stopped && state != RunState::Finished
-                        && state != RunState::Failed;
-    m_age->setText(active               ? ageText(m_workspace->dataAge())
+    m_age->setText(hasActiveRun()       ? ageText(m_workspace->dataAge())
                    : figures.trials > 0 ? tr("not running")
                                         : tr("no run yet"));
 }
@@ -439,8 +448,38 @@ void MainWindow::showManual(const QString& topic)
     manual->activateWindow();
 }
 
+/// Not modal to the run: it goes on while the question stands.
+void MainWindow::askToClose()
+{
+    if (findChild<QMessageBox*>(QStringLiteral("closingQuestion")) != nullptr)
+        return;
+    auto* const box = new QMessageBox(QMessageBox::Question, tr("A run goes on"),
+                                      tr("Closing stops the run. It can be resumed later where it was."),
+                                      QMessageBox::NoButton, this);
+    box->setObjectName(QStringLiteral("closingQuestion"));
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    QPushButton* const stop = box->addButton(tr("&Stop and close"), QMessageBox::AcceptRole);
+    box->addButton(tr("&Keep running"), QMessageBox::RejectRole);
+    auto* const never = new QCheckBox(tr("&Do not ask again"), box);
+    box->setCheckBox(never);
+    connect(box, &QMessageBox::buttonClicked, this, [this, stop, never](const QAbstractButton* pressed) {
+        if (pressed != stop)
+            return;
+        if (never->isChecked())
+            setClosingIsAskedAbout(false);
+        m_closingAgreed = true;
+        close();
+    });
+    box->open();
+}
+
 void MainWindow::closeEvent(QCloseEvent* event)
 {
+    if (hasActiveRun() && m_workspace->replay() == nullptr && closingIsAskedAbout() && !m_closingAgreed) {
+        event->ignore();
+        askToClose();
+        return;
+    }
     m_layout->store();
     remember();
     m_workspace->bridge().close();

@@ -76,6 +76,8 @@ private:
     void onNotOpened();
     QString targetFor(const QString& source) const;
     void chooseInputSizes(const QString& source);
+    bool hasActiveRun() const;
+    void askToClose();
     void updateState();
     void updateStatus();
     void remember();
@@ -117,6 +119,7 @@ private:
     QLabel* m_age = nullptr;
     QLabel* m_dropHint = nullptr;
     bool m_resumeWhenOpen = false;
+    bool m_closingAgreed = false;
     QStringList m_waitingLogs; ///< for a network
     QStringList m_lastLogs;
     int m_ticks = 0;
