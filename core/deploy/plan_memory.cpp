@@ -63,7 +63,9 @@ void Planner::shareInPlace()
         const std::vector<bool> allowed = overwritable(in);
         const Tensor& out = m_tensors[in.arguments.back()];
         const std::size_t outBuffer = out.buffer;
-        if (m_buffers[outBuffer].storage != Storage::Arena)
+        // What a branch gives, or a loop carries, may have been written before.
+        if (m_buffers[outBuffer].storage != Storage::Arena
+            || m_buffers[outBuffer].first != static_cast<std::int32_t>(i))
             continue;
         for (std::size_t k = 0; k + 1 < in.arguments.size(); ++k) {
             const Tensor& tensor = m_tensors[in.arguments[k]];

@@ -198,6 +198,50 @@ private slots:
             }
         QVERIFY(kernels >= 2); // one of these sorts
     }
+
+    /// The other branch computes its result in the place of what it reads last, which this one still needs behind that.
+    void aBranchDoesNotOverwriteWhatItStillReads()
+    {
+        const auto body = [](const std::string& name, const std::vector<std::string>& nodes,
+                             const std::vector<std::string>& outputs) {
+            std::string text;
+            for (const std::string& node : nodes)
+                text += wire::bytes(1, node);
+            text += wire::bytes(2, name);
+            for (const std::string& output : outputs)
+                text += wire::bytes(12, wire::info(output, {}));
+            return wire::bytes(5, wire::bytes(1, name) + wire::bytes(6, text) + wire::number(20, 5));
+        };
+        const std::string axes = wire::intsAttribute("axes", {1});
+        std::vector<float> x;
+        for (int i = 0; i < 32; ++i)
+            x.push_back(0.1F * static_cast<float>(i) - 1);
+        test::CompiledModel model;
+        model.input("x", wire::Float, {4, 8}, x);
+        model.input("flag", wire::Bool, {}, std::vector<std::uint8_t>{1});
+        model.model().initializers = {wire::tensor("two", wire::Float, {}, wire::floats({2}))};
+        model.model().nodes = {wire::node("Sigmoid", {"x"}, {"v"}, "before"),
+                               wire::node("If", {"flag"}, {"r", "s"}, "fork",
+                                          body("then_branch",
+                                               {wire::node("Exp", {"v"}, {"r1"}, "first"),
+                                                wire::node("ReduceMax", {"v"}, {"s1"}, "then", axes)},
+                                               {"r1", "s1"})
+                                              + body("else_branch",
+                                                     {wire::node("Neg", {"v"}, {"r2"}, "last"),
+                                                      wire::node("ReduceMax", {"x"}, {"s2"}, "other", axes)},
+                                                     {"r2", "s2"})),
+                               wire::node("Mul", {"r", "two"}, {"y"}, "twice"),
+                               wire::node("Mul", {"s", "two"}, {"z"}, "also")};
+        model.model().outputs = {wire::info("y", {}), wire::info("z", {})};
+        must(model.compile());
+        for (const std::string& name : {std::string("y"), std::string("z")}) {
+            const auto got = test::valuesOf<float>(model.compiled(name)),
+                       want = test::valuesOf<float>(model.evaluated(name));
+            for (std::size_t i = 0; i < want.size(); ++i)
+                QVERIFY2(std::abs(got[i] - want[i]) < 1e-5F,
+                         qPrintable(QString("%1[%2] is %3, not %4").arg(name.c_str()).arg(i).arg(got[i]).arg(want[i])));
+        }
+    }
 };
 
 LATHE_TEST_GUILESS(TestControlFlow)
