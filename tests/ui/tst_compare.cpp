@@ -231,15 +231,47 @@ private slots:
         auto* replace = find<QCheckBox>(&dialog, "exportOverwrite");
         QVERIFY(!text->isVisible() && !replace->isVisible());
         find<QLineEdit>(&dialog, "exportFile")->setText(file("taken.so"));
-        QVERIFY2(text->isVisible() && text->text().contains("taken.json"), qPrintable(text->text()));
+        QVERIFY(!button->isEnabled()); // until that is known
+        QTRY_VERIFY2(text->isVisible() && text->text().contains("taken.json"), qPrintable(text->text()));
         QVERIFY(!button->isEnabled() && button->toolTip() == text->text());
         QVERIFY(!find<QLabel>(&dialog, "exportCommand")->text().contains("--overwrite"));
         QTest::keyClick(replace, Qt::Key_Space);
         QVERIFY(button->isEnabled());
         QVERIFY(find<QLabel>(&dialog, "exportCommand")->text().contains("--overwrite"));
         QTest::keyClicks(find<QLineEdit>(&dialog, "exportName"), "other");
-        QVERIFY(!text->isVisible() && button->isEnabled());
+        QTRY_VERIFY(!text->isVisible() && button->isEnabled());
         QVERIFY(!find<QLabel>(&dialog, "exportCommand")->text().contains("--overwrite")); // nothing is replaced
+    }
+
+    void whoAgreesToReplaceFilesAgreesToThoseThatWereNamed()
+    {
+        open(file("part.lathe"), "cpu -threads=1");
+        for (const char* name : {"one.json", "two.h"}) {
+            QFile mine(file(name));
+            QVERIFY(mine.open(QIODevice::WriteOnly) && mine.write("mine") > 0);
+        }
+        ui::ExportDialog dialog(m_workspace->bridge(), file("one.so"));
+        dialog.setAttribute(Qt::WA_DeleteOnClose, false);
+        dialog.show();
+        auto* button = find<QPushButton>(&dialog, "exportButton");
+        auto* replace = find<QCheckBox>(&dialog, "exportOverwrite");
+        auto* name = find<QLineEdit>(&dialog, "exportName");
+        QTest::keyClick(find<QCheckBox>(&dialog, "exportAllowDefault"), Qt::Key_Space);
+        QTRY_VERIFY_WITH_TIMEOUT(
+            replace->isVisible() && find<QLabel>(&dialog, "exportSummary")->text().contains("tasks"), 20000);
+        QTest::keyClick(replace, Qt::Key_Space);
+        QTRY_VERIFY_WITH_TIMEOUT(button->isEnabled(), 20000);
+        name->setText("two"); // now another file is in the way
+        QVERIFY(!button->isEnabled());
+        QTRY_VERIFY(find<QLabel>(&dialog, "exportInTheWay")->text().contains("two.h"));
+        QVERIFY(replace->isVisible() && !replace->isChecked() && !button->isEnabled());
+        QVERIFY(!find<QLabel>(&dialog, "exportCommand")->text().contains("--overwrite"));
+        name->clear();
+        QTRY_VERIFY(find<QLabel>(&dialog, "exportInTheWay")->text().contains("one.json"));
+        QVERIFY(!replace->isChecked() && !button->isEnabled());
+        QTest::keyClick(replace, Qt::Key_Space);
+        find<QCheckBox>(&dialog, "exportVerify")->toggle(); // which says nothing about files
+        QVERIFY(replace->isChecked() && button->isEnabled());
     }
 
     void aTargetWithoutLibrariesIsSaidInTheDialog()

@@ -153,6 +153,7 @@ private slots:
             QVERIFY(!go->isEnabled()); // this build has no runtime for it, and says so
         else {
             QVERIFY(find<QLabel>("exportCommand", dialog)->text().contains("--no-verify --no-bench"));
+            QTRY_VERIFY(go->isEnabled());
             QTest::mouseClick(go, Qt::LeftButton);
             auto* result = find<QLabel>("exportResult", dialog);
             QTRY_VERIFY_WITH_TIMEOUT(!result->text().isEmpty(), 60000);

@@ -93,6 +93,7 @@ void SessionBridge::close()
 void SessionBridge::letGo()
 {
     m_covering.drop();
+    m_looking.drop();
     m_compiling.stop(); // it says how it ended
     if (!m_session)
         return;
@@ -159,6 +160,26 @@ void SessionBridge::readCoverage(bool strict)
             else
                 emit coverageFailed(result.error());
         });
+}
+
+void SessionBridge::readDestination(const session::CompileOptions& options)
+{
+    if (!m_session)
+        return;
+    using Answers = std::pair<Result<>, Result<>>;
+    m_looking.drop();
+    m_looking = m_jobs.run(
+        [session = m_session, options](const JobLink&) -> Answers {
+            const session::ExportPart* const exports = session->exports();
+            if (exports == nullptr)
+                return {};
+            session::CompileOptions wanted = options;
+            wanted.overwrite = false;
+            Result<> kept = exports->destination(wanted);
+            wanted.overwrite = true;
+            return {std::move(kept), exports->destination(wanted)};
+        },
+        [this](const Answers& answers) { emit destinationRead(answers.first, answers.second); });
 }
 
 void SessionBridge::compile(const session::CompileOptions& options)

@@ -49,6 +49,9 @@ public:
     /// What compile() would run where, read on a thread; coverageRead() or coverageFailed(). A later call makes an
     /// earlier one stale.
     void readCoverage(bool strict);
+    /// Whether compile() may write its files, looked up on a thread: destinationRead(). A later call makes an earlier
+    /// one stale.
+    void readDestination(const session::CompileOptions& options);
     /// Compiles on a thread; compileProgressed(), then compiled() or compileFailed().
     void compile(const session::CompileOptions& options);
     void cancelCompile();
@@ -65,6 +68,8 @@ signals:
     void startFailed(const lathe::Error& error);
     void coverageRead(const lathe::session::Coverage& coverage);
     void coverageFailed(const lathe::Error& error);
+    /// As the options are, and with `overwrite`.
+    void destinationRead(const lathe::Result<>& kept, const lathe::Result<>& replaced);
     void compileProgressed(const QString& step, double fraction);
     void compiled(const lathe::session::CompileReport& report);
     void compileFailed(const lathe::Error& error);
@@ -89,7 +94,7 @@ private:
     std::shared_future<void> m_ended; ///< of the session that was closed last
     JobLane m_jobs{JobLane::Width::AllAtOnce};
     JobLane m_closing{JobLane::Width::AllAtOnce, JobLane::Work::IsAlwaysDone};
-    Job m_opening, m_covering, m_compiling;
+    Job m_opening, m_covering, m_looking, m_compiling;
     std::mutex m_mutex;
     std::vector<session::Event> m_pending;
     bool m_flushQueued = false;

@@ -21,6 +21,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScreen>
+#include <QSignalBlocker>
 #include <QSortFilterProxyModel>
 #include <QSpinBox>
 #include <QUrl>
@@ -51,8 +52,15 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     layout->addLayout(makeButtons());
     resize(QSize(980, 640).boundedTo(screen()->availableSize() * 0.9));
 
+    m_pause.setSingleShot(true);
+    m_pause.setInterval(150); // somebody types
+    connect(&m_pause, &QTimer::timeout, this, &ExportDialog::readDestination);
     for (const QLineEdit* edit : {m_file, m_name})
-        connect(edit, &QLineEdit::textChanged, this, &ExportDialog::showCommand);
+        connect(edit, &QLineEdit::textChanged, this, [this] {
+            m_looked = false;
+            m_pause.start();
+            showCommand();
+        });
     for (const QCheckBox* box : {m_allowDefault, m_strict, m_verify, m_benchmark, m_overwrite})
         connect(box, &QCheckBox::toggled, this, &ExportDialog::showCommand);
     connect(m_threads, &QSpinBox::valueChanged, this, &ExportDialog::showCommand);
@@ -60,6 +68,7 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     connectBridge();
     retranslated(this, [this] { retranslate(); });
     readCoverage();
+    readDestination();
 }
 
 /// The command, how far the export is, and what came of it.
@@ -143,6 +152,7 @@ void ExportDialog::connectBridge()
         m_summary->setText(errorText(error));
         updateButtons();
     });
+    connect(&m_bridge, &SessionBridge::destinationRead, this, &ExportDialog::takeDestination);
     connect(&m_bridge, &SessionBridge::compileProgressed, this, [this](const QString& step, double fraction) {
         m_progress->setValue(static_cast<int>(fraction * 1000));
         m_progress->setFormat(step == QLatin1String("choosing records") ? tr("choosing records")
@@ -313,21 +323,36 @@ void ExportDialog::showCommand()
     updateButtons();
 }
 
-/// Looks at a few files of the folder, as a file dialog does.
+void ExportDialog::readDestination()
+{
+    m_looked = false;
+    if (m_file->text().isEmpty())
+        takeDestination({}, {});
+    else
+        m_bridge.readDestination(options());
+}
+
+void ExportDialog::takeDestination(const Result<>& kept, const Result<>& replaced)
+{
+    if (m_pause.isActive()) // the name is another by now
+        return;
+    const auto words = [](const Result<>& answer) { return answer ? std::string() : answer.error().message; };
+    if (words(kept) != words(m_kept)) { // what was agreed to was for other files
+        const QSignalBlocker blocker(m_overwrite);
+        m_overwrite->setChecked(false);
+    }
+    m_kept = kept;
+    m_replaced = replaced;
+    m_looked = true;
+    showCommand();
+}
+
 void ExportDialog::showDestination()
 {
-    session::TuningSession* const session = m_bridge.session();
-    const session::ExportPart* const exports = session != nullptr ? session->exports() : nullptr;
-    session::CompileOptions wanted = options();
-    const auto look = [&](bool overwrite) -> Result<> {
-        wanted.overwrite = overwrite;
-        return exports != nullptr && !wanted.output.empty() ? exports->destination(wanted) : Result<>();
-    };
-    const Result<> kept = look(false), replaced = look(true);
-    m_blocked = m_overwrite->isChecked() ? !replaced : !kept;
-    m_inTheWay->setText(kept ? QString() : errorText(kept.error()));
-    m_inTheWay->setVisible(!kept);
-    m_overwrite->setVisible(!kept && replaced);
+    m_blocked = !m_looked || (m_overwrite->isChecked() ? !m_replaced : !m_kept);
+    m_inTheWay->setText(m_kept ? QString() : errorText(m_kept.error()));
+    m_inTheWay->setVisible(!m_kept);
+    m_overwrite->setVisible(!m_kept && m_replaced);
 }
 
 void ExportDialog::updateButtons()
@@ -403,7 +428,7 @@ void ExportDialog::showReport(const session::CompileReport& report)
     }
     m_result->setText(lines.join(QLatin1Char('\n')));
     m_model->setSubgraphs(report.subgraphs);
-    showDestination(); // all of it is Lathe's now
+    readDestination(); // all of it is Lathe's now
     updateButtons();
 }
 

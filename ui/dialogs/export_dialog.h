@@ -3,6 +3,7 @@
 #include "core/session/session.h"
 
 #include <QDialog>
+#include <QTimer>
 
 QT_BEGIN_NAMESPACE
 class QCheckBox;
@@ -47,7 +48,9 @@ private:
     void showCoverage();
     void showReport(const session::CompileReport& report);
     void showCommand();
-    void showDestination(); ///< what is in the way of the files
+    void readDestination(); ///< what is in the way of the files
+    void takeDestination(const Result<>& kept, const Result<>& replaced);
+    void showDestination();
     void updateButtons(); ///< which buttons can be pressed, and why not
     void retranslate();
     session::CompileOptions options() const;
@@ -55,7 +58,10 @@ private:
     SessionBridge& m_bridge;
     session::Coverage m_coverage;
     bool m_covered = false; ///< m_coverage is known
-    bool m_blocked = false; ///< the files cannot be written
+    bool m_blocked = false; ///< the files cannot be written, or it is not known yet
+    bool m_looked = false; ///< of the file and the name that are there now is known what follows
+    Result<> m_kept, m_replaced; ///< whether they can be written as they are, and in place of others
+    QTimer m_pause;
     QLabel *m_fileLabel = nullptr, *m_nameLabel = nullptr, *m_threadsLabel = nullptr, *m_targetLabel = nullptr,
            *m_target = nullptr;
     QLabel *m_summary = nullptr, *m_inTheWay = nullptr, *m_result = nullptr, *m_command = nullptr;
