@@ -932,10 +932,6 @@
             <translation>输出“{output}”没有被计算</translation>
         </message>
         <message>
-            <source>the output &quot;{output}&quot; has no elements</source>
-            <translation>输出“{output}”没有元素</translation>
-        </message>
-        <message>
             <source>node &quot;{nodes}&quot; ({operator}) works on a tensor without elements</source>
             <translation>节点“{nodes}”（{operator}）处理没有元素的张量</translation>
         </message>
@@ -1092,10 +1088,6 @@
             <translation>{count} 个空间维（只支持一到三个）</translation>
         </message>
         <message>
-            <source>attribute output_shape {wanted} where {most} is the largest</source>
-            <translation>属性 output_shape {wanted}（最大为 {most}）</translation>
-        </message>
-        <message>
             <source>attribute is_causal on so long a sequence</source>
             <translation>如此长序列上的属性 is_causal</translation>
         </message>
@@ -1116,6 +1108,86 @@
             <translation>稀疏初始值</translation>
         </message>
         <message>
+            <source>operator {operator}, which works on strings</source>
+            <translation>算子 {operator}（处理字符串）</translation>
+        </message>
+        <message>
+            <source>mode max with an adaptive number of samples (sampling_ratio 0)</source>
+            <translation>采样数自适应（sampling_ratio 0）的 max 模式</translation>
+        </message>
+        <message>
+            <source>{count} spatial dimensions (only two)</source>
+            <translation>{count} 个空间维度（只支持两个）</translation>
+        </message>
+        <message>
+            <source>a transform of {count} samples, of which a prime factor is above 2048</source>
+            <translation>{count} 个样本的变换，其质因数大于 2048</translation>
+        </message>
+        <message>
+            <source>the determinant of a matrix of {rows} by {columns}</source>
+            <translation>{rows} x {columns} 矩阵的行列式</translation>
+        </message>
+        <message>
+            <source>{bands} bands of {length} samples at {rate} Hz from {low} to {high} Hz are out of range</source>
+            <translation>{bands} 个频带（{length} 个样本，{rate} Hz，{low} 到 {high} Hz）超出范围</translation>
+        </message>
+        <message>
+            <source>sequence_lens must be {count} integers from 0 to the number of steps</source>
+            <translation>sequence_lens 必须是 {count} 个 0 到步数之间的整数</translation>
+        </message>
+        <message>
+            <source>theta must be [N, 2, 3] for a size of 4 or [N, 3, 4] for one of 5 entries</source>
+            <translation>size 有 4 个元素时 theta 必须是 [N, 2, 3]，有 5 个元素时必须是 [N, 3, 4]</translation>
+        </message>
+        <message>
+            <source>values and positions must have one shape of at least 3 dimensions</source>
+            <translation>值和位置的形状必须相同，且至少有 3 维</translation>
+        </message>
+        <message>
+            <source>the last dimension must have one entry, or two for complex numbers</source>
+            <translation>最后一维必须有一个元素，复数则为两个</translation>
+        </message>
+        <message>
+            <source>the signal must be [batch, length, 1], or [batch, length, 2] if it is complex</source>
+            <translation>信号必须是 [batch, length, 1]，复数则为 [batch, length, 2]</translation>
+        </message>
+        <message>
+            <source>the window must have one dimension</source>
+            <translation>窗必须是一维的</translation>
+        </message>
+        <message>
+            <source>the last two dimensions must be equal, of floats</source>
+            <translation>最后两维必须相等，元素必须是浮点数</translation>
+        </message>
+        <message>
+            <source>a scalar has no matrix product</source>
+            <translation>标量没有矩阵乘积</translation>
+        </message>
+        <message>
+            <source>the caches must hold half of the rotated width for each position</source>
+            <translation>对每个位置，缓存必须包含旋转宽度的一半</translation>
+        </message>
+        <message>
+            <source>attribute rotary_embedding_dim is {width} for heads of size {size}</source>
+            <translation>属性 rotary_embedding_dim 是 {width}，而注意力头的大小是 {size}</translation>
+        </message>
+        <message>
+            <source>the input must have 3 or 4 dimensions</source>
+            <translation>输入必须有 3 或 4 维</translation>
+        </message>
+        <message>
+            <source>the network has more than 2 GiB of weights, more than an ONNX file holds</source>
+            <translation>网络的权重超过 2 GiB，超出了 ONNX 文件的容量</translation>
+        </message>
+        <message>
+            <source>ONNX has no spelling of the element type {type}</source>
+            <translation>ONNX 无法表示元素类型 {type}</translation>
+        </message>
+        <message>
+            <source>ONNX has no spelling of the operator {operator}</source>
+            <translation>ONNX 无法表示算子 {operator}</translation>
+        </message>
+        <message>
             <source>training_mode</source>
             <translation>训练模式（training_mode）</translation>
         </message>
@@ -1126,10 +1198,6 @@
         <message>
             <source>{what} must be a scalar, it has {count} values</source>
             <translation>{what} 必须是标量，现在有 {count} 个值</translation>
-        </message>
-        <message>
-            <source>a tensor without elements</source>
-            <translation>没有元素的张量</translation>
         </message>
         <message>
             <source>input &quot;{value}&quot;, whose size depends on data,</source>
@@ -1162,10 +1230,6 @@
         <message>
             <source>quantization to {type}</source>
             <translation>量化为 {type}</translation>
-        </message>
-        <message>
-            <source>sequence_lens that differ from the sequence</source>
-            <translation>与序列不同的 sequence_lens</translation>
         </message>
         <message>
             <source>a sequence of {steps} steps</source>
@@ -1206,10 +1270,6 @@
         <message>
             <source>the axes are absent</source>
             <translation>缺少轴</translation>
-        </message>
-        <message>
-            <source>attribute allowzero with an empty result</source>
-            <translation>结果为空的属性 allowzero</translation>
         </message>
         <message>
             <source>starts and ends must be given</source>
@@ -1264,12 +1324,8 @@
             <translation>{groups} 个组不能整除通道数</translation>
         </message>
         <message>
-            <source>input &quot;{input}&quot; has the shape [{shape}]: tensors without elements are not supported</source>
-            <translation>输入“{input}”的形状是 [{shape}]：不支持没有元素的张量</translation>
-        </message>
-        <message>
-            <source>input &quot;{input}&quot; has the shape [{shape}]: each dimension must be from 1 to 2^31</source>
-            <translation>输入“{input}”的形状是 [{shape}]：每一维必须在 1 到 2^31 之间</translation>
+            <source>input &quot;{input}&quot; has the shape [{shape}]: each dimension must be from 0 to 2^31</source>
+            <translation>输入“{input}”的形状是 [{shape}]：每一维必须在 0 到 2^31 之间</translation>
         </message>
         <message>
             <source>input &quot;{input}&quot; has {count} dimensions, the shape [{shape}] has {wanted}</source>
@@ -1870,6 +1926,10 @@
         <message>
             <source>made-up values do not suit this network ({reason}): give it values of yours with --input NAME=FILE.npy</source>
             <translation>自动生成的值不适合这个网络（{reason}）：请用 --input NAME=FILE.npy 给出您自己的值</translation>
+        </message>
+        <message>
+            <source>on made-up inputs a loop of the network did not end within {seconds:g} s: give inputs on which it ends with --input NAME=FILE.npy</source>
+            <translation>网络中的一个循环在自动生成的输入上未能在 {seconds:g} 秒内结束：请用 --input NAME=FILE.npy 给出能使它结束的输入</translation>
         </message>
         <message>
             <source>&apos;{tensor}&apos; cannot be told more closely: rounding alone changes it by {change:.2g}, relative to its largest element</source>

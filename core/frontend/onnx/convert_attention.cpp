@@ -207,7 +207,7 @@ Result<std::vector<ValueId>> convertRotary(Builder& b, NodeReader& node)
     Composer c(b);
     const Ints whole = c.shape(x);
     if (whole.size() != 3 && whole.size() != 4)
-        return makeError(Errc::BadFile, "the input must have 3 or 4 dimensions");
+        return makeError(Errc::BadFile, say(Msg::RotaryDimensions));
     // [batch, sequence, heads, size]
     ValueId y = x;
     if (whole.size() == 4) {
@@ -220,8 +220,7 @@ Result<std::vector<ValueId>> convertRotary(Builder& b, NodeReader& node)
     const std::int64_t size = c.extent(y, 3);
     width = width == 0 ? size : width;
     if (width < 2 || width > size || width % 2 != 0)
-        return makeError(Errc::BadFile,
-                         fmt::format("attribute rotary_embedding_dim is {} for heads of size {}", width, size));
+        return makeError(Errc::BadFile, say(Msg::RotaryWidth, width, size));
     if (node.hasInput(3)) {
         LATHE_TRY_ASSIGN(const ValueId places, b.input(node, 3));
         cosine = c.op("take", {cosine, places}, {{"axis", std::int64_t{0}}});
@@ -229,9 +228,7 @@ Result<std::vector<ValueId>> convertRotary(Builder& b, NodeReader& node)
     }
     for (ValueId* const cache : {&cosine, &sine}) {
         if (c.rank(*cache) != 3 || c.extent(*cache, 2) != width / 2)
-            return c.failed()
-                       ? c.finish({})
-                       : makeError(Errc::BadFile, "the caches must hold half of the rotated width for each position");
+            return c.failed() ? c.finish({}) : makeError(Errc::BadFile, say(Msg::RotaryCaches));
     }
     const ValueId turned = rotated(c, y, {cosine, sine, width, interleaved != 0});
     const ValueId result = whole.size() == 4 ? c.transpose(turned, {0, 2, 1, 3}) : c.reshape(turned, whole);

@@ -55,7 +55,7 @@ Result<ValueId> matrixProduct(Builder& b, ValueId left, ValueId right)
 {
     if (b.rank(left) == 1 || b.rank(right) == 1) { // a row in front, a column behind, and neither stays
         if (b.rank(left) == 0 || b.rank(right) == 0)
-            return makeError(Errc::BadFile, "a scalar has no matrix product");
+            return makeError(Errc::BadFile, say(Msg::ScalarProduct));
         const bool row = b.rank(left) == 1, column = b.rank(right) == 1;
         if (row) {
             LATHE_TRY_ASSIGN(left, b.reshape(left, {1, b.shape(left)[0]}));
@@ -106,10 +106,10 @@ Result<std::vector<ValueId>> convertDet(Builder& b, NodeReader& node)
     constexpr std::int64_t kMost = 64;
     const Ints shape = b.shape(x);
     if (shape.size() < 2 || shape.back() != shape[shape.size() - 2] || !isFloat(b.dtype(x)))
-        return makeError(Errc::BadFile, "the last two dimensions must be equal, of floats");
+        return makeError(Errc::BadFile, say(Msg::MatricesNotSquare));
     const std::int64_t n = shape.back();
     if (n < 1 || n > kMost)
-        return makeError(Errc::Unsupported, fmt::format("the determinant of a matrix of {} by {}", n, n));
+        return makeError(Errc::Unsupported, say(Msg::NeedsDeterminant, n, n));
     std::int64_t count = 1;
     const Ints outer(shape.begin(), shape.end() - 2);
     for (const std::int64_t extent : outer)

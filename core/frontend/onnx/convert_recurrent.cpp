@@ -78,17 +78,13 @@ Result<Layer> layerOf(Builder& b, Composer& c, NodeReader& node, std::int64_t ga
     if (node.hasInput(4)) {
         LATHE_TRY_ASSIGN(const ValueId given, b.input(node, 4));
         if (b.shape(given) != Ints{layer.batch} || !isInteger(b.dtype(given)))
-            return makeError(
-                Errc::BadFile,
-                fmt::format("sequence_lens must be {} integers from 0 to the number of steps", layer.batch));
+            return makeError(Errc::BadFile, say(Msg::SequenceLensUnfit, layer.batch));
         bool full = b.isConstant(given);
         if (full) {
             LATHE_TRY_ASSIGN(const Ints lengths, b.constantInts(node, 4, "sequence_lens"));
             full = std::ranges::all_of(lengths, [&](std::int64_t length) { return length == layer.steps; });
             if (std::ranges::any_of(lengths, [&](std::int64_t l) { return l < 0 || l > layer.steps; }))
-                return makeError(
-                    Errc::BadFile,
-                    fmt::format("sequence_lens must be {} integers from 0 to the number of steps", layer.batch));
+                return makeError(Errc::BadFile, say(Msg::SequenceLensUnfit, layer.batch));
         }
         if (!full)
             layer.lengths = c.reshape(c.cast(given, DType::I64), {layer.batch, 1});

@@ -60,7 +60,7 @@ Result<std::vector<ValueId>> convertAffineGrid(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::int64_t align, node.integer("align_corners", 0));
     const auto dims = static_cast<std::int64_t>(size.size()) - 2;
     if ((dims != 2 && dims != 3) || b.shape(theta) != Ints{size[0], dims, dims + 1})
-        return makeError(Errc::BadFile, "theta must be [N, 2, 3] for a size of 4 or [N, 3, 4] for one of 5 entries");
+        return makeError(Errc::BadFile, say(Msg::ThetaShape));
     const Ints spatial(size.begin() + 2, size.end());
     const std::int64_t points = elementsIn(spatial);
     LATHE_TRY(b.charge(points * (dims + 1) * sizeOf(b.dtype(theta))));
@@ -102,7 +102,7 @@ Result<std::vector<ValueId>> convertRoiAlign(Builder& b, NodeReader& node)
         return makeError(Errc::BadFile,
                          say(Msg::AttributeIs, "coordinate_transformation_mode", coordinates.substr(0, 40)));
     if (mode == "max" && samples == 0)
-        return makeError(Errc::Unsupported, "mode max with an adaptive number of samples (sampling_ratio 0)");
+        return makeError(Errc::Unsupported, say(Msg::NeedsAdaptiveMaximum));
     LATHE_TRY_ASSIGN(const ValueId y, b.emit("roi_align",
                                              {{"output_height", height},
                                               {"output_width", width},
@@ -136,7 +136,7 @@ Result<std::vector<ValueId>> convertDeformConv(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const ValueId weight, b.input(node, 1));
     LATHE_TRY_ASSIGN(const ValueId offsets, b.input(node, 2));
     if (b.rank(x) != 4 || b.rank(weight) != 4)
-        return makeError(Errc::Unsupported, fmt::format("{} spatial dimensions (only two)", b.rank(x) - 2));
+        return makeError(Errc::Unsupported, say(Msg::NeedsImages, b.rank(x) - 2));
     const Ints kernel(b.shape(weight).begin() + 2, b.shape(weight).end());
     LATHE_TRY_ASSIGN(const Ints said, node.integers("kernel_shape", kernel));
     LATHE_TRY_ASSIGN(const Ints strides, node.integers("strides", {1, 1}));
@@ -198,7 +198,7 @@ Result<std::vector<ValueId>> convertMaxUnpool(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const ValueId positions, b.input(node, 1));
     const Ints in = b.shape(x);
     if (in.size() < 3 || b.shape(positions) != in)
-        return makeError(Errc::BadFile, "values and positions must have one shape of at least 3 dimensions");
+        return makeError(Errc::BadFile, say(Msg::PositionsShape));
     const std::size_t dims = in.size() - 2;
     LATHE_TRY_ASSIGN(const Ints kernel, node.integers("kernel_shape"));
     LATHE_TRY_ASSIGN(const Ints strides, node.integers("strides", Ints(dims, 1)));

@@ -79,8 +79,7 @@ Result<std::vector<ValueId>> convertMelWeightMatrix(Builder& b, NodeReader& node
     LATHE_TRY_ASSIGN(const DType dtype, outputType(node));
     if (bands < 1 || length < 1 || rate < 1 || bands > kMaxSamples || length > kMaxSamples
         || bands * (length / 2 + 1) > kMaxSamples || !(low >= 0 && high > low && high < 1e9))
-        return makeError(Errc::BadFile, fmt::format("{} bands of {} samples at {} Hz from {} to {} Hz are out of range",
-                                                    bands, length, rate, low, high));
+        return makeError(Errc::BadFile, say(Msg::MelOutOfRange, bands, length, rate, low, high));
     const std::int64_t bins = length / 2 + 1;
     LATHE_TRY(b.charge(bins * bands * sizeOf(dtype)));
     const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
@@ -98,9 +97,7 @@ Result<std::vector<ValueId>> convertMelWeightMatrix(Builder& b, NodeReader& node
                    last = static_cast<double>(ends[at + 2]);
         for (std::int64_t j = ends[at]; j < std::max(ends[at + 2], ends[at + 1] + 1); ++j) {
             if (j >= bins)
-                return makeError(Errc::BadFile,
-                                 fmt::format("{} bands of {} samples at {} Hz from {} to {} Hz are out of range", bands,
-                                             length, rate, low, high));
+                return makeError(Errc::BadFile, say(Msg::MelOutOfRange, bands, length, rate, low, high));
             const auto x = static_cast<double>(j);
             double weight = 1;
             if (x < center)
@@ -146,8 +143,7 @@ Complex transform(Builder& b, Composer& c, Complex x, double sign)
     const std::int64_t n1 = n <= 64 ? 1 : factorOf(n);
     if (n1 == 1) {
         if (n > 2048)
-            return {c.unsupported(fmt::format("a transform of {} samples, of which a prime factor is above 2048", n)),
-                    {}};
+            return {c.unsupported(say(Msg::NeedsPrimeLength, n)), {}};
         const std::int64_t height = x.im.valid() ? 2 * n : n;
         if (auto charged = b.charge(height * 2 * n * sizeOf(dtype)); !charged)
             return {c.fail(std::move(charged).error()), {}};
@@ -230,7 +226,7 @@ Result<std::vector<ValueId>> convertDft(Builder& b, NodeReader& node)
     const std::int64_t rank = b.rank(x);
     const std::int64_t parts = rank < 1 ? 0 : b.shape(x).back();
     if (rank < 2 || (parts != 1 && parts != 2))
-        return makeError(Errc::BadFile, "the last dimension must have one entry, or two for complex numbers");
+        return makeError(Errc::BadFile, say(Msg::ComplexLast));
     if (axis < -rank || axis >= rank || axis == -1 || axis == rank - 1)
         return makeError(Errc::BadFile, say(Msg::AxisOutside, axis, rank));
     axis = axis < 0 ? axis + rank : axis;
@@ -285,14 +281,13 @@ Result<std::vector<ValueId>> convertStft(Builder& b, NodeReader& node)
         signal = c.reshape(signal, {b.shape(signal)[0], b.shape(signal)[1], 1});
     const Ints in = c.shape(signal);
     if (c.failed() || in.size() != 3 || (in[2] != 1 && in[2] != 2))
-        return makeError(Errc::BadFile,
-                         "the signal must be [batch, length, 1], or [batch, length, 2] if it is complex");
+        return makeError(Errc::BadFile, say(Msg::SignalShape));
     std::int64_t length = 0;
     ValueId window;
     if (node.hasInput(2)) {
         LATHE_TRY_ASSIGN(window, b.input(node, 2));
         if (b.rank(window) != 1)
-            return makeError(Errc::BadFile, "the window must have one dimension");
+            return makeError(Errc::BadFile, say(Msg::WindowShape));
         length = b.shape(window)[0];
     }
     if (node.hasInput(3)) {

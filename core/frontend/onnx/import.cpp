@@ -334,11 +334,13 @@ private:
         if (!convert) {
             if (const ::onnx::FunctionProto* function = m_functions.find(proto))
                 return addFunction(*function, proto, label);
-            const bool strings = domainOf(proto).empty() && worksOnStrings(proto.op_type());
-            const std::string op = proto.op_type().substr(0, 100) + (strings ? ", which works on strings" : "");
-            lacks(domainOf(proto).empty() ? say(Msg::NeedsOperator, op)
-                                          : say(Msg::NeedsOperatorOfDomain, op, proto.domain().substr(0, 100)),
-                  proto, label);
+            const std::string name = proto.op_type().substr(0, 100);
+            if (domainOf(proto).empty() && worksOnStrings(proto.op_type()))
+                lacks(say(Msg::NeedsStrings, name), proto, label);
+            else
+                lacks(domainOf(proto).empty() ? say(Msg::NeedsOperator, name)
+                                              : say(Msg::NeedsOperatorOfDomain, name, proto.domain().substr(0, 100)),
+                      proto, label);
             return {};
         }
         const bool unknown = std::ranges::any_of(proto.input(),

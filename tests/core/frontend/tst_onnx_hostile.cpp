@@ -254,7 +254,7 @@ private slots:
         row("strings", m.write(), "element type STRING");
         m = negatedProduct();
         m.inputs = {wire::info("x", {kHuge, kHuge})};
-        row("huge input", m.write(), "from 1 to 2^31");
+        row("huge input", m.write(), "from 0 to 2^31");
         m.inputs = {wire::info("x", {1 << 30, 1 << 30, 1 << 30, 2})};
         row("huge product", m.write(), "2^40 elements");
 
