@@ -72,7 +72,9 @@ class Policy
 public:
     virtual ~Policy() = default;
 
-    /// Up to `count` complete candidates, best guesses first, none proposed before. Empty: the space is exhausted.
+    /// Up to `count` complete candidates, best guesses first, each once and none that tell() has brought. Empty: the
+    /// space is exhausted. What was proposed and never told, because a budget ended in the middle of its round, may be
+    /// proposed again: a run that goes on is told results alone, and must not differ from one that was never stopped.
     /// `round` is the run's round number, part of the random seed. Errors: Cancelled, Unsupported (no sketch fits the
     /// task), Internal.
     virtual Result<std::vector<Candidate>> propose(std::uint64_t round, std::int32_t count, Executor& executor,

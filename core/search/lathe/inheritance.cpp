@@ -92,13 +92,12 @@ Result<std::vector<Candidate>> LathePolicy::firstRound(std::int32_t count) const
     return candidates;
 }
 
-bool LathePolicy::nothingProposed() const
+bool LathePolicy::onlyHeirsTold() const
 {
     const auto end = m_inherited.begin() + static_cast<std::ptrdiff_t>(std::min(m_inherited.size(), kHeirs));
-    return m_proposed.size()
-           == static_cast<std::size_t>(std::count_if(m_inherited.begin(), end, [this](const Individual& heir) {
-                  return m_proposed.contains(heir.identity);
-              }));
+    return m_told.size()
+           == static_cast<std::size_t>(std::count_if(
+               m_inherited.begin(), end, [this](const Individual& heir) { return m_told.contains(heir.identity); }));
 }
 
 Result<Candidate> LathePolicy::candidate(const Individual& individual, double seconds) const

@@ -77,7 +77,7 @@ std::vector<LathePolicy::Individual> LathePolicy::poolLeft() const
 {
     std::vector<Individual> left;
     std::copy_if(m_pool.begin(), m_pool.end(), std::back_inserter(left),
-                 [&](const Individual& individual) { return !m_proposed.contains(individual.identity); });
+                 [&](const Individual& individual) { return !m_told.contains(individual.identity); });
     return left;
 }
 
@@ -286,14 +286,14 @@ Result<std::vector<LathePolicy::Individual>> LathePolicy::evolveOne(std::uint64_
             population.push_back(std::move(individual));
         }
     }
-    std::vector<Individual> best; // not proposed yet
+    std::vector<Individual> best; // not measured yet
     const std::size_t keep = static_cast<std::size_t>(wanted) * 4 + 64;
     for (int generation = 0;; ++generation) {
         if (stop.stop_requested())
             return makeError(Errc::Cancelled, say(Msg::SearchStopped));
         LATHE_TRY(score(population));
         for (const Individual& individual : population)
-            if (!m_proposed.contains(individual.identity))
+            if (!m_told.contains(individual.identity))
                 best.push_back(individual);
         LATHE_TRY(score(best));
         if (best.size() > keep)
@@ -330,8 +330,7 @@ std::vector<LathePolicy::Individual> LathePolicy::pick(const std::vector<Individ
     std::vector<Individual> chosen;
     std::unordered_set<Hash128> taken;
     const auto take = [&](const Individual& individual) {
-        if (chosen.size() < count && !m_proposed.contains(individual.identity)
-            && taken.insert(individual.identity).second)
+        if (chosen.size() < count && !m_told.contains(individual.identity) && taken.insert(individual.identity).second)
             chosen.push_back(individual);
     };
     // Algorithms compete by trials: in its first round each alternative gets a share, whatever the estimate thinks of
@@ -380,7 +379,7 @@ std::vector<LathePolicy::Individual> LathePolicy::pick(const std::vector<Individ
 Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::int32_t count, Executor& executor,
                                                     std::stop_token stop)
 {
-    const bool first = nothingProposed();
+    const bool first = onlyHeirsTold();
     m_considered = 0;
     std::vector<Individual> ranked;
     const bool blind = m_guidance == Guidance::None || (m_guidance == Guidance::Measured && m_known.empty());
@@ -397,13 +396,12 @@ Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::in
     std::vector<Candidate> candidates;
     for (const Individual& individual : chosen) {
         LATHE_TRY_ASSIGN(Candidate made, candidate(individual, predictions[candidates.size()]));
-        m_proposed.insert(individual.identity);
         candidates.push_back(std::move(made));
     }
     m_statistics = {{"sketches", static_cast<double>(m_sketches.size())},
                     {"considered", static_cast<double>(m_considered + randoms.size())},
                     {"ranked", static_cast<double>(ranked.size())},
-                    {"proposed", static_cast<double>(m_proposed.size())},
+                    {"proposed", static_cast<double>(m_told.size() + candidates.size())},
                     {"model_trained", m_model->ready() ? 1.0 : 0.0}};
     if (!chosen.empty())
         m_statistics["best_estimate_ms"] = chosen.front().seconds * 1e3;
@@ -422,7 +420,7 @@ Result<> LathePolicy::tell(std::span<const Measured> results, std::stop_token st
         Individual individual{sketch, candidate.genome, {}, 0, {}, 0};
         if (!evaluate(individual))
             continue;
-        m_proposed.insert(individual.identity);
+        m_told.insert(individual.identity);
         const bool valid = measured.result.ok() && std::isfinite(measured.result.meanNs());
         const double seconds = valid ? measured.result.meanNs() * 1e-9 : std::numeric_limits<double>::infinity();
         if (measured.result.code != Errc::DeviceLost && measured.result.code != Errc::Cancelled)

@@ -63,8 +63,8 @@ private:
     std::int32_t sketchOf(const Candidate& candidate) const; ///< -1: made by other rules or for another task
     bool modelLeads() const { return m_model->ready() && !m_known.empty(); }
     Random random(std::uint64_t round, std::uint64_t index) const;
-    /// No search round has been told of or asked for: what was proposed are heirs.
-    bool nothingProposed() const;
+    /// No search round has been told of: all that is known to be measured are heirs.
+    bool onlyHeirsTold() const;
     Result<Candidate> candidate(const Individual& individual, double seconds) const;
     bool evaluate(Individual& individual) const;
     Individual sample(Random& random, std::int32_t only) const; ///< -1: any sketch
@@ -76,7 +76,7 @@ private:
                                            std::stop_token stop);
     Result<std::vector<Individual>> evolveOne(std::uint64_t round, std::int32_t sketch, std::int32_t wanted,
                                               Executor& executor, std::stop_token stop);
-    /// What the search is confined to and has not proposed, evaluated.
+    /// What the search is confined to and has not been told of, evaluated.
     std::vector<Individual> poolLeft() const;
     std::vector<Individual> sampleMany(std::uint64_t round, std::uint64_t firstIndex, std::size_t count,
                                        std::int32_t only, Executor& executor, std::stop_token stop) const;
@@ -92,7 +92,7 @@ private:
     std::vector<Individual> m_pool; ///< PolicyOptions::pool
     bool m_confined = false;
     std::vector<Individual> m_inherited; ///< of similar tasks, adapted, the most promising first
-    std::unordered_set<Hash128> m_proposed;
+    std::unordered_set<Hash128> m_told; ///< not what was proposed alone: Policy::propose() says why
     std::vector<Known> m_known; ///< valid results, fastest first
     std::size_t m_considered = 0; ///< candidates with features and a score, in the round at hand
     std::map<std::string, double> m_statistics;

@@ -113,7 +113,7 @@ Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::evolve(std::vecto
             return makeError(Errc::Cancelled, say(Msg::SearchStopped));
         LATHE_TRY(score(population, static_cast<std::uint64_t>(generation)));
         for (const Program& p : population)
-            if (!m_proposed.contains(p.identity) && inBest.insert(p.identity).second)
+            if (!m_told.contains(p.identity) && inBest.insert(p.identity).second)
                 best.push_back(p);
         std::sort(best.begin(), best.end(), [](const Program& a, const Program& b) {
             return a.score != b.score ? a.score > b.score : a.identity < b.identity;
@@ -189,7 +189,7 @@ Result<std::vector<Candidate>> ReferencePolicy::propose(std::uint64_t round, std
         LATHE_TRY_ASSIGN(best, evolve(std::move(population), 2 * wanted, salted, executor, stop));
         const auto take = [&](const std::vector<Program>& from, std::size_t until) {
             for (const Program& p : from)
-                if (chosen.size() < until && !m_proposed.contains(p.identity) && taken.insert(p.identity).second)
+                if (chosen.size() < until && !m_told.contains(p.identity) && taken.insert(p.identity).second)
                     chosen.push_back(&p);
         };
         take(best, wanted - randoms);
@@ -206,7 +206,6 @@ Result<std::vector<Candidate>> ReferencePolicy::propose(std::uint64_t round, std
         candidate.sketch = sketch.name();
         candidate.genome = p->genome;
         candidate.steps = schedule::toJson(steps).dump();
-        m_proposed.insert(p->identity);
         candidates.push_back(std::move(candidate));
     }
     m_statistics["sketches"] = static_cast<double>(m_sketches.size());
@@ -228,7 +227,7 @@ Result<> ReferencePolicy::tell(std::span<const Measured> results, std::stop_toke
         if (!state)
             continue;
         Program program = finish(static_cast<std::int32_t>(found - m_sketches.begin()), candidate.genome, *state);
-        m_proposed.insert(program.identity);
+        m_told.insert(program.identity);
         if (program.sketch < 0)
             continue;
         const bool valid = measured.result.ok() && std::isfinite(measured.result.meanNs());

@@ -73,7 +73,7 @@ private:
     ReferenceSearchParameters m_parameters;
     std::int32_t m_minPopulation;
     std::vector<std::shared_ptr<const ReferenceSketch>> m_sketches;
-    std::unordered_set<Hash128> m_proposed;
+    std::unordered_set<Hash128> m_told; ///< as LathePolicy has it
     std::vector<Known> m_known; ///< valid, fastest first
     std::map<std::string, double> m_statistics;
 };

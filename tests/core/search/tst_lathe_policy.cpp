@@ -143,6 +143,12 @@ private slots:
             total += candidates.size();
             if (candidates.empty())
                 return;
+            std::vector<Measured> results;
+            for (const Candidate& candidate : candidates) {
+                results.push_back({candidate, {}});
+                results.back().result.costsNs = {1000.0};
+            }
+            QVERIFY(policy->tell(results));
         }
         QFAIL(qPrintable(QString("still going after %1").arg(total)));
     }

@@ -190,6 +190,66 @@ private slots:
         QCOMPARE(asked->count, 8);
     }
 
+    /// Proposals that were not measured, as a budget in time ended, are known to the life that made them alone.
+    void aLifeThatEndsByItsTimeLeavesWhatItsResultsSay_data()
+    {
+        QTest::addColumn<QString>("policy");
+        for (const char* policy : {"sketch", "evolution", "random"})
+            QTest::newRow(policy) << QString(policy);
+    }
+    void aLifeThatEndsByItsTimeLeavesWhatItsResultsSay()
+    {
+        QFETCH(QString, policy);
+        const std::string name = "timed_" + policy.toStdString() + ".lathe";
+        store::Project project = writer(name.c_str());
+        TuneOptions options = few(100);
+        options.policy = policy.toStdString();
+        {
+            FakeRun run(options, &project);
+            Rounds rounds(*run.parts);
+            must(rounds.hold(1, {}));
+            must(rounds.hold(1, {}));
+            run.options.seconds = 0.05; // which ends in the middle of the third round
+            run.devices.most = 3;
+            must(rounds.hold(1, {}));
+            QVERIFY(run.devices.asked[2].size() > 3);
+        }
+        FakeRun run(options);
+        RunJournal journal(&project, run.control(), run.clock);
+        journal.goOn(1);
+        RunParts parts{*run.model,  run.options, run.parts->executor, run.clock,      journal, run.tasks,
+                       run.devices, run.time,    *run.scheduler,      *run.costModel, "nonce"};
+        parts.modelTime = true;
+        Rounds rounds(parts);
+        must(rounds.restore({}));
+        must(rounds.hold(1, {}));
+        must(rounds.hold(1, {}));
+
+        // One that is told the same, and was never stopped.
+        FakeRun other(options);
+        search::Policy& undisturbed = *other.tasks[1].policy;
+        const std::vector<Record> records = searched(project);
+        std::size_t at = 0;
+        for (const store::RoundRow& row : must(project.rounds(1))) {
+            const std::optional<Asked> asked = askedOf(row.durations);
+            QVERIFY(asked.has_value());
+            const std::vector<Candidate> proposed = asked->count > 0 ? must(
+                                                        undisturbed.propose(static_cast<std::uint64_t>(row.index),
+                                                                            asked->count, other.parts->executor))
+                                                                     : must(undisturbed.firstRound(asked->first));
+            std::vector<search::Measured> told;
+            for (; at < records.size() && records[at].round == row.index; ++at) {
+                const auto index = static_cast<std::size_t>(records[at].index);
+                QVERIFY2(index < proposed.size() && proposed[index].hash() == records[at].candidate.hash(),
+                         qPrintable(QStringLiteral("round %1, trial %2").arg(row.index).arg(index)));
+                told.push_back({records[at].candidate, records[at].result});
+            }
+            must(undisturbed.tell(told));
+        }
+        QCOMPARE(at, records.size());
+        QCOMPARE(must(project.rounds(1)).size(), std::size_t{5});
+    }
+
     void aRoundThatCannotBeRepeatedIsTold()
     {
         store::Project project = writer("unlike.lathe");

@@ -65,6 +65,35 @@ private slots:
         QTest::newRow("mlp") << "zoo:mlp" << 60;
         QTest::newRow("dcgan") << "zoo:dcgan" << 24;
     }
+    void aRunWhoseLivesEndByTheirTimeAsksForTheSameWhenItIsFedItsResults()
+    {
+        const KilledRun place;
+        const QString file = place.project("timed.lathe");
+        int told = 0;
+        for (const char* budget : {"3s", "5s", "7s"}) { // over all lives
+            QProcess run;
+            run.setProcessEnvironment(place.environment());
+            QStringList words = {"tune", "zoo:mlp",         "--target", "cpu -threads=2", "--project", file, "--time",
+                                 budget, "--min-repeat-ms", "1",        "--json"};
+            if (told > 0)
+                words << "--resume";
+            else
+                words << "--seed"
+                      << "7"
+                      << "--head-start"
+                      << "none"
+                      << "--trials-per-round"
+                      << "32";
+            run.start(place.program("lathe-cli"), words);
+            QVERIFY(run.waitForFinished(60000));
+            QVERIFY2(run.exitCode() == 0, run.readAllStandardError());
+            const QByteArray out = run.readAllStandardOutput();
+            QVERIFY(!out.contains("cannot be repeated"));
+            told += static_cast<int>(out.count("\"trial\""));
+            QVERIFY(told > 0);
+        }
+        feed(must(store::Project::open(file.toStdString(), store::Project::Access::Read)), "zoo:mlp", 2, 8);
+    }
     /// Its lives have different budgets, in time, on which the size of its rounds depends.
     void aRunThatIsKilledAndGoesOnAsksForTheSameWhenItIsFedItsResults()
     {

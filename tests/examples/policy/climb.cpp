@@ -29,6 +29,7 @@ public:
     {
         constexpr std::uint64_t kTries = 100; // for each candidate; then the space counts as exhausted
         std::vector<Candidate> found;
+        std::unordered_set<Hash128> taken = m_told; // what is proposed and not measured may come again
         for (std::uint64_t i = 0; i < kTries * static_cast<std::uint64_t>(count); ++i) {
             if (stop.stop_requested())
                 return makeError(Errc::Cancelled, "stopped");
@@ -37,7 +38,7 @@ public:
             Random random(m_seed, round, i);
             const Place place = m_best.sketch != nullptr && i % 4 != 0 ? neighbour(random) : anywhere(random);
             const auto steps = place.sketch->instantiate(place.genome);
-            if (steps && m_proposed.insert(place.sketch->identity(place.genome)).second)
+            if (steps && taken.insert(place.sketch->identity(place.genome)).second)
                 found.push_back(candidate(place, *steps));
         }
         return found;
@@ -48,7 +49,7 @@ public:
         for (const Measured& measured : results)
             for (const auto& sketch : m_sketches)
                 if (sketch->name() == measured.candidate.sketch) {
-                    m_proposed.insert(sketch->identity(measured.candidate.genome)); // a run that is continued
+                    m_told.insert(sketch->identity(measured.candidate.genome));
                     if (measured.result.ok() && measured.result.meanNs() < m_bestNs) {
                         m_best = {sketch, measured.candidate.genome};
                         m_bestNs = measured.result.meanNs();
@@ -98,7 +99,7 @@ private:
     std::uint64_t m_seed;
     Place m_best;
     double m_bestNs = std::numeric_limits<double>::infinity();
-    std::unordered_set<Hash128> m_proposed;
+    std::unordered_set<Hash128> m_told;
 };
 
 } // namespace
