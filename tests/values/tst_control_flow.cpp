@@ -2,6 +2,7 @@
 #include "core/deploy/library.h"
 #include "core/deploy/verify.h"
 #include "core/frontend/onnx.h"
+#include "core/frontend/onnx_export.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/passes.h"
 #include "core/session/exports/kernel_choices.h"
@@ -34,16 +35,16 @@ struct Run
     std::vector<HostTensor> inputs, outputs;
 };
 
-std::vector<Run> runsOf(const graph::Graph& network, const std::string& name)
+std::vector<Run> runsOf(const graph::Graph& network, const std::filesystem::path& file)
 {
-    const std::string bytes = must(readFile(kFolder / (name + ".bin")));
+    const std::string bytes = must(readFile(file));
     std::string_view rest = bytes;
     const auto take = [&](const std::vector<graph::ValueId>& ids) {
         std::vector<HostTensor> tensors;
         for (const graph::ValueId id : ids) {
             tensors.push_back(HostTensor::zeros({network.value(id).dtype, network.value(id).shape}));
             if (rest.size() < tensors.back().bytes.size())
-                qFatal("%s.bin is too short", name.c_str());
+                qFatal("%s is too short", file.c_str());
             std::memcpy(tensors.back().bytes.data(), rest.data(), tensors.back().bytes.size());
             rest.remove_prefix(tensors.back().bytes.size());
         }
@@ -122,7 +123,7 @@ private slots:
         spec.source = (kFolder / (name.toStdString() + ".onnx")).string();
         const auto model = must(session::loadModel(spec, target.toStdString()));
         QVERIFY(!model->graph.regions.empty());
-        const std::vector<Run> runs = runsOf(model->imported, name.toStdString());
+        const std::vector<Run> runs = runsOf(model->imported, kFolder / (name.toStdString() + ".bin"));
         for (const Run& run : runs) {
             const std::string imported = difference(must(graph::interpret(model->imported, run.inputs)), run.outputs,
                                                     model->imported);
@@ -240,6 +241,32 @@ private slots:
             for (std::size_t i = 0; i < want.size(); ++i)
                 QVERIFY2(std::abs(got[i] - want[i]) < 1e-5F,
                          qPrintable(QString("%1[%2] is %3, not %4").arg(name.c_str()).arg(i).arg(got[i]).arg(want[i])));
+    }
+
+    void exportedModelsComputeTheSameAfterReimport_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const char* const name :
+             {"control/branches", "control/convolutions", "control/counted", "control/decoder", "control/decoder_rows",
+              "control/nested", "control/scans", "control/trading", "control/until_small", "control/voice_detector"})
+            QTest::newRow(name) << QString(name);
+    }
+    void exportedModelsComputeTheSameAfterReimport()
+    {
+        QFETCH(QString, name);
+        const std::string file = std::string(LATHE_TEST_DATA) + "/" + name.toStdString();
+        const graph::Graph network = must(frontend::importOnnx(file + ".onnx"));
+        const std::vector<std::byte> bytes = must(frontend::exportOnnx(network));
+        const graph::Graph again = must(frontend::importOnnx(bytes));
+        QCOMPARE(again.outputs.size(), network.outputs.size());
+        QCOMPARE(again.outputExtents.size(), network.outputExtents.size());
+        for (std::size_t i = 0; i < network.inputs.size(); ++i)
+            QCOMPARE(again.value(again.inputs[i]).name, network.value(network.inputs[i]).name);
+        for (std::size_t i = 0; i < network.outputs.size(); ++i)
+            QCOMPARE(again.outputName(i), network.outputName(i));
+        for (const Run& run : runsOf(network, file + ".bin")) {
+            const std::string off = difference(must(graph::interpret(again, run.inputs)), run.outputs, network);
+            QVERIFY2(off.empty(), off.c_str());
         }
     }
 };

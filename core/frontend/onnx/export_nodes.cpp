@@ -39,7 +39,6 @@ constexpr Names kPlain[] = {
     {"logical_not", "Not"},
     {"logical_or", "Or"},
     {"logical_xor", "Xor"},
-    {"matmul", "MatMul"},
     {"maximum", "Max"},
     {"minimum", "Min"},
     {"multiply", "Mul"},
@@ -69,11 +68,18 @@ std::vector<std::string> inputsOf(Writer& w, const Node& node)
 
 Result<> exportPlain(Writer& w, const Node& node)
 {
-    if (attrInt(node, "transpose_a", 0) != 0 || attrInt(node, "transpose_b", 0) != 0)
-        return makeError(Errc::Unsupported, "a transposed matmul has no ONNX spelling");
     const auto inputs = inputsOf(w, node);
     w.node(std::ranges::find(kPlain, std::string_view(node.op), &Names::first)->second, inputs,
            w.outputName(node.outputs[0]));
+    return {};
+}
+
+/// Of integers with the divisor's sign; of floats with the dividend's, which ONNX calls fmod.
+Result<> exportMod(Writer& w, const Node& node)
+{
+    const auto inputs = inputsOf(w, node);
+    w.node("Mod", inputs, w.outputName(node.outputs[0]))
+        .integer("fmod", isFloat(w.value(node.outputs[0]).dtype) ? 1 : 0);
     return {};
 }
 
@@ -164,65 +170,12 @@ Result<> exportCast(Writer& w, const Node& node)
     return {};
 }
 
-bool channelsLast(const Node& node)
-{
-    return attrString(node, "layout", "NCHW").ends_with('C');
-}
-
-std::string imageIn(Writer& w, const Node& node)
-{
-    return channelsLast(node) ? w.image(node.inputs[0]) : w.input(node.inputs[0]);
-}
-
-std::string imageOut(Writer& w, const Node& node)
-{
-    return channelsLast(node) ? w.imageOutput(node.outputs[0]) : w.outputName(node.outputs[0]);
-}
-
-/// The weight in ONNX's order of dimensions; a constant gets its Transpose node too, which importers fold.
-std::string kernelIn(Writer& w, const Node& node, std::string_view wanted)
-{
-    const std::string usual = channelsLast(node) ? std::string(wanted.substr(2)) + "IO" : std::string(wanted);
-    const std::string layout = attrString(node, "kernel_layout", usual);
-    std::string weight = w.input(node.inputs[1]);
-    if (layout == wanted)
-        return weight;
-    Ints perm;
-    for (const char letter : wanted)
-        perm.push_back(static_cast<std::int64_t>(layout.find(letter)));
-    std::string name = w.fresh(w.value(node.inputs[1]).name + "_oihw");
-    w.node("Transpose", {weight}, name).ints("perm", perm);
-    return name;
-}
-
-Result<> exportConv(Writer& w, const Node& node)
-{
-    const bool transposed = node.op.ends_with("transpose");
-    const std::size_t dims = w.value(node.inputs[0]).shape.size() - 2;
-    const Ints ones(dims, 1);
-    if (node.attrs.contains("out_dtype")
-        && attrString(node, "out_dtype", "") != toString(w.value(node.inputs[0]).dtype))
-        return makeError(Errc::Unsupported, "a convolution that widens its type has no ONNX spelling");
-    const std::string data = imageIn(w, node);
-    const std::string weight = kernelIn(w, node, std::string(transposed ? "IO" : "OI") + (dims == 3 ? "DHW" : "HW"));
-    NodeWriter writer = w.node(transposed ? "ConvTranspose" : "Conv", {data, weight}, imageOut(w, node));
-    writer.ints("strides", attrInts(node, "strides", ones));
-    writer.ints("pads", attrInts(node, "padding", Ints(2 * dims, 0)));
-    writer.ints("dilations", attrInts(node, "dilations", ones));
-    writer.integer("group", attrInt(node, "groups", 1));
-    if (transposed)
-        writer.ints("output_padding", attrInts(node, "output_padding", Ints(dims, 0)));
-    return {};
-}
-
 Result<> exportPool(Writer& w, const Node& node)
 {
     const bool average = node.op.starts_with("avg_pool");
     const std::size_t dims = w.value(node.inputs[0]).shape.size() - 2;
     const Ints ones(dims, 1);
     const Ints dilations = attrInts(node, "dilations", ones);
-    if (average && dilations != ones)
-        return makeError(Errc::Unsupported, "a dilated average pool has no ONNX spelling in opset 17");
     const std::string data = imageIn(w, node);
     NodeWriter writer = w.node(average ? "AveragePool" : "MaxPool", {data}, imageOut(w, node));
     writer.ints("kernel_shape", attrInts(node, "pool_size"));
@@ -231,7 +184,7 @@ Result<> exportPool(Writer& w, const Node& node)
     writer.integer("ceil_mode", attrInt(node, "ceil_mode", 0));
     if (average)
         writer.integer("count_include_pad", attrInt(node, "count_include_pad", 0));
-    else
+    if (!average || dilations != ones) // since opset 19, which opsetNeeded() then says
         writer.ints("dilations", dilations);
     return {};
 }
@@ -309,28 +262,6 @@ Result<> exportBatchNorm(Writer& w, const Node& node)
     w.node("BatchNormalization", inputs, result).number("epsilon", attrFloat(node, "epsilon", 1e-5));
     if (moved)
         w.node("Transpose", {result}, w.outputName(node.outputs[0])).ints("perm", back);
-    return {};
-}
-
-Result<> exportDense(Writer& w, const Node& node)
-{
-    const auto inputs = inputsOf(w, node);
-    w.node("Gemm", inputs, w.outputName(node.outputs[0])).integer("transB", 1);
-    return {};
-}
-
-Result<> exportBatchMatmul(Writer& w, const Node& node)
-{
-    std::vector<std::string> inputs = inputsOf(w, node);
-    for (const auto& [index, turned] :
-         {std::pair{0U, attrInt(node, "transpose_a", 0)}, std::pair{1U, attrInt(node, "transpose_b", 1)}}) {
-        if (turned == 0)
-            continue;
-        const std::string name = w.fresh(node.name + "_turned");
-        w.node("Transpose", {inputs[index]}, name).ints("perm", {0, 2, 1});
-        inputs[index] = name;
-    }
-    w.node("MatMul", inputs, w.outputName(node.outputs[0]));
     return {};
 }
 
@@ -469,18 +400,12 @@ constexpr Entry kSpecial[] = {
     {"avg_pool2d", exportPool},
     {"avg_pool3d", exportPool},
     {"batch_flatten", exportFlatten},
-    {"batch_matmul", exportBatchMatmul},
     {"batch_norm", exportBatchNorm},
     {"bias_add", exportBiasAdd},
     {"broadcast_to", exportBroadcastTo},
     {"cast", exportCast},
     {"clip", exportClip},
     {"concatenate", exportConcatenate},
-    {"conv2d", exportConv},
-    {"conv2d_transpose", exportConv},
-    {"conv3d", exportConv},
-    {"conv3d_transpose", exportConv},
-    {"dense", exportDense},
     {"expand_dims", exportReshape},
     {"gelu", exportGelu},
     {"global_avg_pool2d", exportGlobalPool},
@@ -490,6 +415,7 @@ constexpr Entry kSpecial[] = {
     {"log_softmax", exportSoftmax},
     {"max_pool2d", exportPool},
     {"max_pool3d", exportPool},
+    {"mod", exportMod},
     {"not_equal", exportNotEqual},
     {"pad", exportPad},
     {"reshape", exportReshape},
@@ -515,6 +441,9 @@ NodeExporter findExporter(std::string_view op)
         return exportParametric;
     if (std::ranges::find(kReductions, op, &Names::first) != std::end(kReductions))
         return exportReduce;
+    for (const auto find : {findControlExporter, findProductExporter, findQuantizeExporter})
+        if (const NodeExporter found = find(op))
+            return found;
     return findSampleExporter(op);
 }
 

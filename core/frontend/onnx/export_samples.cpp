@@ -175,13 +175,25 @@ NodeExporter findSampleExporter(std::string_view op)
 std::int64_t opsetNeeded(const graph::Graph& graph)
 {
     std::int64_t opset = 17;
+    const auto atLeast = [&opset](std::int64_t wanted) { opset = std::max(opset, wanted); };
+    const auto isWide = [&graph](graph::ValueId id) {
+        return graph.value(id).dtype == DType::I16 || graph.value(id).dtype == DType::U16;
+    };
     for (const Node& node : graph.nodes) {
+        for (const auto& body : node.bodies)
+            atLeast(opsetNeeded(*body));
         if (node.op == "grid_sample" && graph.value(node.inputs[0]).shape.size() == 5)
-            opset = std::max<std::int64_t>(opset, 20);
+            atLeast(20);
         const std::string reduction = attrString(node, "reduction", "none");
         if (isAmong(node.op, {"bitwise_and", "bitwise_or", "bitwise_xor", "columns_to_image"})
             || (isAmong(node.op, {"scatter_elements", "scatter_nd"}) && (reduction == "max" || reduction == "min")))
-            opset = std::max<std::int64_t>(opset, 18);
+            atLeast(18);
+        if (node.op.starts_with("avg_pool")
+            && std::ranges::any_of(attrInts(node, "dilations"), [](std::int64_t d) { return d != 1; }))
+            atLeast(19);
+        if ((isAmong(node.op, {"quantize", "requantize"}) && isWide(node.outputs[0]))
+            || (node.op == "dequantize" && isWide(node.inputs[0])))
+            atLeast(21);
     }
     return opset;
 }

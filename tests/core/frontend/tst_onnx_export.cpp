@@ -2,6 +2,7 @@
 #include "core/frontend/onnx_export.h"
 #include "core/frontend/zoo.h"
 #include "core/frontend/zoo_builder.h"
+#include "core/graph/operators/element.h"
 #include "core/graph/passes.h"
 #include "core/support/files.h"
 #include "tests/support/test_program.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace tst_onnx_export {
 
@@ -146,6 +148,101 @@ private slots:
         QVERIFY2(written, written ? "" : written.error().message.c_str());
         QVERIFY(frontend::importOnnx(dir->path() / "mlp.onnx"));
         QVERIFY(!frontend::exportOnnx(*g, dir->path() / "no folder" / "mlp.onnx"));
+    }
+
+    /// As ONNX's operators where they fit, else spelt out; the integers are the same.
+    void integersWithScalesSurviveTheRoundTrip_data()
+    {
+        QTest::addColumn<QString>("op");
+        QTest::addColumn<int>("from");
+        QTest::addColumn<int>("to");
+        QTest::addColumn<int>("scaleType");
+        QTest::addColumn<QList<qint64>>("scale");
+        QTest::addColumn<QList<qint64>>("zero");
+        QTest::addColumn<QString>("spelling");
+        const auto row = [](const char* name, const char* op, DType from, DType to, DType scaleType,
+                            QList<qint64> scale, QList<qint64> zero, const char* spelling) {
+            QTest::newRow(name) << QString(op) << static_cast<int>(from) << static_cast<int>(to)
+                                << static_cast<int>(scaleType) << scale << zero << QString(spelling);
+        };
+        constexpr DType f = DType::F32;
+        row("one scale", "quantize", f, DType::U8, f, {}, {}, "QuantizeLinear");
+        row("one scale of rank 3", "quantize", f, DType::I8, f, {1, 1, 1}, {1}, "QuantizeLinear");
+        row("along an axis", "quantize", f, DType::I8, f, {3, 1}, {3, 1}, "QuantizeLinear");
+        row("along an axis, one zero point", "quantize", f, DType::U8, f, {3, 1}, {}, "QuantizeLinear");
+        row("sixteen bits", "quantize", f, DType::I16, f, {4}, {}, "QuantizeLinear");
+        row("a scale for each element", "quantize", f, DType::U8, f, {2, 3, 4}, {}, "Round");
+        row("different axes", "quantize", f, DType::U8, f, {4}, {3, 1}, "Round");
+        row("halves", "quantize", DType::F16, DType::U8, DType::F16, {}, {}, "QuantizeLinear");
+        row("doubles", "quantize", DType::F64, DType::I8, DType::F64, {3, 1}, {}, "Round");
+        row("to floats", "dequantize", DType::U8, f, f, {}, {}, "DequantizeLinear");
+        row("to floats along an axis", "dequantize", DType::I8, f, f, {2, 1, 1}, {2, 1, 1}, "DequantizeLinear");
+        row("to halves", "dequantize", DType::I8, DType::F16, f, {}, {}, "DequantizeLinear");
+        row("from sixteen bits", "dequantize", DType::U16, f, f, {}, {}, "DequantizeLinear");
+        row("from sums with a zero point", "dequantize", DType::I32, f, f, {}, {}, "Sub");
+        row("to doubles", "dequantize", DType::I8, DType::F64, DType::F64, {}, {}, "Sub");
+        row("sums", "requantize", DType::I32, DType::I8, f, {}, {}, "QuantizeLinear");
+        row("sums along an axis", "requantize", DType::I32, DType::U8, f, {4}, {}, "QuantizeLinear");
+        row("sums, a scale for each element", "requantize", DType::I32, DType::U8, f, {2, 3, 4}, {4}, "Round");
+    }
+    void integersWithScalesSurviveTheRoundTrip()
+    {
+        QFETCH(QString, op);
+        QFETCH(int, from);
+        QFETCH(int, to);
+        QFETCH(int, scaleType);
+        QFETCH(QList<qint64>, scale);
+        QFETCH(QList<qint64>, zero);
+        QFETCH(QString, spelling);
+        const auto dtype = static_cast<DType>(from), made = static_cast<DType>(to);
+        const auto tensor = [](DType type, const QList<qint64>& shape, double low, double step) {
+            HostTensor t = HostTensor::zeros({type, {shape.begin(), shape.end()}});
+            std::vector<double> values(operators::readFloats(t).size());
+            for (std::size_t i = 0; i < values.size(); ++i)
+                values[i] = low + step * static_cast<double>(i);
+            if (isFloat(type))
+                operators::writeFloats(t, values);
+            else
+                operators::writeInts(t, std::vector<std::int64_t>(values.begin(), values.end()));
+            return t;
+        };
+        const bool isSums = dtype == DType::I32;
+        const std::vector<HostTensor> inputs = {
+            tensor(dtype, {2, 3, 4},
+                   isSums           ? -9000
+                   : isFloat(dtype) ? -40.5
+                                    : 3,
+                   isSums           ? 801
+                   : isFloat(dtype) ? 4.25
+                                    : 5),
+            tensor(static_cast<DType>(scaleType), scale, isSums ? 0.011 : 0.25, isSums ? 0.001 : 0.03125),
+            tensor(op == "dequantize" ? dtype : made, zero, 3, 1)};
+        Graph g;
+        Node node;
+        node.name = "scaled";
+        node.op = op.toStdString();
+        node.attrs = {{"dtype", std::string(toString(made))}};
+        for (const HostTensor& input : inputs) {
+            node.inputs.push_back(
+                g.addValue("x" + std::to_string(g.values.size()), input.type.dtype, input.type.shape));
+            g.inputs.push_back(node.inputs.back());
+        }
+        node.outputs = {g.addValue("y", made, {2, 3, 4})};
+        g.outputs = node.outputs;
+        g.addNode(std::move(node));
+        const auto bytes = frontend::exportOnnx(g);
+        QVERIFY2(bytes, bytes ? "" : bytes.error().message.c_str());
+        QVERIFY(QByteArrayView(reinterpret_cast<const char*>(bytes->data()), static_cast<qsizetype>(bytes->size()))
+                    .contains(spelling.toLatin1()));
+        const auto again = frontend::importOnnx(*bytes);
+        QVERIFY2(again, again ? "" : again.error().message.c_str());
+        const auto expected = interpret(g, inputs), got = interpret(*again, inputs);
+        QVERIFY2(expected, expected ? "" : expected.error().message.c_str());
+        QVERIFY2(got, got ? "" : got.error().message.c_str());
+        QVERIFY((*got)[0].type == (*expected)[0].type);
+        QVERIFY((*got)[0].bytes == (*expected)[0].bytes);
+        const auto values = operators::readFloats((*expected)[0]);
+        QVERIFY(std::set<double>(values.begin(), values.end()).size() > 10); // not all saturated
     }
 
     void operatorsWithoutASpellingAreNamedWithTheirNode()

@@ -61,11 +61,30 @@ void nameContribCases()
 void nameAllCases()
 {
     QTest::addColumn<QString>("name");
-    for (const char* name :
-         {"activations", "arithmetic", "convolutions", "external", "half", "network_opset7", "network_opset9",
-          "network_opset11", "network_opset13", "network_opset18", "norms", "pools", "volumes", "products",
-          "reductions_opset11", "reductions_opset18", "shapes_opset11", "shapes_opset18", "algebra", "bits", "samples",
-          "sequences", "signals", "windows"})
+    for (const char* name : {"activations",
+                             "arithmetic",
+                             "convolutions",
+                             "external",
+                             "half",
+                             "network_opset7",
+                             "network_opset9",
+                             "network_opset11",
+                             "network_opset13",
+                             "network_opset18",
+                             "norms",
+                             "pools",
+                             "volumes",
+                             "products",
+                             "reductions_opset11",
+                             "reductions_opset18",
+                             "shapes_opset11",
+                             "shapes_opset18",
+                             "algebra",
+                             "bits",
+                             "samples",
+                             "sequences",
+                             "signals",
+                             "windows"})
         QTest::newRow(name) << QString(name);
 }
 
@@ -138,6 +157,26 @@ private slots:
         auto g = importModel(name);
         QVERIFY2(g, g ? "" : g.error().message.c_str());
         compare(*g, name, name.endsWith("half") ? 1e-3 : 2e-5);
+    }
+
+    /// Networks on integers with scales, to the last number.
+    void exportedQuantizedModelsComputeTheSameAfterReimport_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const char* name : {"contrib_convolutions", "contrib_net_dynamic", "contrib_net_operators",
+                                 "contrib_net_pairs", "contrib_products", "contrib_quantized"})
+            QTest::newRow(name) << QString(name);
+    }
+    void exportedQuantizedModelsComputeTheSameAfterReimport()
+    {
+        QFETCH(QString, name);
+        const auto g = importModel(name);
+        QVERIFY(g);
+        const auto bytes = frontend::exportOnnx(*g);
+        QVERIFY2(bytes, bytes ? "" : bytes.error().message.c_str());
+        const auto again = frontend::importOnnx(*bytes);
+        QVERIFY2(again, again ? "" : again.error().message.c_str());
+        compare(*again, name, 2e-5);
     }
 
     void exportedModelsComputeTheSameAfterReimport_data() { nameAllCases(); }
