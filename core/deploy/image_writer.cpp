@@ -108,6 +108,12 @@ void ImageWriter::addRow(std::string_view name, std::uint32_t from, std::uint32_
     addInstruction(runtime::InstructionKind::Row, name, arguments, 1, 0, 0);
 }
 
+void ImageWriter::addSwap(std::string_view name, std::uint32_t one, std::uint32_t other)
+{
+    const std::uint32_t arguments[] = {one, other};
+    addInstruction(runtime::InstructionKind::Swap, name, arguments, 2, 0, 0);
+}
+
 void ImageWriter::setTarget(std::string_view target, std::span<const std::string> features)
 {
     m_target = addString(target);

@@ -38,6 +38,7 @@ public:
     void addLoop(std::string_view name, std::uint32_t trips, std::uint32_t condition, std::uint32_t iteration,
                  std::uint32_t body);
     void addRow(std::string_view name, std::uint32_t from, std::uint32_t iteration, std::uint32_t to);
+    void addSwap(std::string_view name, std::uint32_t one, std::uint32_t other);
     /// What the kernels were made for, and what a processor must have for them.
     void setTarget(std::string_view target, std::span<const std::string> features);
     void addInput(std::uint32_t tensor, std::string_view layout);

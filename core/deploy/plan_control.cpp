@@ -3,6 +3,8 @@
 #include "core/graph/op_traits.h"
 #include "core/graph/rewrite.h"
 
+#include <algorithm>
+
 namespace lathe::deploy {
 
 const graph::Node& Planner::nodeOf(std::size_t subgraph) const
@@ -36,9 +38,26 @@ std::size_t Planner::endOf(std::size_t subgraph) const
     return SIZE_MAX;
 }
 
-void Planner::forgetVariants(std::size_t kept)
+std::size_t Planner::hoistedTo(graph::ValueId id) const
 {
-    for (; m_madeVariants.size() > kept; m_madeVariants.pop_back())
+    const graph::NodeId producer = m_graph.value(id).producer;
+    std::size_t found = m_open.size();
+    for (std::size_t i = m_open.size(); i-- > 0;) {
+        const Open& open = m_open[i];
+        if (open.begin == nullptr)
+            continue; // to make it where a branch might not need it costs less than to make it again and again
+        if (producer.valid()
+            && (&m_graph.node(producer) == open.begin
+                || graph::isInside(m_graph, m_graph.node(producer).region, open.region)))
+            break;
+        found = i;
+    }
+    return found;
+}
+
+void Planner::forgetVariants()
+{
+    for (; m_madeVariants.size() > m_open.back().variants; m_madeVariants.pop_back())
         m_variants[static_cast<std::size_t>(m_madeVariants.back().value)].pop_back();
 }
 
@@ -57,32 +76,51 @@ Result<> Planner::addBranch(std::size_t first, std::size_t last)
     std::size_t middle = first + 1;
     while (middle < last && !graph::isInside(m_graph, m_partition.subgraphs[middle].region, no))
         ++middle;
-    const std::size_t place = m_instructions.size();
+    m_open.push_back({m_instructions.size(), 0, 0, m_madeVariants.size(), m_runs});
     add({InstructionKind::Branch, begin.name, {condition}, 0});
-    const std::int64_t runs = m_runs;
     for (std::size_t k = 0; k < 2; ++k) {
-        const std::size_t before = m_instructions.size(), variants = m_madeVariants.size(), buffers = m_buffers.size();
+        m_open.back().stretch = m_instructions.size();
+        m_open.back().buffers = m_buffers.size();
         LATHE_TRY(k == 0 ? addSubgraphs(first + 1, middle) : addSubgraphs(middle, last));
-        m_runs = runs;
+        m_runs = m_open.back().runs;
         for (std::size_t j = 0; j < results.size(); ++j) {
             LATHE_TRY_ASSIGN(const std::size_t from, plainTensor(end.inputs[1 + k * results.size() + j]));
-            if (!writeThere(from, results[j], buffers))
+            if (!writeThere(from, results[j]))
                 addCopy(m_graph.value(end.outputs[j]).name, from, results[j]);
         }
-        forgetVariants(variants);
-        (k == 0 ? m_instructions[place].whenTrue : m_instructions[place].whenFalse) = m_instructions.size() - before;
+        forgetVariants();
+        Instruction& branch = m_instructions[m_open.back().place];
+        (k == 0 ? branch.whenTrue : branch.whenFalse) = m_instructions.size() - m_open.back().stretch;
     }
+    m_open.pop_back();
     for (std::size_t j = 0; j < results.size(); ++j)
         home(end.outputs[j]) = results[j];
     return {};
 }
 
-bool Planner::writeThere(std::size_t from, std::size_t to, std::size_t oldest)
+std::size_t Planner::firstUseOf(std::size_t buffer) const
+{
+    for (std::size_t i = 0; i < m_instructions.size(); ++i)
+        for (const std::size_t tensor : m_instructions[i].arguments)
+            if (m_tensors[tensor].buffer == buffer)
+                return i;
+    return SIZE_MAX;
+}
+
+bool Planner::isOfStretch(std::size_t tensor, std::size_t to) const
+{
+    const std::size_t buffer = m_tensors[tensor].buffer, wanted = m_tensors[to].buffer;
+    return buffer >= m_open.back().buffers && buffer != wanted && m_buffers[buffer].storage == Storage::Arena
+           && !m_buffers[buffer].swapped && m_buffers[buffer].bytes == m_buffers[wanted].bytes
+           && firstUseOf(buffer) != SIZE_MAX && firstUseOf(buffer) >= m_open.back().stretch;
+}
+
+bool Planner::writeThere(std::size_t from, std::size_t to)
 {
     const std::size_t old = m_tensors[from].buffer, wanted = m_tensors[to].buffer;
-    if (old < oldest || old == wanted || m_buffers[old].storage != Storage::Arena
-        || m_buffers[old].bytes != m_buffers[wanted].bytes)
+    if (!isOfStretch(from, to))
         return false;
+    m_buffers[wanted].carried = m_buffers[wanted].carried || m_buffers[old].carried;
     for (Tensor& tensor : m_tensors)
         if (tensor.buffer == old)
             tensor.buffer = wanted;
@@ -112,19 +150,22 @@ Result<> Planner::addLoop(std::size_t first, std::size_t last)
         LATHE_TRY_ASSIGN(const std::size_t tensor, newPlainTensor(m_graph.value(end.outputs[k - 2])));
         rows.push_back(tensor);
     }
-    const std::size_t place = m_instructions.size(), variants = m_madeVariants.size();
-    const std::int64_t runs = m_runs;
+    const std::int32_t region = regionAt(first, false);
+    m_open.push_back({m_instructions.size(), m_instructions.size() + 1, m_buffers.size(), m_madeVariants.size(), m_runs,
+                      &begin, region});
     add({InstructionKind::Loop, begin.name, {trips, home(begin.outputs[1]), iteration}});
     LATHE_TRY(addSubgraphs(first + 1, last));
-    m_runs = m_graph.regions[static_cast<std::size_t>(regionAt(first, false))].trips * runs;
+    m_runs = m_graph.regions[static_cast<std::size_t>(region)].trips * m_open.back().runs;
     for (std::size_t k = 0; k < rows.size(); ++k) {
         LATHE_TRY_ASSIGN(const std::size_t row, plainTensor(end.inputs[carried + k]));
         add({InstructionKind::Row, m_tensors[rows[k]].name, {row, iteration, rows[k]}});
     }
     LATHE_TRY(addBackEdge(begin, end));
-    m_runs = runs;
-    forgetVariants(variants);
-    m_instructions[place].body = m_instructions.size() - place - 1;
+    forgetVariants();
+    const Open loop = m_open.back();
+    m_open.pop_back();
+    m_runs = loop.runs;
+    m_instructions[loop.place].body = m_instructions.size() - loop.place - 1;
     for (std::size_t i = 2; i < carried; ++i)
         home(end.outputs[i - 2]) = home(begin.outputs[i]);
     for (std::size_t k = 0; k < rows.size(); ++k)
@@ -140,28 +181,92 @@ bool Planner::isAlways(const graph::Node& begin, const graph::Node& end) const
     return initial.constant && (end.inputs[1] == begin.outputs[1] || (graph::isTrue(initial) && graph::isTrue(next)));
 }
 
+bool Planner::mayOverwrite(const Instruction& in, std::size_t buffer) const
+{
+    if (in.kind != InstructionKind::Kernel || in.outputCount != 1)
+        return false;
+    const std::vector<bool> allowed = overwritable(in);
+    const Tensor& out = m_tensors[in.arguments.back()];
+    std::size_t readers = 0;
+    bool isAllowed = true;
+    for (std::size_t k = 0; k + 1 < in.arguments.size(); ++k) {
+        const Tensor& tensor = m_tensors[in.arguments[k]];
+        if (tensor.buffer != buffer)
+            continue;
+        ++readers;
+        isAllowed = isAllowed && allowed[k] && tensor.dtype == out.dtype && tensor.map == out.map;
+    }
+    return isAllowed && readers == 1;
+}
+
+bool Planner::isOldDead(std::size_t from, std::size_t to) const
+{
+    const std::size_t buffer = m_tensors[to].buffer;
+    std::size_t made = firstUseOf(m_tensors[from].buffer);
+    bool isWithin = false; // a loop inside of this one, whose next iteration reads again what stands in front
+    for (std::size_t i = m_open.back().stretch; i < made && !isWithin; ++i)
+        if (m_instructions[i].kind == InstructionKind::Loop && i + m_instructions[i].body >= made) {
+            made = i;
+            isWithin = true;
+        }
+    for (std::size_t i = made; i < m_instructions.size(); ++i) {
+        const Instruction& in = m_instructions[i];
+        const bool isUsed = std::ranges::any_of(in.arguments,
+                                                [&](std::size_t tensor) { return m_tensors[tensor].buffer == buffer; });
+        if (isUsed && (i != made || isWithin || !mayOverwrite(in, buffer)))
+            return false;
+    }
+    return true;
+}
+
 Result<> Planner::addBackEdge(const graph::Node& begin, const graph::Node& end)
 {
-    std::vector<std::size_t> next;
+    /// Below that a copy costs no more than the barrier behind it.
+    constexpr std::uint64_t kLeastSwapped = 1024;
+    const auto bufferOf = [this](std::size_t tensor) { return m_tensors[tensor].buffer; };
+    std::vector<std::size_t> next, homes;
     for (std::size_t i = 1; i < begin.outputs.size(); ++i) {
         LATHE_TRY_ASSIGN(const std::size_t from, plainTensor(end.inputs[i]));
         next.push_back(from);
+        homes.push_back(home(begin.outputs[i]));
     }
-    const auto bufferOf = [this](std::size_t tensor) { return m_tensors[tensor].buffer; };
+    const auto isNextOfOthers = [&](std::size_t buffer, std::size_t i) {
+        for (std::size_t other = 0; other < next.size(); ++other)
+            if (other != i && bufferOf(next[other]) == buffer)
+                return true;
+        return false;
+    };
+    for (std::size_t i = 0; i < next.size(); ++i) {
+        const std::size_t to = bufferOf(homes[i]);
+        if (m_buffers[to].storage == Storage::Arena && isOfStretch(next[i], homes[i])
+            && !isNextOfOthers(bufferOf(next[i]), i) && !isNextOfOthers(to, i) && isOldDead(next[i], homes[i])
+            && writeThere(next[i], homes[i]))
+            m_buffers[to].carried = true;
+    }
     for (std::size_t i = 0; i < next.size(); ++i) {
         bool isOverwritten = false;
         for (std::size_t earlier = 0; earlier < i; ++earlier)
-            isOverwritten = isOverwritten || bufferOf(home(begin.outputs[1 + earlier])) == bufferOf(next[i]);
-        if (!isOverwritten || bufferOf(home(begin.outputs[1 + i])) == bufferOf(next[i]))
+            isOverwritten = isOverwritten || bufferOf(homes[earlier]) == bufferOf(next[i]);
+        if (!isOverwritten || bufferOf(homes[i]) == bufferOf(next[i]))
             continue;
         const Tensor& from = m_tensors[next[i]];
         const std::size_t kept = addTensor(addBuffer(bytesOf(from.map, from.dtype)), from.map, from.dtype, from.name);
         addCopy("kept " + m_tensors[kept].name, next[i], kept);
         next[i] = kept;
     }
-    for (std::size_t i = 0; i < next.size(); ++i)
-        if (m_buffers[bufferOf(home(begin.outputs[1 + i]))].storage == Storage::Arena)
-            addCopy("next " + m_graph.value(begin.outputs[1 + i]).name, next[i], home(begin.outputs[1 + i]));
+    for (std::size_t i = 0; i < next.size(); ++i) {
+        const std::size_t from = bufferOf(next[i]), to = bufferOf(homes[i]);
+        if (m_buffers[to].storage != Storage::Arena)
+            continue;
+        const std::string name = "next " + m_graph.value(begin.outputs[1 + i]).name;
+        if (m_buffers[to].bytes < kLeastSwapped || m_buffers[to].carried || m_buffers[from].carried
+            || !isOfStretch(next[i], homes[i]) || isNextOfOthers(from, i)) {
+            addCopy(name, next[i], homes[i]);
+            continue;
+        }
+        m_buffers[from].swapped = m_buffers[to].swapped = true;
+        add({InstructionKind::Swap, name, {homes[i], next[i]}, 2});
+    }
     return {};
 }
 

@@ -19,6 +19,11 @@ void Planner::findLifetimes()
         }
     for (const std::size_t count : m_counts) // is looked at when all is done
         m_buffers[m_tensors[count].buffer].last = static_cast<std::int32_t>(m_instructions.size());
+    for (Buffer& buffer : m_buffers)
+        if (buffer.swapped) {
+            buffer.first = 0;
+            buffer.last = static_cast<std::int32_t>(m_instructions.size());
+        }
     holdOverLoops();
 }
 
@@ -64,7 +69,7 @@ void Planner::shareInPlace()
         const Tensor& out = m_tensors[in.arguments.back()];
         const std::size_t outBuffer = out.buffer;
         // What a branch gives, or a loop carries, may have been written before.
-        if (m_buffers[outBuffer].storage != Storage::Arena
+        if (m_buffers[outBuffer].storage != Storage::Arena || m_buffers[outBuffer].swapped
             || m_buffers[outBuffer].first != static_cast<std::int32_t>(i))
             continue;
         for (std::size_t k = 0; k + 1 < in.arguments.size(); ++k) {
@@ -73,11 +78,12 @@ void Planner::shareInPlace()
             const auto readers = std::count_if(in.arguments.begin(), in.arguments.end(),
                                                [&](std::size_t t) { return m_tensors[t].buffer == buffer; });
             if (!allowed[k] || m_buffers[buffer].storage != Storage::Arena
-                || m_buffers[buffer].last != static_cast<std::int32_t>(i) || m_buffers[buffer].held || readers != 1
-                || tensor.dtype != out.dtype || !(tensor.map == out.map)
+                || m_buffers[buffer].last != static_cast<std::int32_t>(i) || m_buffers[buffer].held
+                || m_buffers[buffer].swapped || readers != 1 || tensor.dtype != out.dtype || !(tensor.map == out.map)
                 || m_buffers[buffer].bytes != m_buffers[outBuffer].bytes)
                 continue;
             m_buffers[buffer].last = m_buffers[outBuffer].last;
+            m_buffers[buffer].held = m_buffers[outBuffer].held;
             m_buffers[outBuffer].last = -1;
             for (Tensor& other : m_tensors)
                 if (other.buffer == outBuffer)
@@ -162,6 +168,7 @@ Result<ModelImage> Planner::write()
             writer.addLoop(in.name, arguments[0], arguments[1], arguments[2], static_cast<std::uint32_t>(in.body));
             break;
         case InstructionKind::Row: writer.addRow(in.name, arguments[0], arguments[1], arguments[2]); break;
+        case InstructionKind::Swap: writer.addSwap(in.name, arguments[0], arguments[1]); break;
         }
         image.instructions.push_back(
             {in.name, runtime::kInstructionWords[static_cast<int>(in.kind)], in.subgraph, in.runs});

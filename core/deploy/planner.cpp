@@ -125,6 +125,7 @@ std::size_t Planner::convert(graph::ValueId id, std::size_t from, const IndexMap
     const std::string name = m_tensors[from].name;
     const DType dtype = m_tensors[from].dtype;
     std::size_t made = kNone;
+    const std::size_t open = hoistedTo(id);
     if (m_tensors[from].map.isPlain() && map.isPlain()) {
         made = addTensor(m_tensors[from].buffer, map, dtype, name);
     } else if (!equalShape(m_tensors[from].map, map)) {
@@ -134,10 +135,13 @@ std::size_t Planner::convert(graph::ValueId id, std::size_t from, const IndexMap
         return convert(id, convert(id, convert(id, from, old), shaped), map);
     } else {
         made = addTensor(addBuffer(bytesOf(map, dtype)), map, dtype, name);
-        add({InstructionKind::Transform, "layout of " + name, {from, made}});
+        addBefore(open, {InstructionKind::Transform, "layout of " + name, {from, made}});
     }
     m_variants[static_cast<std::size_t>(id.value)].push_back(made);
-    m_madeVariants.push_back(id);
+    const std::size_t kept = open < m_open.size() ? m_open[open].variants : m_madeVariants.size();
+    m_madeVariants.insert(m_madeVariants.begin() + static_cast<std::ptrdiff_t>(kept), id);
+    for (std::size_t i = open; i < m_open.size(); ++i)
+        ++m_open[i].variants;
     return made;
 }
 
@@ -145,6 +149,21 @@ void Planner::add(Instruction instruction)
 {
     instruction.runs = m_runs;
     m_instructions.push_back(std::move(instruction));
+}
+
+void Planner::addBefore(std::size_t open, Instruction instruction)
+{
+    if (open >= m_open.size()) {
+        add(std::move(instruction));
+        return;
+    }
+    instruction.runs = m_open[open].runs;
+    m_instructions.insert(m_instructions.begin() + static_cast<std::ptrdiff_t>(m_open[open].place),
+                          std::move(instruction));
+    for (std::size_t i = open; i < m_open.size(); ++i) {
+        ++m_open[i].place;
+        ++m_open[i].stretch;
+    }
 }
 
 void Planner::addCopy(const std::string& name, std::size_t from, std::size_t to)
@@ -269,7 +288,7 @@ Result<> Planner::addOutputs()
         LATHE_TRY_ASSIGN(const std::size_t tensor, tensorIn(id, map, value.dtype));
         const std::string& name = m_graph.outputName(i);
         Buffer& buffer = m_buffers[m_tensors[tensor].buffer];
-        if (buffer.storage == Storage::Arena) { // its producer writes the caller's buffer
+        if (buffer.storage == Storage::Arena && !buffer.swapped) { // its producer writes the caller's buffer
             buffer.storage = Storage::Output;
             buffer.place = i;
             m_outputs.push_back(addTensor(m_tensors[tensor].buffer, map, value.dtype, name));
@@ -283,7 +302,12 @@ Result<> Planner::addOutputs()
     for (const graph::OutputExtent& extent : m_graph.outputExtents) {
         const graph::Value& count = m_graph.value(extent.count);
         LATHE_TRY_ASSIGN(const IndexMap map, plainMap(count));
-        LATHE_TRY_ASSIGN(const std::size_t tensor, tensorIn(extent.count, map, count.dtype));
+        LATHE_TRY_ASSIGN(std::size_t tensor, tensorIn(extent.count, map, count.dtype));
+        if (m_buffers[m_tensors[tensor].buffer].swapped) { // its place is looked up without a run
+            LATHE_TRY_ASSIGN(const std::size_t own, newPlainTensor(count));
+            addCopy(count.name, tensor, own);
+            tensor = own;
+        }
         m_counts.push_back(tensor);
     }
     return {};

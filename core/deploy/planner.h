@@ -23,8 +23,10 @@ namespace lathe::deploy {
 /// liveness.
 ///
 /// Control flow (graph/flatten.h) becomes branch and loop instructions in front of the instructions that they run. Both
-/// branches leave their results in one tensor. What a loop carries has one tensor, too: it is filled before the loop,
-/// and again at the end of each iteration. What is alive anywhere around an iteration lives as long as the loop.
+/// branches leave their results in one tensor. What a loop carries has one tensor, too, which is filled before the
+/// loop. What makes the next value writes it there, if nothing reads the old one any more; else the two tensors trade
+/// places at the end of each iteration, or a small one is copied. What is alive anywhere around an iteration lives as
+/// long as the loop. Other layouts of what a loop only reads are made before it.
 class Planner
 {
 public:
@@ -56,6 +58,8 @@ private:
         std::uint64_t place = 0; ///< offset in the weights; the port's index
         std::int32_t first = INT_MAX, last = -1;
         bool held = false; ///< by a loop, beyond what reads it last: nothing may take it over
+        bool carried = false; ///< what makes a loop's next value writes there: no other buffer may take its part
+        bool swapped = false; ///< trades places with another one: both are theirs alone in the whole run
     };
 
     struct Tensor
@@ -80,6 +84,18 @@ private:
         std::int64_t runs = 1;
     };
 
+    /// A branch or loop to which instructions are being added.
+    struct Open
+    {
+        std::size_t place = 0; ///< of its instruction
+        std::size_t stretch = 0; ///< where the branch at hand, or the body, begins
+        std::size_t buffers = 0; ///< how many there were then
+        std::size_t variants = 0; ///< how many there were before
+        std::int64_t runs = 1; ///< of the instruction
+        const graph::Node* begin = nullptr; ///< of a loop; null: a branch
+        std::int32_t region = -1; ///< of a loop
+    };
+
     // planner.cpp
     Result<> addSubgraphs(std::size_t first, std::size_t end);
     std::size_t addBuffer(std::uint64_t bytes, Storage storage = Storage::Arena, std::uint64_t place = 0);
@@ -93,6 +109,8 @@ private:
     Result<std::size_t> tensorIn(graph::ValueId id, const IndexMap& map, DType dtype);
     std::size_t convert(graph::ValueId id, std::size_t from, const IndexMap& map);
     void add(Instruction instruction);
+    /// In front of an open branch or loop, an index into m_open; behind all if it is none of them.
+    void addBefore(std::size_t open, Instruction instruction);
     void addCopy(const std::string& name, std::size_t from, std::size_t to);
     Result<std::size_t> plainTensor(graph::ValueId id);
     /// In the arena, not written yet.
@@ -110,12 +128,23 @@ private:
     std::int32_t regionAt(std::size_t subgraph, bool second) const;
     /// The subgraph that ends what begins at this one.
     std::size_t endOf(std::size_t subgraph) const;
+    /// The outermost open loop in front of which the value is already what it is at this place: what is made of it
+    /// alone need not be made in each iteration. An index into m_open; its size: none is.
+    std::size_t hoistedTo(graph::ValueId id) const;
     /// What was brought into other layouts inside of a stretch that may not have run is not there behind it.
-    void forgetVariants(std::size_t kept);
+    void forgetVariants();
     Result<> addBranch(std::size_t first, std::size_t last);
-    /// Lets what makes `from` write into the buffer of `to` instead, if its own is of the arena, no smaller, and not
-    /// older than `oldest`.
-    bool writeThere(std::size_t from, std::size_t to, std::size_t oldest);
+    /// Where the buffer is first used; SIZE_MAX: nowhere.
+    std::size_t firstUseOf(std::size_t buffer) const;
+    /// Whether the tensor's buffer is of the arena, of as many bytes as that of `to`, and used in the open stretch
+    /// alone.
+    bool isOfStretch(std::size_t tensor, std::size_t to) const;
+    /// Lets what makes `from` write into the buffer of `to` instead, if its own is of the open stretch.
+    bool writeThere(std::size_t from, std::size_t to);
+    /// Whether that may be done with the next value of what the open loop carries: nothing reads the old one then.
+    bool isOldDead(std::size_t from, std::size_t to) const;
+    /// Whether the kernel may write its only result over what this buffer holds.
+    bool mayOverwrite(const Instruction& in, std::size_t buffer) const;
     Result<> addLoop(std::size_t first, std::size_t last);
     /// Whether the condition of a loop is a constant, and stays it.
     bool isAlways(const graph::Node& begin, const graph::Node& end) const;
@@ -145,7 +174,8 @@ private:
     std::vector<Instruction> m_instructions;
     std::vector<std::size_t> m_homes; ///< by value: tensor
     std::vector<std::vector<std::size_t>> m_variants; ///< by value: tensors in other layouts
-    std::vector<graph::ValueId> m_madeVariants; ///< whose they are, in the order in which they were made
+    std::vector<graph::ValueId> m_madeVariants; ///< whose they are, those made in front of a loop before those in it
+    std::vector<Open> m_open; ///< branches and loops, the innermost last
     std::int64_t m_runs = 1; ///< of what is being added, in one run of the network
     std::vector<std::size_t> m_inputs, m_outputs;
     std::vector<std::size_t> m_counts; ///< by entry of Graph::outputExtents: tensor

@@ -77,18 +77,46 @@ private:
         return m_result.addNode(std::move(node));
     }
 
-    void addNodes(const Graph& graph, Ids& ids, std::int32_t region)
+    /// Nodes of a loop's body that put what is the same in each iteration in another order of dimensions: passes leave
+    /// them where it is read. Which they are.
+    std::vector<bool> addInvariants(const Graph& body, Ids& ids, const Ids& changing, std::int32_t region)
     {
-        for (const Node& node : graph.nodes) {
+        std::vector<bool> added(body.nodes.size(), false);
+        const auto isInvariant = [&](ValueId id) {
+            const ValueId place = id.valid() ? ids[static_cast<std::size_t>(id.value)] : id;
+            return place.valid() ? std::ranges::find(changing, place) == changing.end()
+                                 : id.valid() && body.value(id).constant;
+        };
+        for (std::size_t i = 0; i < body.nodes.size(); ++i) {
+            const Node& node = body.nodes[i];
+            added[i] = traitsOf(node).layout == LayoutRule::Transpose && std::ranges::all_of(node.inputs, isInvariant);
+            if (added[i])
+                addNode(body, ids, node, region);
+        }
+        return added;
+    }
+
+    void addNode(const Graph& graph, Ids& ids, const Node& node, std::int32_t region)
+    {
+        Node copy = node;
+        copy.inputs = mapped(graph, ids, node.inputs);
+        copy.outputs = mapped(graph, ids, node.outputs);
+        append(std::move(copy), region);
+    }
+
+    /// `done`, if there is any: those that are there already.
+    void addNodes(const Graph& graph, Ids& ids, std::int32_t region, const std::vector<bool>& done = {})
+    {
+        for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+            const Node& node = graph.nodes[i];
+            if (!done.empty() && done[i])
+                continue;
             switch (traitsOf(node).control) {
             case Control::If: addIf(graph, ids, node, region); continue;
             case Control::Loop: addLoop(graph, ids, node, region); continue;
             default: break;
             }
-            Node copy = node;
-            copy.inputs = mapped(graph, ids, node.inputs);
-            copy.outputs = mapped(graph, ids, node.outputs);
-            append(std::move(copy), region);
+            addNode(graph, ids, node, region);
         }
     }
 
@@ -141,30 +169,16 @@ private:
                 place = inputs[i];
         }
         const ValueId iteration = begin.outputs[0];
-        Region added{Region::Kind::Loop, region, append(std::move(begin), region), {}, knownTrips(graph, node)};
+        const std::vector<bool> hoisted = addInvariants(body, inside, begin.outputs, region);
+        Region added{
+            Region::Kind::Loop, region, append(std::move(begin), region), {}, knownTrips(graph, node).value_or(1)};
         const std::int32_t index = addRegion(added);
-        addNodes(body, inside, index);
+        addNodes(body, inside, index, hoisted);
         Node end{node.name + "_end", "loop_end", node.attrs, {iteration}, mapped(graph, ids, node.outputs),
                  node.origin};
         const Ids results = mapped(body, inside, body.outputs);
         end.inputs.insert(end.inputs.end(), results.begin(), results.end());
         m_result.regions[static_cast<std::size_t>(index)].end = append(std::move(end), region);
-    }
-
-    /// Of a loop that counts to a constant, and ends for no other reason; else 1.
-    static std::int64_t knownTrips(const Graph& graph, const Node& node)
-    {
-        const Graph& body = *node.bodies[0];
-        const Value& trips = graph.value(node.inputs[0]);
-        const bool counts = trips.constant && isTrue(graph.value(node.inputs[1]))
-                            && (isTrue(body.value(body.outputs[0])) || body.outputs[0] == body.inputs[1]);
-        const auto number = counts ? contentsOf(*trips.constant) : Result<ConstBytes>(ConstBytes());
-        std::int64_t count = 0;
-        if (!number || number->bytes.size() != sizeof count)
-            return 1;
-        std::memcpy(&count, number->bytes.data(), sizeof count);
-        constexpr std::int64_t kEndless = std::int64_t{1} << 31; // what stands where there is no number
-        return count > 0 && count < kEndless ? count : 1;
     }
 
     Graph m_result;
@@ -215,6 +229,21 @@ Result<Graph> flatten(Graph graph)
         return graph;
     LATHE_TRY_ASSIGN(const Graph used, withoutUnusedCaptures(std::move(graph)));
     return Flattener().run(used);
+}
+
+std::optional<std::int64_t> knownTrips(const Graph& graph, const Node& loop)
+{
+    const Graph& body = *loop.bodies[0];
+    const Value& trips = graph.value(loop.inputs[0]);
+    const bool counts = trips.constant && isTrue(graph.value(loop.inputs[1]))
+                        && (isTrue(body.value(body.outputs[0])) || body.outputs[0] == body.inputs[1]);
+    const auto number = counts ? contentsOf(*trips.constant) : Result<ConstBytes>(ConstBytes());
+    std::int64_t count = 0;
+    if (!number || number->bytes.size() != sizeof count)
+        return {};
+    std::memcpy(&count, number->bytes.data(), sizeof count);
+    constexpr std::int64_t kEndless = std::int64_t{1} << 31; // what stands where there is no number
+    return count > 0 && count < kEndless ? std::optional(count) : std::nullopt;
 }
 
 bool isInside(const Graph& graph, std::int32_t region, std::int32_t outer)

@@ -54,6 +54,9 @@ Executor::~Executor()
     freeArray(m_pointers, header.arguments.count);
     freeArray(m_args, header.instructions.count);
     freeArray(m_loops, header.instructions.count);
+    for (std::uint64_t i = 0; m_exchanges != nullptr && i < header.instructions.count; ++i)
+        freeArray(m_exchanges[i].arguments, m_exchanges[i].all);
+    freeArray(m_exchanges, header.instructions.count);
     freeArray(m_transforms, header.instructions.count);
     freeArray(m_profiles, header.instructions.count);
     freeArray(m_steps, m_stepCount);
@@ -78,10 +81,11 @@ Status Executor::prepare(const Model& model, const ExecutorOptions& options)
     m_pointers = makeArray<void*>(header.arguments.count);
     m_args = makeArray<LatheArgs>(header.instructions.count);
     m_loops = makeArray<LoopState>(header.instructions.count);
+    m_exchanges = makeArray<Exchange>(header.instructions.count);
     m_transforms = makeArray<LayoutTransform>(header.instructions.count);
     m_profiles = makeArray<Profile>(header.instructions.count);
     if (m_inputs == nullptr || m_outputs == nullptr || m_pointers == nullptr || m_args == nullptr || m_loops == nullptr
-        || m_transforms == nullptr || m_profiles == nullptr)
+        || m_exchanges == nullptr || m_transforms == nullptr || m_profiles == nullptr)
         return fail(Status::NoMemory, "no memory for an instance");
 
     if (options.parallelFor != nullptr) {

@@ -136,6 +136,7 @@ private:
     };
     struct Step; ///< what runs between two barriers
     struct LoopState;
+    struct Exchange;
     struct Run;
 
     Executor() = default;
@@ -153,6 +154,8 @@ private:
     void refreshPointers();
     void resetShapes();
     std::int32_t runStep(const Run& run, const Step& step, std::uint32_t part, std::uint32_t parts) const;
+    Status prepareExchange(std::uint32_t instruction);
+    void exchange(std::uint32_t instruction) const;
     std::uint32_t decide(const Run& run, std::uint32_t stepIndex) const;
     static void poolTask(void* context, std::uint32_t part, std::uint32_t parts);
     static void partTask(void* context, std::uint32_t part);
@@ -174,6 +177,7 @@ private:
     void** m_pointers = nullptr; ///< one per argument of the description
     LatheArgs* m_args = nullptr; ///< one per instruction
     LoopState* m_loops = nullptr; ///< one per instruction; of loops
+    Exchange* m_exchanges = nullptr; ///< one per instruction; of swaps
     LayoutTransform* m_transforms = nullptr; ///< one per instruction; prepared for transforms
     Step* m_steps = nullptr;
     std::uint32_t m_stepCount = 0;

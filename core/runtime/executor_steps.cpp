@@ -2,8 +2,8 @@
 // the moving of a layout transform. With the pool the whole network is one dispatch, all parts walk the list together
 // and meet at barriers (80 ns instead of a dispatch's 300); with a caller's parallel-for each step is one call of it.
 //
-// Branches and loops are steps as well. One part looks at the condition and says where all go on, since the others may
-// come late, when the memory of the condition is already used for something else.
+// Branches, loops and swaps are steps as well. One part looks at the condition and says where all go on, since the
+// others may come late, when the memory of the condition is already used for something else.
 
 #include "core/runtime/executor_steps.h"
 
@@ -65,6 +65,11 @@ Status Executor::prepareSteps()
             break;
         case InstructionKind::Copy: m_steps[m_stepCount++] = Step{StepKind::Copy, i, nullptr, false}; break;
         case InstructionKind::Row: m_steps[m_stepCount++] = Step{StepKind::Row, i, nullptr, false}; break;
+        case InstructionKind::Swap:
+            if (const Status status = prepareExchange(i); status != Status::Ok)
+                return status;
+            m_steps[m_stepCount++] = Step{StepKind::Swap, i, nullptr, false};
+            break;
         case InstructionKind::Branch:
             open[depth++] = {std::uint64_t{i} + 1 + in.phaseCount + in.firstPhase, m_stepCount, StepKind::Phase};
             open[depth++] = {std::uint64_t{i} + 1 + in.phaseCount, m_stepCount, StepKind::Skip};
@@ -119,11 +124,54 @@ const ImageTensor& Executor::argument(const Step& step, std::uint32_t index) con
     return image.tensors[image.arguments[image.instructions[step.instruction].firstArgument + index]];
 }
 
+/// Finds what lies in the one or in the other.
+Status Executor::prepareExchange(std::uint32_t instruction)
+{
+    const Image& image = m_model->image();
+    const std::uint32_t* const traded = image.arguments + image.instructions[instruction].firstArgument;
+    const auto isIn = [&](std::uint64_t index, std::uint32_t which) {
+        const ImageTensor& t = image.tensors[image.arguments[index]];
+        const ImageTensor& around = image.tensors[traded[which]];
+        return t.storage == around.storage && t.offset >= around.offset && t.offset < around.offset + around.bytes;
+    };
+    Exchange& exchange = m_exchanges[instruction];
+    std::uint32_t all = 0;
+    for (std::uint64_t i = 0; i < image.header->arguments.count; ++i)
+        all += isIn(i, 0) || isIn(i, 1) ? 1 : 0;
+    exchange.arguments = makeArray<std::uint32_t>(all);
+    if (exchange.arguments == nullptr)
+        return fail(Status::NoMemory, "no memory for an instance");
+    for (std::uint32_t which = 0; which < 2; ++which) {
+        for (std::uint64_t i = 0; i < image.header->arguments.count; ++i)
+            if (isIn(i, which))
+                exchange.arguments[exchange.all++] = static_cast<std::uint32_t>(i);
+        exchange.ofFirst = which == 0 ? exchange.all : exchange.ofFirst;
+    }
+    return Status::Ok;
+}
+
+/// From now on, and in later runs, each of the two is where the other one was.
+void Executor::exchange(std::uint32_t instruction) const
+{
+    const Exchange& exchange = m_exchanges[instruction];
+    void* const* const tensors = m_args[instruction].tensors;
+    const std::ptrdiff_t way = static_cast<std::byte*>(tensors[1]) - static_cast<std::byte*>(tensors[0]);
+    for (std::uint32_t i = 0; i < exchange.all; ++i) {
+        void*& pointer = m_pointers[exchange.arguments[i]];
+        pointer = static_cast<std::byte*>(pointer) + (i < exchange.ofFirst ? way : -way);
+    }
+}
+
 /// The step that comes next. One part calls this, when all others wait.
 std::uint32_t Executor::decide(const Run& run, std::uint32_t stepIndex) const
 {
     const Step& step = m_steps[stepIndex];
     void* const* const tensors = m_args[step.instruction].tensors;
+    if (step.kind == StepKind::Swap) {
+        if (!run.chain)
+            exchange(step.instruction);
+        return stepIndex + 1;
+    }
     if (step.kind == StepKind::Branch)
         return run.chain || isTrue(tensors[0]) ? stepIndex + 1 : step.target;
     LoopState& loop = m_loops[step.instruction];
@@ -159,6 +207,7 @@ std::int32_t Executor::runStep(const Run& run, const Step& step, std::uint32_t p
                  row, part, parts);
         return 0;
     }
+    case StepKind::Swap:
     case StepKind::Branch:
     case StepKind::Skip:
     case StepKind::Enter:

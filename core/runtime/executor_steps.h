@@ -18,6 +18,7 @@ enum class StepKind : std::uint32_t
     Branch, ///< goes on behind the branch for true, if the condition is false
     Skip, ///< behind that branch: passes over the other; needs no barrier
     Enter, ///< of a loop: passes over it if there is no iteration
+    Swap, ///< of two tensors
     Again ///< behind its last instruction: back to the first, if there is another iteration
 };
 
@@ -27,9 +28,20 @@ struct Executor::Step
     std::uint32_t instruction = 0;
     LathePhase phase = nullptr;
     bool last = false; ///< of its instruction
-    std::uint32_t target = 0; ///< a step: of the last four kinds
+    std::uint32_t target = 0; ///< a step: of Branch, Skip, Enter and Again
 
-    bool decides() const { return kind == StepKind::Branch || kind == StepKind::Enter || kind == StepKind::Again; }
+    /// Whether one part does it alone, while all others wait.
+    bool decides() const
+    {
+        return kind == StepKind::Branch || kind == StepKind::Enter || kind == StepKind::Again || kind == StepKind::Swap;
+    }
+};
+
+/// Arguments of the description that a swap moves.
+struct Executor::Exchange
+{
+    std::uint32_t* arguments = nullptr;
+    std::uint32_t ofFirst = 0, all = 0; ///< of the first tensor, then those of the second
 };
 
 /// Apart from the tensors, so that a loop ends whatever its body writes.

@@ -223,6 +223,11 @@ private:
                     return failAt("instruction", i);
                 break;
             }
+            case InstructionKind::Swap:
+                if (in.argumentCount != 2 || in.outputCount != 2 || in.phaseCount != 0 || in.firstPhase != 0
+                    || !mayTrade(m_image.tensors[arguments[0]], m_image.tensors[arguments[1]]))
+                    return failAt("instruction", i);
+                break;
             default: return failAt("instruction", i);
             }
         }
@@ -263,6 +268,23 @@ private:
     {
         const ImageTensor& t = m_image.tensors[tensor];
         return t.dtype == static_cast<std::uint32_t>(dtype) && t.bytes == static_cast<std::uint64_t>(sizeOf(dtype));
+    }
+
+    /// Whether every tensor of the arena stays inside of it when these two trade places.
+    bool mayTrade(const ImageTensor& a, const ImageTensor& b) const
+    {
+        constexpr auto kArena = static_cast<std::uint32_t>(Storage::Arena);
+        if (a.storage != kArena || b.storage != kArena || a.bytes != b.bytes || a.bytes == 0 || overlap(a, b))
+            return false;
+        const auto isApartOrIn = [](const ImageTensor& t, const ImageTensor& traded) {
+            return !overlap(t, traded)
+                   || (t.offset >= traded.offset && t.offset + t.bytes <= traded.offset + traded.bytes);
+        };
+        for (std::uint64_t i = 0; i < m_image.header->tensors.count; ++i)
+            if (const ImageTensor& t = m_image.tensors[i];
+                t.storage == kArena && !(isApartOrIn(t, a) && isApartOrIn(t, b)))
+                return false;
+        return true;
     }
 
     static bool overlap(const ImageTensor& a, const ImageTensor& b)

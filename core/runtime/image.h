@@ -85,12 +85,15 @@ enum class InstructionKind : std::uint32_t
     /// Arguments: trips, condition, iteration. The `phaseCount` instructions behind it run again and again, until they
     /// have run `trips` times or the condition is false. The iteration is written: before each their number so far.
     Loop = 4,
-    Row = 5 ///< arguments: source, iteration, destination, which is cut into rows of the source's size: one is written
+    Row = 5, ///< arguments: source, iteration, destination, which is cut into rows of the source's size: one is written
+    /// Arguments: two tensors of the arena of equal bytes, which trade places, with all tensors in them. Others lie
+    /// outside of both.
+    Swap = 6
 };
 // Conditions are one Bool; trips and iterations one I64.
 
 /// What reports call them, by number.
-inline constexpr const char* kInstructionWords[] = {"kernel", "copy", "transform", "branch", "loop", "row"};
+inline constexpr const char* kInstructionWords[] = {"kernel", "copy", "transform", "branch", "loop", "row", "swap"};
 
 /// Branches and loops inside each other: more are refused.
 inline constexpr std::uint32_t kDeepestControl = 64;

@@ -216,6 +216,43 @@ private slots:
         QVERIFY(partition(flat, *Target::parse("cpu"), "lathe"));
     }
 
+    /// Passes put transposes where they are read: those of what a loop only reads need not be made again and again.
+    void ordersOfDimensionsThatALoopOnlyReadsAreMadeInFront()
+    {
+        GraphMaker maker;
+        const ValueId x = maker.input("x", {4, 8}), other = maker.input("other", {8, 4});
+        Graph g = maker.finish({x});
+        Graph body;
+        body.inputs = {body.addValue("iteration", DType::I64, {}), body.addValue("condition", DType::Bool, {}),
+                       body.addValue("x", DType::F32, {4, 8}), body.addValue("other", DType::F32, {8, 4})};
+        const ValueId turned = body.addValue("turned", DType::F32, {4, 8}),
+                      back = body.addValue("back", DType::F32, {8, 4}),
+                      again = body.addValue("again", DType::F32, {4, 8}),
+                      sum = body.addValue("sum", DType::F32, {4, 8});
+        const Attrs axes = {{"axes", std::vector<std::int64_t>{1, 0}}};
+        body.addNode({"turn_captured", "transpose", axes, {body.inputs[3]}, {turned}, {}});
+        body.addNode({"turn_carried", "transpose", axes, {body.inputs[2]}, {back}, {}});
+        body.addNode({"turn_back", "transpose", axes, {back}, {again}, {}});
+        body.addNode({"add", "add", {}, {again, turned}, {sum}, {}});
+        body.outputs = {body.inputs[1], sum};
+        Node loop;
+        loop.name = "loop";
+        loop.op = "loop";
+        loop.attrs = {{"carried", std::int64_t{1}}};
+        loop.inputs = {number(g, "trips", 3), truth(g, "always", true), x, other};
+        loop.outputs = {g.addValue("end", DType::F32, {4, 8}), g.addValue("count", DType::I64, {})};
+        loop.bodies = {std::make_shared<const Graph>(std::move(body))};
+        g.outputs = {loop.outputs[0]};
+        g.addNode(std::move(loop));
+        const auto flat = flatten(g);
+        QVERIFY2(flat, errorOf(flat).toUtf8().constData());
+        std::vector<std::string> order;
+        for (const Node& node : flat->nodes)
+            order.push_back(node.name + " " + std::to_string(node.region));
+        QCOMPARE(order, (std::vector<std::string>{"turn_captured -1", "loop -1", "turn_carried 0", "turn_back 0",
+                                                  "add 0", "loop_end -1"}));
+    }
+
     void aTaskInALoopWeighsItsTrips()
     {
         const Target target = *Target::parse("cpu");

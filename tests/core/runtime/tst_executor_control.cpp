@@ -123,6 +123,7 @@ enum class Kind
     Counted, ///< trips times: acc = flag ? acc + 1 : 2 acc, a row of it
     WhileBelow, ///< as long as acc is below 100, doubled
     Nested, ///< outer times, if flag: trips times + 1; else doubled
+    Trading, ///< trips times: a row of acc, then acc + 1 from the other of two tensors that trade places
     Failing
 };
 
@@ -159,6 +160,12 @@ Network makeNetwork(Kind kind)
         w.addCopy("keep", t.t, t.acc);
         kernel(w, "twice", t.acc, t.t, 1);
         w.addCopy("keep", t.t, t.acc);
+        break;
+    case Kind::Trading:
+        w.addLoop("loop", t.trips, t.again, t.iteration, 3);
+        kernel(w, "increase", t.acc, t.t, 0);
+        w.addRow("rows", t.acc, t.iteration, t.rows);
+        w.addSwap("next", t.acc, t.t);
         break;
     case Kind::Failing:
         w.addLoop("loop", t.trips, t.again, t.iteration, 3);
@@ -269,6 +276,60 @@ private slots:
         QCOMPARE(nested.result(), 1.0F);
         QVERIFY(nested.run(4, 3, false, 1) == Status::Ok);
         QCOMPARE(nested.result(), 8.0F);
+    }
+
+    void twoTensorsTradePlaces_data() { loopsAndBranchesRun_data(); }
+    void twoTensorsTradePlaces()
+    {
+        QFETCH(unsigned, threads);
+        QFETCH(bool, own);
+        Ready trading(Kind::Trading, threads, own ? oneByOne : nullptr);
+        for (int round = 0; round < 20; ++round) { // after an odd number they stay where they are
+            const std::int64_t trips = round % 6;
+            QVERIFY(trading.run(trips, 0, true, 3) == Status::Ok);
+            QCOMPARE(trading.result(), 3.0F + static_cast<float>(trips));
+            const auto* const rows = static_cast<const float*>(trading.executor->outputBuffer(0));
+            for (std::int64_t r = 0; r < trips; ++r)
+                for (std::uint32_t c = 0; c < kCells; ++c)
+                    QCOMPARE(rows[r * kCells + c], 3.0F + static_cast<float>(r));
+            if (round == 10) // buffers are bound anew between two runs
+                QVERIFY(trading.executor->bindOutput(1, trading.executor->outputBuffer(1), kCells * sizeof(float))
+                        == Status::Ok);
+            if (round == 12)
+                QVERIFY(trading.executor->runChain(1, 4) == Status::Ok);
+        }
+        // Not to be seen behind a run that failed.
+        QVERIFY(trading.run(7, 0, true, 3) == Status::KernelFailed);
+        QVERIFY(trading.run(2, 0, true, 3) == Status::Ok);
+        QCOMPARE(trading.result(), 5.0F);
+    }
+
+    void tensorsThatCannotTradePlacesAreRefused_data()
+    {
+        QTest::addColumn<int>("what");
+        QTest::newRow("an output") << 0;
+        QTest::newRow("another size") << 1;
+        QTest::newRow("the same tensor") << 2;
+        QTest::newRow("another tensor reaches out of it") << 3;
+        QTest::newRow("weights") << 4;
+    }
+    void tensorsThatCannotTradePlacesAreRefused()
+    {
+        QFETCH(int, what);
+        ImageWriter w("controlled");
+        const Tensors t = addTensors(w);
+        if (what == 3) {
+            const std::uint32_t across = w.addTensor({"across", DType::F32, Storage::Arena, 128, plain({kCells})});
+            w.addCopy("use", t.x, across);
+        }
+        const std::uint32_t others[] = {t.y, t.iteration, t.acc, t.t, t.again};
+        w.addSwap("next", t.acc, others[what]);
+        Network network;
+        network.take(w);
+        Model model;
+        ErrorText error;
+        QVERIFY(model.open(network.source(), false, error) == Status::Damaged);
+        QVERIFY2(QByteArray(error.text).contains("instruction"), error.text);
     }
 
     void moreIterationsThanRowsAreAnError()
