@@ -64,6 +64,8 @@ void printReport(const session::TuningSession& session, const session::CompileRe
     if (std::isfinite(report.latencyMs.median))
         print("estimated {}; measured {} (median, {} threads)\n", toText(report.estimated),
               msWithUnit(report.latencyMs.median), report.threads);
+    else if (!report.notTimed.empty())
+        print("not timed: {}\n", report.notTimed);
 }
 
 void putNumber(nlohmann::json& out, const char* key, double value)
@@ -179,6 +181,8 @@ void printJson(const session::TuningSession& session, const session::CompileRepo
     if (!report.illConditioned.empty())
         out["ill_conditioned"] = report.illConditioned;
     putNumber(out, "latency_ms", report.latencyMs.median);
+    if (!report.notTimed.empty())
+        out["not_timed"] = report.notTimed;
     out["estimated_ms"] = toJson(report.estimated);
     print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }

@@ -425,6 +425,8 @@ void ExportDialog::showReport(const session::CompileReport& report)
                   << estimatePartsText(report.estimated);
         else
             lines << measured;
+    } else if (!report.notTimed.empty()) {
+        lines << coreText(report.notTimed, report.aboutNotTimed);
     }
     m_result->setText(lines.join(QLatin1Char('\n')));
     m_model->setSubgraphs(report.subgraphs);

@@ -40,6 +40,8 @@ struct CompileReport
     double maxRelError = kUnknown; ///< the largest of the variants'; NaN: not verified
     std::string notVerified; ///< why it could not be; empty: it was, or nobody asked for it
     About aboutNotVerified = {};
+    std::string notTimed; ///< why it could not be; empty: it was, or nobody asked for it
+    About aboutNotTimed = {};
     std::vector<std::string> illConditioned; ///< outputs that rounding alone changes by more than the tolerance
     std::string conditions; ///< a sentence on these; empty: there are none
     About aboutConditions = {};

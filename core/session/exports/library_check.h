@@ -20,9 +20,15 @@ struct BenchFigures
     double callMs = kUnknown; ///< a run's fork and join
 };
 
+/// What a run may take, and the reference executor, which takes minutes for a large network.
+inline constexpr double kRunSeconds = 600;
+/// The same on inputs of which some are made up: on those a loop that ends for what it computes may go on for ever, so
+/// that a network with such a loop gets less.
+double runSecondsOf(const LoadedModel& model, bool isMadeUp);
+
 // What is in a library runs in a lathe-runner, and the reference in a lathe-builder, so that nothing it does reaches
 // the process that holds the project. A stop ends both. Errors: those of deploy::LibraryClient and
-// deploy::verifyByBuilder.
+// deploy::verifyByBuilder; RunTimeout, which says so, where a loop did not end on made-up inputs.
 
 /// A library of this model against the reference executor. Errors: also WrongAnswer, with the first tensor that
 /// differs; inputs that the reference executor does not take are no error (VerifyReport::refused).
@@ -35,7 +41,9 @@ Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library
 /// Of the best variant that runs here. Runs for `maxSeconds` at most, but three times at least; 0: as often as
 /// lathe-cli bench does.
 /// @param inputs  of the library, in order; empty: values that it makes for itself.
+/// @param runSeconds  what a single run may take.
 Result<BenchFigures> benchExported(const std::filesystem::path& library, unsigned threads, std::stop_token stop = {},
-                                   double maxSeconds = 0, const std::vector<graph::HostTensor>& inputs = {});
+                                   double maxSeconds = 0, const std::vector<graph::HostTensor>& inputs = {},
+                                   double runSeconds = kRunSeconds);
 
 } // namespace lathe::session
