@@ -2,6 +2,7 @@
 
 #include "core/measure/measurer.h"
 #include "core/session/back_ends.h"
+#include "core/store/project.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
 #include "core/target/target.h"
@@ -29,6 +30,20 @@ DeviceLimits limitsFromJson(const std::string& text)
         limits.levels.push_back(std::move(l));
     }
     limits.gflops = fields["gflops"].get<double>();
+    return limits;
+}
+
+DeviceLimits latestLimits(const store::Project& project, std::string_view target)
+{
+    DeviceLimits limits;
+    const auto sessions = project.sessions();
+    for (std::size_t i = sessions ? sessions->size() : 0; i-- > 0 && !limits.known();)
+        if ((*sessions)[i].target == target)
+            (void)project.forEachEvent((*sessions)[i].id,
+                                       [&limits](std::string_view kind, double, std::string_view text) {
+                                           if (kind == "limits")
+                                               limits = limitsFromJson(std::string(text));
+                                       });
     return limits;
 }
 

@@ -5,12 +5,19 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+namespace lathe::store {
+class Project;
+}
 
 namespace lathe::session {
 
 /// From a device half's JSON (device_abi.h, limits); unknown where it says nothing.
 DeviceLimits limitsFromJson(const std::string& json);
+/// As the latest run for the target measured them; unknown if none did.
+DeviceLimits latestLimits(const store::Project& project, std::string_view target);
 /// Opens a device of the target and measures. Errors: NotFound, DeviceLost; Unsupported if the device has no such
 /// limits.
 Result<DeviceLimits> measureLimits(const std::string& target);

@@ -1,6 +1,5 @@
 #include "core/session/session.h"
 
-#include "core/frontend/zoo.h"
 #include "core/measure/measurer.h"
 #include "core/schedule/state.h"
 #include "core/session/back_ends.h"
@@ -108,7 +107,6 @@ public:
                                   std::stop_token stop) override;
 
 private:
-    DeviceLimits latestLimits(const store::Project& project) const;
     /// A reader's own connection, so that views never wait for the run's writer.
     Result<store::Project> reader() const
     {
@@ -188,21 +186,6 @@ Result<> Session::registerModel()
     return m_project->addTasks(m_modelRow, tasks);
 }
 
-/// As the latest run for the target measured them.
-DeviceLimits Session::latestLimits(const store::Project& project) const
-{
-    DeviceLimits limits;
-    const auto sessions = project.sessions();
-    for (std::size_t i = sessions ? sessions->size() : 0; i-- > 0 && !limits.known();)
-        if ((*sessions)[i].target == m_model->target.text())
-            (void)project.forEachEvent((*sessions)[i].id,
-                                       [&limits](std::string_view kind, double, std::string_view json) {
-                                           if (kind == "limits")
-                                               limits = limitsFromJson(std::string(json));
-                                       });
-    return limits;
-}
-
 std::vector<TaskView> Session::tasks() const
 {
     std::vector<TaskView> views = viewTasks(*m_model);
@@ -226,7 +209,7 @@ std::vector<TaskView> Session::tasks() const
             total += view.bestMs * view.weight;
         }
     }
-    setLeastMs(views, latestLimits(*project));
+    setLeastMs(views, latestLimits(*project, m_model->target.text()));
     for (TaskView& view : views) {
         view.share = view.bestMs * view.weight / total;
         if (const auto totals = project->totals(view.key)) {
@@ -614,14 +597,6 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
 Error notInReplay(std::string_view what)
 {
     return makeError(Errc::InvalidArgument, say(Msg::ReplayRefuses, phrase(what)));
-}
-
-std::vector<ZooView> listZoo()
-{
-    std::vector<ZooView> views;
-    for (const frontend::ZooEntry& entry : frontend::zooList())
-        views.push_back({entry.name, entry.description, entry.layouts});
-    return views;
 }
 
 } // namespace lathe::session

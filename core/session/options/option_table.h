@@ -17,8 +17,8 @@ namespace lathe::session {
 // projects (options_json.h), comparisons of runs, "copy command line", the man page and the manual's list are made from
 // these rows.
 //
-// To add one: a field in options.h, a row in option_table.cpp. Nothing else needs to know of it but the code that
-// follows it.
+// To add one: a field in options.h, a row in option_table.cpp, or model_option_table.cpp for models. Nothing else needs
+// to know of it but the code that follows it.
 
 /// What an option may hold; nothing: it was left open.
 using OptionValue = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string,
