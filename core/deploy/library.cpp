@@ -7,17 +7,14 @@
 #include "core/runtime/image.h"
 #include "core/support/files.h"
 #include "core/support/message.h"
+#include "core/support/prepared_file.h"
 #include "core/target/target.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
 namespace lathe::deploy {
@@ -52,26 +49,6 @@ void removeStaged(const std::filesystem::path& staged)
 std::filesystem::path stagedFile(const std::filesystem::path& folder, const std::string& name, long process)
 {
     return folder / fmt::format(".{}.{}.so", name, process);
-}
-
-/// Removes what programs that were killed while they made this library have left.
-void removeAbandoned(const std::filesystem::path& folder, const std::string& name)
-{
-    std::error_code ignored;
-    const std::string start = fmt::format(".{}.", name);
-    std::vector<long> gone;
-    for (std::filesystem::directory_iterator entry(folder, ignored), end; entry != end; entry.increment(ignored)) {
-        const std::string file = entry->path().filename().string();
-        if (!file.starts_with(start))
-            continue;
-        char* rest = nullptr;
-        const long process = std::strtol(file.c_str() + start.size(), &rest, 10);
-        if (process > 0 && std::string_view(rest).starts_with(".so") && ::kill(static_cast<pid_t>(process), 0) != 0
-            && errno == ESRCH)
-            gone.push_back(process);
-    }
-    for (const long process : gone)
-        removeStaged(stagedFile(folder, name, process));
 }
 
 } // namespace
@@ -170,7 +147,7 @@ Result<StagedLibrary> buildLibrary(std::span<const VariantSource> sources, const
     for (const graph::OutputExtent& extent : graph.outputExtents)
         staged.outputs[static_cast<std::size_t>(extent.output)].dynamicAxes.push_back(extent.axis);
     LATHE_TRY_ASSIGN(std::vector<CompiledVariant> variants, compileVariants(sources));
-    removeAbandoned(staged.output.parent_path(), staged.name);
+    removeLeftByKilled(staged.output.parent_path(), fmt::format(".{}.", staged.name));
     staged.file = stagedFile(staged.output.parent_path(), staged.name, getpid());
     // Beside the library, since that is where there must be room for it; removed with it.
     const std::filesystem::path weightsFile = staged.file.string() + ".weights";

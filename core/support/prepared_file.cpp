@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace fs = std::filesystem;
 
@@ -42,12 +45,23 @@ fs::path folderOf(const fs::path& path)
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+/// What names of files on their way to `path` begin with; a process's number and something random come behind it.
+std::string startOf(const fs::path& path)
+{
+    return fmt::format(".{}.", path.filename().string());
+}
+
+std::string placeBeside(const fs::path& path, std::string_view random)
+{
+    return (folderOf(path) / fmt::format("{}{}.{}", startOf(path), ::getpid(), random)).string();
+}
+
 /// Gives a file without a name one beside `path`, which is put into `name`. Zero, or errno.
 int nameBeside(int fd, const fs::path& path, std::string& name)
 {
     std::random_device random;
     for (int attempt = 0; attempt < 100; ++attempt) {
-        name = fmt::format("{}.{:06x}", path.string(), random() & 0xffffffu);
+        name = placeBeside(path, fmt::format("{:06x}", random() & 0xffffffu));
         if (::linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", fd).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW)
             == 0)
             return 0;
@@ -93,9 +107,10 @@ Result<PreparedFile> PreparedFile::write(fs::path path, std::span<const std::byt
     // Without a name until all of it is on the disk, where the file system can do that: a program that is killed
     // meanwhile leaves nothing behind.
     std::string temporary;
+    removeLeftByKilled(folderOf(path), startOf(path));
     OpenFile file(::open(folderOf(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
     if (file.get() < 0) {
-        temporary = path.string() + ".XXXXXX";
+        temporary = placeBeside(path, "XXXXXX");
         file = OpenFile(::mkostemp(temporary.data(), O_CLOEXEC));
         if (file.get() < 0)
             return failed(path, "create a file beside", errno);
@@ -145,6 +160,23 @@ Result<> PreparedFile::putAll(std::span<PreparedFile> files)
     for (PreparedFile& file : files)
         LATHE_TRY(file.put());
     return {};
+}
+
+void removeLeftByKilled(const fs::path& folder, std::string_view start)
+{
+    std::error_code ignored;
+    std::vector<fs::path> gone;
+    for (fs::directory_iterator entry(folder, ignored), end; entry != end; entry.increment(ignored)) {
+        const std::string file = entry->path().filename().string();
+        if (!file.starts_with(start))
+            continue;
+        char* rest = nullptr;
+        const long process = std::strtol(file.c_str() + start.size(), &rest, 10);
+        if (process > 0 && *rest == '.' && ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH)
+            gone.push_back(entry->path());
+    }
+    for (const fs::path& file : gone)
+        fs::remove(file, ignored);
 }
 
 Result<> syncFile(const fs::path& file)

@@ -7,13 +7,14 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace lathe {
 
 /// New contents of a file, complete and on the disk beside it, while the file is still as it was. Several are prepared
 /// before the first one is put in its place, so that a full disk leaves all of them as they were. Without put() it goes
-/// with this object; that of a program that is killed goes too, where the file system has files without names.
-/// Threads: any, one at a time.
+/// with this object; that of a program that is killed goes too, where the file system has files without names, else
+/// when the same file is written again. Threads: any, one at a time.
 class PreparedFile
 {
 public:
@@ -39,6 +40,9 @@ private:
     OpenFile m_file;
 };
 
+/// Removes what programs that were killed have left in a folder: files called `start`, the number of a process that is
+/// no more, a full stop and anything.
+void removeLeftByKilled(const std::filesystem::path& folder, std::string_view start);
 /// For a file that another program wrote: its contents are on the disk afterwards. Errors: as of PreparedFile.
 Result<> syncFile(const std::filesystem::path& file);
 /// Puts it where `path` is, and makes that last. Errors: as of PreparedFile.

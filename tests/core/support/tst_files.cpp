@@ -70,6 +70,26 @@ private slots:
         QCOMPARE(count(), 3);
     }
 
+    /// Between the name that a complete file gets and its place there is a moment to be killed in.
+    void whatAKilledProgramLeftBesideAFileGoesWhenItIsWrittenAgain()
+    {
+        const pid_t gone = ::fork();
+        if (gone == 0)
+            ::_exit(0);
+        QVERIFY(::waitpid(gone, nullptr, 0) == gone);
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        const auto touch = [&](const std::string& name) { QVERIFY(writeFileAtomically(dir->path() / name, "x")); };
+        const std::string left = ".a.txt." + std::to_string(gone) + ".0123ab", alive = ".a.txt.1.0123ab",
+                          other = ".b.txt." + std::to_string(gone) + ".0123ab", own = ".a.txt.old";
+        for (const std::string& name : {left, alive, other, own})
+            touch(name);
+        touch("a.txt");
+        QVERIFY(!std::filesystem::exists(dir->path() / left));
+        for (const std::string& name : {alive, other, own, std::string("a.txt")})
+            QVERIFY2(std::filesystem::exists(dir->path() / name), name.c_str());
+    }
+
     void aTempDirGoesWithItsContents()
     {
         std::filesystem::path path;
