@@ -20,9 +20,9 @@ namespace lathe::graph {
 ///                                     final..., stacked..., count = loop_end(iteration, next condition, next...,
 ///                                     rows...)
 ///
-/// What a body captures is read directly; what it captures and does not use goes, with what was computed for it. Where a
-/// loop's body wants what it only reads in another order of dimensions, that is made in front of the loop. The order of
-/// nodes means something here: no pass may be run behind this. A graph without control flow comes back as it is.
+/// What a body captures is read directly; what it captures and does not use goes, with what was computed for it. Where
+/// a loop's body wants what it only reads in another order of dimensions, that is made in front of the loop. The order
+/// of nodes means something here: no pass may be run behind this. A graph without control flow comes back as it is.
 /// Errors: those of verify().
 Result<Graph> flatten(Graph graph);
 

@@ -594,9 +594,4 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
     return std::unique_ptr<TuningSession>(std::move(session));
 }
 
-Error notInReplay(std::string_view what)
-{
-    return makeError(Errc::InvalidArgument, say(Msg::ReplayRefuses, phrase(what)));
-}
-
 } // namespace lathe::session

@@ -241,6 +241,7 @@ private slots:
             for (std::size_t i = 0; i < want.size(); ++i)
                 QVERIFY2(std::abs(got[i] - want[i]) < 1e-5F,
                          qPrintable(QString("%1[%2] is %3, not %4").arg(name.c_str()).arg(i).arg(got[i]).arg(want[i])));
+        }
     }
 
     void exportedModelsComputeTheSameAfterReimport_data()

@@ -297,7 +297,8 @@ private:
             }
             const LoadedModel& model = *m_models[m_staged.variants[i].source];
             const auto checked = verifyExported(m_staged.file, model, m_stop, m_given, variant.target);
-            if (!checked && checked.error().code == Errc::RunTimeout && runSecondsOf(model, !allGiven()) < kRunSeconds) {
+            if (!checked && checked.error().code == Errc::RunTimeout
+                && runSecondsOf(model, !allGiven()) < kRunSeconds) {
                 variant.notVerified = checked.error().message; // a loop that does not end on made-up inputs
                 m_report.aboutNotVerified = checked.error().about;
                 continue;

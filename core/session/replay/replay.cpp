@@ -316,4 +316,9 @@ Result<std::unique_ptr<TuningSession>> openReplay(OpenOptions options)
                                         static_cast<std::size_t>(run - runs.begin()), std::move(script)));
 }
 
+Error notInReplay(std::string_view what)
+{
+    return makeError(Errc::InvalidArgument, say(Msg::ReplayRefuses, phrase(what)));
+}
+
 } // namespace lathe::session
