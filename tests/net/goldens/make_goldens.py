@@ -304,6 +304,9 @@ def main():
                             model.graph.initializer.append(tensor_of(f"golden:{s}:{name}", np.asarray(array)))
                 with_results += not isinstance(results, str)
                 written.append(model.SerializeToString())
+        if not written:
+            print(f"{op}: no case can be made", file=sys.stderr)
+            continue
         with open(here / f"{op}.cases", "wb") as out:
             for model in written:
                 out.write(struct.pack("<I", len(model)) + model)
