@@ -44,6 +44,7 @@ void addCompare(CLI::App& app, Action& run);
 void addGate(CLI::App& app, Action& run);
 void addBudget(CLI::App& app, Action& run);
 void addReplay(CLI::App& app, Action& run);
+void addGain(CLI::App& app, Action& run);
 void addReport(CLI::App& app, Action& run);
 void addRoofline(CLI::App& app, Action& run);
 void addHeadStart(CLI::App& app, Action& run);

@@ -21,6 +21,7 @@ void addCommands(CLI::App& app, Action& run)
     addGate(app, run);
     addBudget(app, run);
     addReplay(app, run);
+    addGain(app, run);
     addReport(app, run);
     addRoofline(app, run);
     addHeadStart(app, run);

@@ -1,5 +1,7 @@
 #include "app/cli/event_json.h"
 
+#include "app/cli/verdict_text.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -65,6 +67,7 @@ struct Writer
     {
         out["event"] = "estimate";
         putFinite(out, "ms", e.ms);
+        putFinite(out, "tasks_ms", e.tasksMs);
         if (std::isfinite(e.low) && std::isfinite(e.high))
             out["band"] = {e.low, e.high};
         putFinite(out, "eta_s", e.etaSeconds);
@@ -79,6 +82,12 @@ struct Writer
         putFinite(out, "ms", e.ms);
         putFinite(out, "max_rel_error", e.maxRelError);
         out["estimated_ms"] = toJson(e.estimated);
+        out["machine"] = toJson(e.machine);
+    }
+    void operator()(const VerdictEvent& e) const
+    {
+        out["event"] = "verdict";
+        out.update(verdictJson(e));
     }
     void operator()(const LimitsEvent& e) const
     {

@@ -1,7 +1,6 @@
 #include "core/session/roofline.h"
 
 #include "app/cli/command.h"
-#include "core/graph/task.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -37,6 +36,7 @@ void printJson(const std::vector<session::TaskView>& tasks, const std::vector<se
                          {"compute_ms", number(row.computeMs)},
                          {"memory_ms", number(row.memoryMs)},
                          {"of_limit", number(row.shareOfLimit)},
+                         {"effective", row.effective},
                          {"bound", row.memoryBound() ? "memory" : "compute"}});
     }
     print("{}\n", nlohmann::json({{"gflops", limits.gflops}, {"levels", levels}, {"tasks", table}})
@@ -77,13 +77,13 @@ Result<> showRoofline(const ModelArguments& model, bool asJson)
         }
         print("{:>3} {:>9.4f} {:>9.1f} {:>7.1f}% {:>8.1f} {:>7} {:>9} {:>7.1f}%  {}{}\n", task.weight, task.bestMs,
               row.gflops, 100 * row.gflops / limits.gflops, row.gbytesPerS, row.level, bound, 100 * row.shareOfLimit,
-              task.name, graph::tradesAccuracy(task.bestAlternative) ? " (" + task.bestAlternative + ")" : "");
+              task.name, row.effective ? " (" + task.bestAlternative + ": effective figures)" : "");
         least += row.lowerBoundMs * task.weight;
         all += task.bestMs * task.weight;
     }
     if (all > 0)
-        print("tuned tasks together {:.3f} ms, {:.1f}% of the limit ({:.3f} ms; winograd needs fewer operations than "
-              "it allows for)\n",
+        print("tuned tasks together {:.3f} ms, {:.1f}% of the limit ({:.3f} ms); effective figures count the "
+              "operations of the direct algorithm, of which winograd needs fewer\n",
               all, 100 * least / all, least);
     return {};
 }

@@ -21,6 +21,25 @@ struct TuneArguments
     bool json = false;
 };
 
+/// A budget that is given for a run that goes on is on top of what it had; where none is given, what was left counts.
+Result<> putOnTop(const session::TuningSession& session, session::TuneOptions& tune)
+{
+    if (!tune.resume || (tune.seconds == 0 && tune.trials == 0))
+        return {};
+    LATHE_TRY_ASSIGN(const auto history, session.history());
+    LATHE_TRY_ASSIGN(const auto runs, history->runs());
+    if (runs.empty())
+        return {}; // start() says so
+    if (tune.seconds > 0)
+        tune.seconds += runs.back().activeSeconds;
+    if (tune.trials > 0) {
+        LATHE_TRY_ASSIGN(const auto rounds, history->rounds(runs.back().id));
+        for (const session::RoundView& round : rounds)
+            tune.trials += round.trials;
+    }
+    return {};
+}
+
 Result<> tune(TuneArguments& arguments)
 {
     LATHE_TRY(arguments.options.problem);
@@ -50,6 +69,7 @@ Result<> tune(TuneArguments& arguments)
     if (const std::string& file = tune.headStart; !file.empty() && file != session::kNoHeadStart && !tune.resume)
         LATHE_TRY(session::checkHeadStart(file));
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));
+    LATHE_TRY(putOnTop(*session, tune));
     installInterrupt();
     TuneOutput output(*session, arguments.json, tune.verbose);
     session->setObserver(&output);

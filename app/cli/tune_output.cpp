@@ -2,6 +2,7 @@
 
 #include "app/cli/event_json.h"
 #include "app/cli/output.h"
+#include "app/cli/verdict_text.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -82,6 +83,8 @@ void TuneOutput::onEvents(std::span<const Event> events)
             m_estimate = *estimate;
         } else if (const auto* measured = std::get_if<MeasuredEvent>(&event.what)) {
             (measured->untuned ? m_untunedMs : m_measuredMs) = measured->ms;
+        } else if (const auto* verdict = std::get_if<VerdictEvent>(&event.what)) {
+            m_verdict = *verdict;
         } else if (const auto* round = std::get_if<RoundEvent>(&event.what)) {
             m_next = round->task;
         } else if (const auto* state = std::get_if<StateEvent>(&event.what)) {
@@ -129,6 +132,11 @@ void TuneOutput::printText(const Event& event)
               finals->changed, finals->changed == 1 ? "" : "s", number(finals->beforeMs, 3),
               number(finals->afterMs, 3));
         m_drawnLines = 0;
+    } else if (const auto* state = std::get_if<StateEvent>(&event.what);
+               state != nullptr && (state->state == RunState::Starting || state->state == RunState::Finished)
+               && !state->text.empty()) {
+        print("{}\n", state->text); // how far reading earlier results has come; why the run ended early
+        m_drawnLines = 0;
     } else if (const auto* log = std::get_if<LogEvent>(&event.what)) {
         print("{}\n", log->text);
         m_drawnLines = 0;
@@ -145,6 +153,8 @@ void TuneOutput::printText(const Event& event)
         printTime(done->time);
         print("estimated {} ms, measured {} ms, untuned {} ms\n", number(estimatedMs(), 3), number(done->measuredMs, 3),
               number(m_untunedMs, 3));
+        if (m_verdict)
+            print("{}", verdictText(*m_verdict));
     }
 }
 
@@ -163,12 +173,18 @@ void TuneOutput::printTime(const TimeSpent& time)
               row.meaning);
 }
 
-double TuneOutput::estimatedMs() const
+double TuneOutput::tasksMs() const
 {
     double sum = 0;
     for (const auto& task : m_tasks)
         sum += task.bestMs * task.weight; // not a number while one is unknown
     return sum;
+}
+
+double TuneOutput::estimatedMs() const
+{
+    const double beside = m_estimate.ms - m_estimate.tasksMs;
+    return tasksMs() + (std::isfinite(beside) ? beside : 0);
 }
 
 double TuneOutput::trialsPerSecond() const
@@ -191,9 +207,10 @@ void TuneOutput::printTable()
               number(100 * task.bestMs * task.weight / total, 1), task.trials, task.errors, task.name,
               task.bestAlternative.empty() || task.bestAlternative == "direct" ? ""
                                                                                : " (" + task.bestAlternative + ")");
-    print("{}  estimated {} ms  measured {} ms  untuned {} ms  {} trials, {:.1f}/s, {} failed{}\n", clock(m_atSeconds),
-          number(estimatedMs(), 3), number(m_measuredMs, 3), number(m_untunedMs, 3), m_trials, trialsPerSecond(),
-          m_errors, std::isfinite(m_estimate.etaSeconds) ? "  " + clock(m_estimate.etaSeconds) + " left" : "");
+    print("{}  estimated {} ms (tasks {})  measured {} ms  untuned {} ms  {} trials, {:.1f}/s, {} failed{}\n",
+          clock(m_atSeconds), number(estimatedMs(), 3), number(tasksMs(), 3), number(m_measuredMs, 3),
+          number(m_untunedMs, 3), m_trials, trialsPerSecond(), m_errors,
+          std::isfinite(m_estimate.etaSeconds) ? "  " + clock(m_estimate.etaSeconds) + " left" : "");
     if (std::isfinite(m_estimate.forecastMs))
         print("likely {} ms at the end ({} to {})\n", number(m_estimate.forecastMs, 3),
               number(m_estimate.forecastLow, 3), number(m_estimate.forecastHigh, 3));

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 
 namespace lathe::cli {
 
@@ -25,7 +26,8 @@ private:
     void printText(const session::Event& event);
     void printTable();
     void printTime(const session::TimeSpent& time);
-    double estimatedMs() const; ///< with the best of all runs, as the whole network is measured
+    double tasksMs() const; ///< with the best of all runs, as the whole network is measured
+    double estimatedMs() const; ///< that, and what the network has beside its tasks
     double trialsPerSecond() const; ///< since the run was started or resumed
 
     const session::TuningSession& m_session;
@@ -36,6 +38,7 @@ private:
     std::string m_failure;
     std::vector<session::TaskView> m_tasks; ///< for names; figures are kept up to date from events
     session::EstimateEvent m_estimate;
+    std::optional<session::VerdictEvent> m_verdict;
     double m_measuredMs = session::kUnknown, m_untunedMs = session::kUnknown;
     std::int64_t m_trials = 0, m_errors = 0;
     std::int32_t m_next = -1;

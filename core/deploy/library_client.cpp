@@ -229,6 +229,7 @@ struct LibraryClient::Impl
         request.set_min_repeat_ms(plan.minRepeatMs);
         request.set_max_seconds(plan.maxSeconds);
         request.set_run_seconds(once.seconds);
+        request.set_whole_only(plan.wholeOnly);
         // Far more than the method takes: what does not end by then hangs.
         const double runs = std::max<double>(plan.repeat, kMostBenchRuns);
         const double oneRepeat = std::max((plan.number + 2) * once.seconds, plan.minRepeatMs * 1e-3);
@@ -246,6 +247,7 @@ struct LibraryClient::Impl
         for (const auto& row : timed.functions())
             times.functions.push_back({row.name(), row.kind(), row.ms(), row.min_ms()});
         times.callMs = timed.call_ms();
+        times.controlNs = timed.control_ns();
         times.threads = threads;
         return times;
     }

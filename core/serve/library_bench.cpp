@@ -1,5 +1,6 @@
 #include "core/serve/library_bench.h"
 
+#include "core/runtime/control_kernel.h"
 #include "core/runtime/pool.h"
 
 #include <algorithm>
@@ -15,25 +16,42 @@ constexpr std::uint32_t kTurns = 10;
 constexpr double kSeconds = 0.4; ///< of the network's runs, where that is more than kLeastRepeats
 constexpr double kLeastRepeats = 30, kMostRepeats = 200;
 
-/// Fork and join of nothing by the runtime's own pool: what each run of a library adds.
-double dispatchMs(unsigned threads)
+/// Of a dispatch of `task` by the runtime's own pool, as a library's runs have one; not-a-number if there is no pool.
+double dispatchNs(unsigned threads, runtime::Pool::Task task, const runtime::RepeatPlan& plan)
 {
     runtime::PoolOptions options;
     options.threads = threads;
     runtime::Pool* pool = runtime::Pool::create(options);
     if (pool == nullptr)
         return std::numeric_limits<double>::quiet_NaN();
-    double ns[11] = {};
-    const runtime::RepeatPlan plan{200, std::size(ns), 0, 0, 1};
+    struct Dispatch
+    {
+        runtime::Pool* pool;
+        runtime::Pool::Task task;
+    } dispatch{pool, task};
+    std::vector<double> ns(plan.repeat);
     runtime::timeRepeats(
         plan,
         [](void* p) -> std::int32_t {
-            static_cast<runtime::Pool*>(p)->run([](void*, std::uint32_t, std::uint32_t) {}, nullptr);
+            const auto* d = static_cast<const Dispatch*>(p);
+            d->pool->run(d->task, nullptr);
             return 0;
         },
-        pool, ns);
+        &dispatch, ns.data());
     runtime::Pool::destroy(pool);
-    return runtime::summarize(ns, std::size(ns)).median * 1e-6;
+    return runtime::summarize(ns.data(), ns.size()).median;
+}
+
+/// Fork and join of nothing: what each run of a library adds.
+double dispatchMs(unsigned threads)
+{
+    return dispatchNs(threads, [](void*, std::uint32_t, std::uint32_t) {}, {200, 11, 0, 0, 1}) * 1e-6;
+}
+
+/// The middle of three: one that another program strikes, and one at a lucky moment, do not count.
+double controlNs(unsigned threads)
+{
+    return dispatchNs(threads, [](void*, std::uint32_t, std::uint32_t) { runtime::controlKernel(); }, {1, 3, 0, 0, 1});
 }
 
 struct BenchRuns
@@ -88,8 +106,27 @@ std::vector<double> middling(const std::vector<ChainRow>& functions)
 
 } // namespace
 
+namespace {
+
+/// One turn of several: the library ran just before, on inputs of its own.
+Result<wire::LibraryTimes> timeTurn(LoadedLibrary& library, const wire::LibraryPlan& plan)
+{
+    wire::LibraryTimes times;
+    const double before = controlNs(library.threads());
+    const runtime::RepeatPlan repeats{plan.number, std::max(1U, plan.repeat), plan.minRepeatMs, 0, 1};
+    LATHE_TRY_ASSIGN(times.runsNs, library.time(repeats));
+    times.controlNs = std::max(before, controlNs(library.threads())); // the state that the runs stood between
+    times.callMs = std::numeric_limits<double>::quiet_NaN();
+    times.threads = library.threads();
+    return times;
+}
+
+} // namespace
+
 Result<wire::LibraryTimes> benchLibrary(LoadedLibrary& library, const wire::LibraryPlan& plan, double runSeconds)
 {
+    if (plan.wholeOnly)
+        return timeTurn(library, plan);
     const BenchRuns runs = runsWithin(plan, runSeconds);
     for (int i = 0; i < runs.first; ++i) // clocks, caches and page tables settle
         LATHE_TRY(library.run());

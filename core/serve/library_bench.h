@@ -6,7 +6,8 @@
 namespace lathe::serve {
 
 /// The benchmark's method: a few runs until clocks, caches and page tables settle; then, ten times in alternation, runs
-/// of the whole network and sweeps over its instructions, each timed right after the one before it.
+/// of the whole network and sweeps over its instructions, each timed right after the one before it. With plan.wholeOnly
+/// just the runs, plan.repeat of them, at least one.
 ///
 /// @param runSeconds  how long a run of the library took just before, on the inputs that it has.
 /// Errors: Internal with the library's words. Threads: that of the library; the machine should do nothing else.

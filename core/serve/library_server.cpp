@@ -136,7 +136,7 @@ Result<> LibraryServer::time(const wire::TimeLibrary& request)
     wire::LibraryTimed& timed = *answer.mutable_library_timed();
     timed.set_id(request.id());
     const wire::LibraryPlan plan{std::max(1U, request.number()), request.repeat(), request.min_repeat_ms(),
-                                 request.max_seconds()};
+                                 request.max_seconds(), request.whole_only()};
     auto times = m_library ? benchLibrary(*m_library, plan, request.run_seconds())
                            : Result<wire::LibraryTimes>(noLibrary());
     if (times) {
@@ -149,6 +149,7 @@ Result<> LibraryServer::time(const wire::TimeLibrary& request)
             row.set_min_ms(function.minMs);
         }
         timed.set_call_ms(times->callMs);
+        timed.set_control_ns(times->controlNs);
     } else {
         wire::setFailure(timed.mutable_failure(), times.error());
     }

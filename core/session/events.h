@@ -1,7 +1,10 @@
 #pragma once
 
 #include "core/deploy/estimate_parts.h"
+#include "core/measure/machine_state.h"
 #include "core/session/time_spent.h"
+#include "core/session/verdict/diagnosis.h"
+#include "core/session/verdict/gain.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
 
@@ -38,7 +41,7 @@ struct RoundDoneEvent
     std::int32_t task = -1;
     std::int32_t trials = 0;
     TimeSpent time; ///< since the previous round or finals ended, so with what was done in between
-    double estimateMs = kUnknown;
+    double estimateMs = kUnknown; ///< EstimateEvent::ms
 };
 
 /// Budgets, as a person changed them, have reached the run.
@@ -68,12 +71,15 @@ struct FinalsEvent
 
 struct EstimateEvent
 {
-    double ms = kUnknown; ///< sum of weight x best; NaN while some task has no valid program
+    /// Of the network: the tasks' sum, and what a run of the network has beside it (functions that are no task, the
+    /// chain, the call) as it was measured last. NaN while some task has no valid program.
+    double ms = kUnknown;
     double low = kUnknown, high = kUnknown; ///< band, while `ms` is NaN and some task has a valid program
     double etaSeconds = kUnknown;
     /// Where a run with a budget is likely to end, and a band for four of five (forecast.h); NaN without a budget, and
     /// while some task has no valid program.
     double forecastMs = kUnknown, forecastLow = kUnknown, forecastHigh = kUnknown;
+    double tasksMs = kUnknown; ///< sum of weight x best alone; NaN as `ms`, and in projects of older versions
 };
 
 struct MeasuredEvent
@@ -82,6 +88,20 @@ struct MeasuredEvent
     double maxRelError = kUnknown;
     bool untuned = false; ///< the baseline with default schedules
     deploy::EstimateParts estimated; ///< of the same build, measured in the same minute
+    measure::MachineState machine = {}; ///< meanwhile
+    /// Functions that are no task, and the call: known of an untuned network, too.
+    double besideTasksMs = kUnknown;
+    SmallFunctions small = {};
+};
+
+/// Whether the tuned network is faster than the untuned one, and what speaks against believing it. Told once, before
+/// a run ends, and whenever both are measured again.
+struct VerdictEvent
+{
+    Gain gain; ///< unknown where the run was stopped before, or nothing can be measured
+    measure::MachineState machine; ///< while the pairs were timed
+    std::vector<Finding> findings; ///< gravest first
+    bool isKnown() const { return gain.verdict() != Verdict::Unknown || !findings.empty(); }
 };
 
 /// What the run's device can do at most.
@@ -129,7 +149,7 @@ struct DoneEvent
 {
     std::int64_t trials = 0;
     double seconds = 0;
-    double estimatedMs = kUnknown;
+    double estimatedMs = kUnknown; ///< EstimateEvent::ms
     double measuredMs = kUnknown;
     std::map<std::string, std::int64_t> errors; ///< count by code
     TimeSpent time; ///< of the whole run, as far as its project tells
@@ -148,7 +168,7 @@ struct Event
 {
     double atSeconds = 0;
     std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent,
-                 DoneEvent, RoundDoneEvent, BudgetEvent, LimitsEvent, RewindEvent, FinalsEvent>
+                 DoneEvent, RoundDoneEvent, BudgetEvent, LimitsEvent, RewindEvent, FinalsEvent, VerdictEvent>
         what;
 };
 

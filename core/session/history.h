@@ -1,6 +1,8 @@
 #pragma once
 
 #include "core/deploy/estimate_parts.h"
+#include "core/session/events.h"
+#include "core/session/report/checks.h"
 #include "core/session/time_spent.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
@@ -142,8 +144,9 @@ struct RoundView
     std::string reason; ///< RoundEvent::reason; empty in projects of older versions
     TimeSpent time; ///< RoundDoneEvent::time; empty in projects of the oldest versions
     double atSeconds = 0; ///< at its end
-    double estimateMs = kUnknown;
+    double estimateMs = kUnknown; ///< EstimateEvent::ms; of older versions its tasks' sum
     double bestMs = kUnknown; ///< of its trials
+    double tasksMs = kUnknown; ///< EstimateEvent::tasksMs
 };
 
 /// One run, as stored.
@@ -165,6 +168,7 @@ struct RunView
         TimeSpent time; ///< FinalsEvent::time; of older versions: the finals alone
     };
     std::vector<Finals> finals = {};
+    VerdictEvent verdict = {}; ///< the latest; unknown where nothing was judged
     /// When the run stopped or ended, and DoneEvent::rest: rounds, finals and these hold all of its time.
     std::vector<std::pair<double, TimeSpent>> rests = {};
 };
@@ -177,6 +181,7 @@ struct QualityView
     double spread = kUnknown; ///< (slowest - fastest) / fastest of the repeats of a trial that has several
     double controlNs = kUnknown; ///< of the control kernel, which is always the same: what drifts is the machine
     double mhz = kUnknown, celsius = kUnknown, load = kUnknown; ///< where the system tells
+    double others = kUnknown, stolen = kUnknown; ///< MachineState's, over the whole round; likewise
     struct DeviceSeconds
     {
         double upload = 0, measure = 0;
@@ -209,6 +214,8 @@ public:
     virtual Result<std::vector<FailureView>> failures(std::stop_token stop) = 0; ///< most frequent first
     virtual Result<std::vector<RunView>> runs() = 0; ///< of this model and target, oldest first
     virtual Result<std::vector<RoundView>> rounds(std::int64_t run) = 0;
+    /// What the report checks, as the project stands now.
+    virtual Result<std::vector<Check>> checks() = 0;
     /// Of rounds from `fromRound` on. Errors: Cancelled, StoreFailed.
     virtual Result<std::vector<QualityView>> quality(std::int64_t run, std::int32_t fromRound,
                                                      std::stop_token stop) = 0;

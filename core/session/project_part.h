@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/session/events.h"
 #include "core/session/log_import.h"
 #include "core/session/options/options.h"
 #include "core/session/progress.h"
@@ -31,6 +32,9 @@ public:
     /// Stored with the project; a run follows from its next round on. Errors: InvalidArgument (no such task, a boost
     /// that is not positive, a negative cap), StoreFailed.
     virtual Result<> setBudget(std::int32_t task, const TaskBudget& budget) = 0;
+    /// Of the run that goes on, in all, from its next round on: seconds of active time, and trials; 0: no limit.
+    /// InvalidArgument: a negative figure, or no run goes on.
+    virtual Result<> setRunBudget(double seconds, std::int64_t trials) = 0;
     /// Seconds that a candidate may run, for the run that goes on (from its next round) and those to come.
     /// InvalidArgument.
     virtual Result<> setRunTimeout(double seconds) = 0;
@@ -43,7 +47,12 @@ public:
     virtual Result<std::vector<RemeasuredTrial>> remeasure(std::span<const std::string> trials,
                                                            const RemeasureOptions& options, const Progress& progress,
                                                            std::stop_token stop) = 0;
-    virtual bool isRemeasuring() const = 0; ///< no run starts meanwhile
+    virtual bool isRemeasuring() const = 0; ///< so, or by measureAgain(): no run starts meanwhile
+    /// Times the network with the best records and with default schedules in turns, as a run does at its end, stores
+    /// what comes of it with the latest run, and tells the observer: a MeasuredEvent and a VerdictEvent. Blocks for
+    /// some ten seconds: call it off the GUI thread. Errors: InvalidArgument (a run goes on), NotFound (nothing was
+    /// tuned yet), Unsupported (not on this machine), those of an export, Cancelled, StoreFailed.
+    virtual Result<VerdictEvent> measureAgain(std::stop_token stop) = 0;
     /// Takes records from tuning logs, line by line: Lathe's own export of records, and logs of the reference's
     /// auto-scheduler whose workloads the network has. What another tuner measured elsewhere is no candidate for an
     /// export before remeasure() measured it here. A stop keeps what was taken. Blocks: call it off the GUI thread; may

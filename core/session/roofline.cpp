@@ -1,5 +1,6 @@
 #include "core/session/roofline.h"
 
+#include "core/graph/task.h"
 #include "core/measure/measurer.h"
 #include "core/session/back_ends.h"
 #include "core/store/project.h"
@@ -73,6 +74,31 @@ double msOf(double bytes, const DeviceLimits::Level& level)
     return bytes / level.gbytesPerS * 1e-6;
 }
 
+struct Traffic
+{
+    double ms = 0;
+    const DeviceLimits::Level* most = nullptr; ///< that most of the bytes come from
+};
+
+/// As quick as caches can serve so many bytes: as much as the fastest holds comes from there, and so on. A cache that
+/// holds half of them may well serve that half.
+Traffic leastTraffic(double bytes, const DeviceLimits& limits)
+{
+    Traffic traffic;
+    double most = -1;
+    for (const DeviceLimits::Level& level : limits.levels) {
+        const bool last = &level == &limits.levels.back();
+        const double part = last || level.bytes <= 0 ? bytes : std::min(bytes, level.bytes);
+        traffic.ms += msOf(part, level);
+        bytes -= part;
+        if (part > most) {
+            most = part;
+            traffic.most = &level;
+        }
+    }
+    return traffic;
+}
+
 } // namespace
 
 std::vector<RooflineRow> roofline(std::span<const TaskView> tasks, const DeviceLimits& limits)
@@ -87,19 +113,25 @@ std::vector<RooflineRow> roofline(std::span<const TaskView> tasks, const DeviceL
         row.bytes = task.bytes;
         if (limits.known()) {
             const double activations = task.bytes - task.weightBytes;
-            const DeviceLimits::Level& near = fastestThatHolds(activations, limits);
+            const Traffic near = leastTraffic(activations, limits);
             const DeviceLimits::Level& far = fastestThatHolds(allWeights, limits);
-            row.memoryMs = msOf(activations, near) + msOf(task.weightBytes, far);
-            row.level = (msOf(task.weightBytes, far) > msOf(activations, near) ? far : near).name;
+            row.memoryMs = near.ms + msOf(task.weightBytes, far);
+            row.level = (msOf(task.weightBytes, far) > near.ms ? far : *near.most).name;
             row.computeMs = task.flop / limits.gflops * 1e-6;
             row.lowerBoundMs = std::max(row.memoryMs, row.computeMs);
             row.shareOfLimit = row.lowerBoundMs / task.bestMs;
         }
+        row.effective = isEffective(task);
         row.gflops = task.flop / task.bestMs * 1e-6;
         row.gbytesPerS = row.bytes / task.bestMs * 1e-6;
         rows.push_back(std::move(row));
     }
     return rows;
+}
+
+bool isEffective(const TaskView& task)
+{
+    return graph::tradesAccuracy(task.bestAlternative);
 }
 
 void setLeastMs(std::span<TaskView> tasks, const DeviceLimits& limits)

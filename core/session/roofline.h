@@ -22,7 +22,7 @@ DeviceLimits latestLimits(const store::Project& project, std::string_view target
 /// limits.
 Result<DeviceLimits> measureLimits(const std::string& target);
 
-/// A task beside the limits. A convolution by winograd may be faster than its multiply-adds allow.
+/// A task beside the limits.
 struct RooflineRow
 {
     std::int32_t task = -1;
@@ -32,11 +32,17 @@ struct RooflineRow
     double lowerBoundMs = kUnknown; ///< the greater of both
     double shareOfLimit = kUnknown; ///< that over the best latency
     double gflops = kUnknown, gbytesPerS = kUnknown; ///< of the best latency
+    /// The best program does fewer operations than its operator is counted with, as winograd's: `gflops` and
+    /// `shareOfLimit` are of the count, and the latter may pass 1.
+    bool effective = false;
     bool memoryBound() const { return memoryMs > computeMs; }
 };
-/// `tasks` are all of a network: activations come from the fastest level that holds the task's own, weights from the
-/// fastest that holds the weights of all, since the others' pass between two uses of one.
+/// `tasks` are all of a network: activations come from the fastest level as far as it holds them, the rest from the next
+/// one, and so on; weights from the fastest that holds the weights of all, since the others' pass between two uses of
+/// one.
 std::vector<RooflineRow> roofline(std::span<const TaskView> tasks, const DeviceLimits& limits);
+/// RooflineRow::effective of a task's best program.
+bool isEffective(const TaskView& task);
 /// Fills TaskView::lowerBoundMs.
 void setLeastMs(std::span<TaskView> tasks, const DeviceLimits& limits);
 

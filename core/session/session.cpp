@@ -5,9 +5,11 @@
 #include "core/session/back_ends.h"
 #include "core/session/exports/exporter.h"
 #include "core/session/exports/kernel_choices.h"
+#include "core/session/exports/network_bench.h"
 #include "core/session/options/options_json.h"
 #include "core/session/options/tune_options.h"
 #include "core/session/project/log_importer.h"
+#include "core/session/project/measure_again.h"
 #include "core/session/project/project_history.h"
 #include "core/session/project/remeasure.h"
 #include "core/session/replay/replay.h"
@@ -83,10 +85,20 @@ public:
     std::vector<TaskBudget> budgets() const override { return m_steering.budgets(); }
     Result<> setBudget(std::int32_t task, const TaskBudget& budget) override;
     Result<> setRunTimeout(double seconds) override;
+    Result<> setRunBudget(double seconds, std::int64_t trials) override
+    {
+        if (!isActive())
+            return makeError(Errc::InvalidArgument, say(Msg::NoRunToChange));
+        if (!(seconds >= 0) || !std::isfinite(seconds) || trials < 0)
+            return makeError(Errc::InvalidArgument, say(Msg::TimeLimitNotPositive, seconds));
+        m_steering.setRunBudget({seconds, trials});
+        return {};
+    }
     double runTimeout() const override { return m_steering.runTimeout().value_or(TuneOptions().timeoutSeconds); }
 
     Result<std::vector<RemeasuredTrial>> remeasure(std::span<const std::string> trials, const RemeasureOptions& options,
                                                    const Progress& progress, std::stop_token stop) override;
+    Result<VerdictEvent> measureAgain(std::stop_token stop) override;
     bool isRemeasuring() const override
     {
         const std::scoped_lock lock(m_oneAtATime);
@@ -107,6 +119,8 @@ public:
                                   std::stop_token stop) override;
 
 private:
+    template<typename Measured>
+    Result<Measured> alone(const std::function<Result<Measured>(store::Project& writer)>& measure);
     /// A reader's own connection, so that views never wait for the run's writer.
     Result<store::Project> reader() const
     {
@@ -145,6 +159,29 @@ private:
     bool m_remeasuring = false;
     std::atomic<bool> m_canResume = false; ///< kept, since views ask ten times a second
 };
+
+/// With a connection that writes, while no run goes on or starts, and nothing else is measured.
+template<typename Measured>
+Result<Measured> Session::alone(const std::function<Result<Measured>(store::Project& writer)>& measure)
+{
+    if (!m_project)
+        return makeError(Errc::NotFound, say(Msg::NoProjectToMeasure));
+    {
+        const std::scoped_lock lock(m_oneAtATime);
+        if (isActive())
+            return makeError(Errc::InvalidArgument, say(Msg::RunGoesOnMeasure));
+        if (std::exchange(m_remeasuring, true))
+            return makeError(Errc::InvalidArgument, say(Msg::MeasuringGoesOn));
+    }
+    const auto work = [&]() -> Result<Measured> {
+        LATHE_TRY_ASSIGN(store::Project writer, m_project->beside());
+        return measure(writer);
+    };
+    auto measured = work();
+    const std::scoped_lock lock(m_oneAtATime);
+    m_remeasuring = false;
+    return measured;
+}
 
 std::map<std::string, std::int32_t> Session::taskIndices() const
 {
@@ -385,26 +422,21 @@ Result<std::vector<RemeasuredTrial>> Session::remeasure(std::span<const std::str
                                                         const RemeasureOptions& options, const Progress& progress,
                                                         std::stop_token stop)
 {
-    if (!m_project)
-        return makeError(Errc::NotFound, say(Msg::NoProjectToMeasure));
-    {
-        const std::scoped_lock lock(m_oneAtATime);
-        if (isActive())
-            return makeError(Errc::InvalidArgument, say(Msg::RunGoesOnMeasure));
-        if (std::exchange(m_remeasuring, true))
-            return makeError(Errc::InvalidArgument, say(Msg::MeasuringGoesOn));
-    }
-    const auto measure = [&]() -> Result<std::vector<RemeasuredTrial>> {
-        RemeasureOptions wanted = options;
-        if (!(wanted.timeoutSeconds > 0))
-            wanted.timeoutSeconds = runTimeout();
-        LATHE_TRY_ASSIGN(store::Project writer, m_project->beside());
-        return remeasureTrials(*modelNow(), writer, wanted, trials, progress, stop);
-    };
-    auto measured = measure();
-    const std::scoped_lock lock(m_oneAtATime);
-    m_remeasuring = false;
-    return measured;
+    RemeasureOptions wanted = options;
+    if (!(wanted.timeoutSeconds > 0))
+        wanted.timeoutSeconds = runTimeout();
+    return alone<std::vector<RemeasuredTrial>>(
+        [&](store::Project& writer) { return remeasureTrials(*modelNow(), writer, wanted, trials, progress, stop); });
+}
+
+Result<VerdictEvent> Session::measureAgain(std::stop_token stop)
+{
+    LATHE_TRY_ASSIGN(const std::vector<Event> events, alone<std::vector<Event>>([&](store::Project& writer) {
+                         return measureNetworkAgain(modelNow(), writer, m_modelRow, tasks(),
+                                                    latestLimits(writer, m_model->target.text()), stop);
+                     }));
+    m_control.tell(events);
+    return std::get<VerdictEvent>(events.back().what);
 }
 
 Result<LogImport> Session::importLogs(std::span<const std::filesystem::path> files, const Progress& progress,
@@ -449,9 +481,9 @@ Result<> Session::start(TuneOptions options)
     setup.control = &m_control;
     setup.steering = &m_steering;
     if (const BackendTraits& traits = m_model->target.traits(); traits.libraries && traits.runsHere)
-        setup.measureNetwork = [this, derived = std::make_shared<deploy::DerivedConstants>()](
-                                   bool untuned, const RecordChoice& choice, std::stop_token stop) {
-            return measureNetwork(*modelNow(), untuned ? nullptr : m_project.get(), choice, stop, derived);
+        setup.measureNetwork = [bench = std::make_shared<NetworkBench>([this] { return modelNow(); }, m_project.get())](
+                                   const NetworkRequest& request, std::stop_token stop) {
+            return bench->measure(request, std::move(stop));
         };
     setup.deviceOpened = [this](std::string_view device) { return deviceOpened(device); };
     m_control.requestPause(false);

@@ -2352,6 +2352,218 @@
             <translation>决赛</translation>
         </message>
         <message>
+            <source>reading earlier results: round {round} of {rounds}</source>
+            <translation>正在读取之前的结果：第 {round} 轮，共 {rounds} 轮</translation>
+        </message>
+        <message>
+            <source>nothing was left of the run&apos;s budget: give it more (--time, --trials)</source>
+            <translation>该运行的预算已用完：请增加预算（--time、--trials）</translation>
+        </message>
+        <message>
+            <source>the run&apos;s budget is now {seconds:.0f} s and {trials} trials in all (0: no limit)</source>
+            <translation>该运行的总预算现为 {seconds:.0f} s 和 {trials} 次试验（0：不限）</translation>
+        </message>
+        <message>
+            <source>no run is going on whose budget could be changed</source>
+            <translation>没有正在进行、可以修改预算的运行</translation>
+        </message>
+        <message>
+            <source>the tuned network was not timed beside the untuned one</source>
+            <translation>没有把调优后的网络与未调优的网络放在一起计时</translation>
+        </message>
+        <message>
+            <source>{ratio:.2f} times as fast as untuned (95 % interval {low:.2f} to {high:.2f}, {pairs} pairs of turns): {ms:.3f} ms instead of {untuned:.3f} ms</source>
+            <translation>速度是未调优时的 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，{pairs} 对轮流计时）：{ms:.3f} ms，未调优时为 {untuned:.3f} ms</translation>
+        </message>
+        <message>
+            <source>slower than untuned: takes {ratio:.2f} times as long (95 % interval {low:.2f} to {high:.2f}, {pairs} pairs of turns): {ms:.3f} ms instead of {untuned:.3f} ms</source>
+            <translation>比未调优时慢：耗时是其 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，{pairs} 对轮流计时）：{ms:.3f} ms，未调优时为 {untuned:.3f} ms</translation>
+        </message>
+        <message>
+            <source>not proven to be faster than untuned: {ratio:.2f} times as fast, but the 95 % interval, {low:.2f} to {high:.2f}, holds 1 ({pairs} pairs of turns): {ms:.3f} ms, untuned {untuned:.3f} ms</source>
+            <translation>未能证明比未调优时快：速度是其 {ratio:.2f} 倍，但 95 % 置信区间 {low:.2f} 至 {high:.2f} 包含 1（{pairs} 对轮流计时）：{ms:.3f} ms，未调优时为 {untuned:.3f} ms</translation>
+        </message>
+        <message>
+            <source>not proven to be faster than untuned: {ratio:.2f} times as fast in {pairs} pairs of turns, and it takes {least} for an interval: {ms:.3f} ms, untuned {untuned:.3f} ms</source>
+            <translation>未能证明比未调优时快：在 {pairs} 对轮流计时中速度是其 {ratio:.2f} 倍，而得出置信区间需要 {least} 对：{ms:.3f} ms，未调优时为 {untuned:.3f} ms</translation>
+        </message>
+        <message>
+            <source>networks for the target {target} are not timed on this machine</source>
+            <translation>目标 {target} 的网络不能在本机计时</translation>
+        </message>
+        <message>
+            <source>{file} holds no run of this model and target: tune it first</source>
+            <translation>{file} 中没有该模型和目标的运行：请先调优</translation>
+        </message>
+        <message>
+            <source>all {tasks} tasks have a valid record</source>
+            <translation>全部 {tasks} 个任务都有有效记录</translation>
+        </message>
+        <message>
+            <source>{covered} of {tasks} tasks have a valid record: an export needs default schedules for the others</source>
+            <translation>{tasks} 个任务中有 {covered} 个有有效记录：导出时其余任务只能用默认调度</translation>
+        </message>
+        <message>
+            <source>the outputs of {verified} of {covered} best records were compared with the reference</source>
+            <translation>{covered} 条最佳记录中有 {verified} 条的输出与参考结果比较过</translation>
+        </message>
+        <message>
+            <source>the whole network, as measured last, took {measured:.4f} ms or {percent:.1f}% of its parts, measured one by one: {sum:.3f} ms (tasks {tasks:.3f}, chain {chain:+.3f}, untuned functions {untuned:.3f}, call {call:.3f})</source>
+            <translation>最近一次测得整个网络耗时 {measured:.4f} ms，是逐个测量的各部分之和的 {percent:.1f}%：{sum:.3f} ms（任务 {tasks:.3f}，衔接 {chain:+.3f}，未调优函数 {untuned:.3f}，调用 {call:.3f}）</translation>
+        </message>
+        <message>
+            <source>the whole network, as measured last, took {percent:.0f}% of the sum of its tasks</source>
+            <translation>最近一次测得整个网络的耗时是各任务之和的 {percent:.0f}%</translation>
+        </message>
+        <message>
+            <source>the whole network was not measured with all tasks tuned</source>
+            <translation>没有在全部任务调优后测量整个网络</translation>
+        </message>
+        <message>
+            <source>{percent:.1f}% of the trials failed</source>
+            <translation>{percent:.1f}% 的试验失败</translation>
+        </message>
+        <message>
+            <source>The machine was busy</source>
+            <translation>机器繁忙</translation>
+        </message>
+        <message>
+            <source>while the network was timed, other programs took {others:.0f} % of the processor time and other guests of the hardware {stolen:.0f} % (of {processors} processors)</source>
+            <translation>网络计时期间，其他程序占用了 {others:.0f} % 的处理器时间，同一硬件上的其他虚拟机占用了 {stolen:.0f} %（共 {processors} 个处理器）</translation>
+        </message>
+        <message>
+            <source>Close what else is running or wait until the machine is quiet, then measure again</source>
+            <translation>请关闭其他正在运行的程序，或等机器空闲后重新测量</translation>
+        </message>
+        <message>
+            <source>Gain not proven</source>
+            <translation>加速未得到证明</translation>
+        </message>
+        <message>
+            <source>Measure again on a quiet machine; if that changes nothing, tune for longer</source>
+            <translation>请在空闲的机器上重新测量；如果结果不变，请延长调优时间</translation>
+        </message>
+        <message>
+            <source>Parts do not add up</source>
+            <translation>各部分之和不符</translation>
+        </message>
+        <message>
+            <source>the network took {measured:.3f} ms, {percent:.0f} % more than the sum of its parts, {sum:.3f} ms</source>
+            <translation>网络耗时 {measured:.3f} ms，比各部分之和 {sum:.3f} ms 多 {percent:.0f} %</translation>
+        </message>
+        <message>
+            <source>the network took {measured:.3f} ms, {percent:.0f} % less than the sum of its parts, {sum:.3f} ms</source>
+            <translation>网络耗时 {measured:.3f} ms，比各部分之和 {sum:.3f} ms 少 {percent:.0f} %</translation>
+        </message>
+        <message>
+            <source>Measure again: both are taken in the same minute, so the machine has changed meanwhile</source>
+            <translation>请重新测量：两者是在同一分钟内测得的，说明机器状态在此期间发生了变化</translation>
+        </message>
+        <message>
+            <source>Processors slowed down</source>
+            <translation>处理器降速</translation>
+        </message>
+        <message>
+            <source>while the network was timed, processors slowed down because of heat {count:.0f} times</source>
+            <translation>网络计时期间，处理器因过热降速 {count:.0f} 次</translation>
+        </message>
+        <message>
+            <source>the control group held the network back for {held:.1f} s of the {seconds:.1f} s in which it was timed: its quota of processor time was used up</source>
+            <translation>在计时的 {seconds:.1f} s 中，控制组让网络等待了 {held:.1f} s：处理器时间配额已用完</translation>
+        </message>
+        <message>
+            <source>processors ran at {mhz:.0f} MHz, and are made for {most:.0f} MHz</source>
+            <translation>处理器运行在 {mhz:.0f} MHz，而标称频率为 {most:.0f} MHz</translation>
+        </message>
+        <message>
+            <source>Let the machine cool down, plug it in, raise the quota or choose the governor &quot;performance&quot;, then measure again</source>
+            <translation>请让机器降温、接通电源、提高配额，或选择 &quot;performance&quot; 调频策略，然后重新测量</translation>
+        </message>
+        <message>
+            <source>The machine was unsteady</source>
+            <translation>机器状态不稳定</translation>
+        </message>
+        <message>
+            <source>the control kernel, which is always the same, took {times:.1f} times as long in its slowest turn as in its fastest</source>
+            <translation>始终不变的对照内核，最慢一轮的耗时是最快一轮的 {times:.1f} 倍</translation>
+        </message>
+        <message>
+            <source>Something comes and goes on this machine or beside it: wait for a calmer moment, then measure again</source>
+            <translation>本机或同一硬件上有程序时断时续地运行：请等到平稳时重新测量</translation>
+        </message>
+        <message>
+            <source>Tasks not searched</source>
+            <translation>有任务未搜索</translation>
+        </message>
+        <message>
+            <source>{count} of {tasks} tasks had their first round at most; they take {percent:.0f} % of the tasks&apos; time, {task} most of it</source>
+            <translation>{tasks} 个任务中有 {count} 个最多只进行了第一轮；它们占任务总耗时的 {percent:.0f} %，其中最多的是 {task}</translation>
+        </message>
+        <message>
+            <source>Resume the run with more time</source>
+            <translation>请给更多时间继续运行</translation>
+        </message>
+        <message>
+            <source>One task dominates</source>
+            <translation>一个任务占大部分</translation>
+        </message>
+        <message>
+            <source>{task} takes {percent:.0f} % of the tasks&apos; time</source>
+            <translation>{task} 占任务总耗时的 {percent:.0f} %</translation>
+        </message>
+        <message>
+            <source>Pin or boost it in the Tasks table, so that it gets most of the trials</source>
+            <translation>请在任务表中固定或加权该任务，使它得到大部分试验</translation>
+        </message>
+        <message>
+            <source>Bound by memory</source>
+            <translation>受内存限制</translation>
+        </message>
+        <message>
+            <source>memory limits {count} of the tasks, which take {percent:.0f} % of the tasks&apos; time</source>
+            <translation>有 {count} 个任务受内存限制，占任务总耗时的 {percent:.0f} %</translation>
+        </message>
+        <message>
+            <source>Further trials win little here: a smaller type (int8, half floats) or a larger batch does</source>
+            <translation>更多试验收效不大：请改用更小的数据类型（int8、半精度）或更大的批量</translation>
+        </message>
+        <message>
+            <source>Functions slow each other down</source>
+            <translation>函数之间相互拖慢</translation>
+        </message>
+        <message>
+            <source>functions that run one behind the other take {percent:.0f} % of the network&apos;s time more than alone ({chain:.3f} ms)</source>
+            <translation>函数依次运行时比单独运行多用了网络耗时的 {percent:.0f} %（{chain:.3f} ms）</translation>
+        </message>
+        <message>
+            <source>Tune with --cache network (the default), so that tasks are timed as the network leaves the caches for them</source>
+            <translation>请用 --cache network（默认）调优，使任务在网络留下的缓存状态下计时</translation>
+        </message>
+        <message>
+            <source>Many small functions</source>
+            <translation>小函数过多</translation>
+        </message>
+        <message>
+            <source>functions that take less than {micros:.0f} µs each: {count}, together {percent:.0f} % of the network&apos;s time</source>
+            <translation>耗时不到 {micros:.0f} µs 的函数有 {count} 个，共占网络耗时的 {percent:.0f} %</translation>
+        </message>
+        <message>
+            <source>Waking the threads costs as much as such functions do: try a target with fewer threads, or a larger batch</source>
+            <translation>对这类函数，唤醒线程的开销与计算相当：请尝试线程更少的目标或更大的批量</translation>
+        </message>
+        <message>
+            <source>Fewer threads than processors</source>
+            <translation>线程少于处理器</translation>
+        </message>
+        <message>
+            <source>the target has {threads} threads, and this machine {processors} processors</source>
+            <translation>目标有 {threads} 个线程，而本机有 {processors} 个处理器</translation>
+        </message>
+        <message>
+            <source>Tune for the target cpu without -threads, unless the network is to share the machine</source>
+            <translation>除非网络要与其他程序共用机器，请改用不带 -threads 的目标 cpu 调优</translation>
+        </message>
+        <message>
             <source>a candidate may run for {seconds} s from now on</source>
             <translation>从现在起，一个候选程序最多运行 {seconds} 秒</translation>
         </message>
@@ -2362,6 +2574,10 @@
         <message>
             <source>measuring the whole network: {reason}</source>
             <translation>测量整个网络：{reason}</translation>
+        </message>
+        <message>
+            <source>timing the tuned and the untuned network in turns: {reason}</source>
+            <translation>轮流计时调优和未调优的网络：{reason}</translation>
         </message>
         <message>
             <source>the untuned network was not measured: it takes more than {percent:.0f} % of the time that the run may take</source>
@@ -4326,8 +4542,8 @@
             <translation>可能范围</translation>
         </message>
         <message>
-            <source>estimated (sum of tasks)</source>
-            <translation>估计（任务之和）</translation>
+            <source>estimated (whole network)</source>
+            <translation>估计（整个网络）</translation>
         </message>
         <message>
             <source>measured (whole network)</source>
@@ -4400,6 +4616,10 @@
         <message>
             <source>high</source>
             <translation>上限</translation>
+        </message>
+        <message>
+            <source>sum of tasks</source>
+            <translation>任务之和</translation>
         </message>
     </context>
     <context>
@@ -4606,6 +4826,26 @@
         <message>
             <source>&amp;Do not ask again</source>
             <translation>不再询问(&amp;D)</translation>
+        </message>
+        <message>
+            <source>Sum of the tasks: %1</source>
+            <translation>任务之和：%1</translation>
+        </message>
+        <message>
+            <source>The budget changes after this round</source>
+            <translation>预算将在本轮之后改变</translation>
+        </message>
+        <message>
+            <source>Pausing after this round</source>
+            <translation>本轮之后暂停</translation>
+        </message>
+        <message>
+            <source>Paused, %1 left</source>
+            <translation>已暂停，剩余 %1</translation>
+        </message>
+        <message>
+            <source>Paused</source>
+            <translation>已暂停</translation>
         </message>
     </context>
     <context>
@@ -5078,6 +5318,22 @@
         <message>
             <source>%1 (%2 %)</source>
             <translation>%1（%2 %）</translation>
+        </message>
+        <message>
+            <source>Taken by others (%)</source>
+            <translation>其他程序占用（%）</translation>
+        </message>
+        <message>
+            <source>processor time of other programs, of all processors</source>
+            <translation>其他程序占全部处理器时间的比例</translation>
+        </message>
+        <message>
+            <source>Stolen (%)</source>
+            <translation>虚拟机占用（%）</translation>
+        </message>
+        <message>
+            <source>processor time of other guests of the hardware</source>
+            <translation>同一硬件上其他虚拟机占用的处理器时间</translation>
         </message>
     </context>
     <context>
@@ -6028,6 +6284,26 @@
             <source>Nothing can be measured: %1</source>
             <translation>无法测量：%1</translation>
         </message>
+        <message>
+            <source>&amp;Start anew</source>
+            <translation>重新开始(&amp;S)</translation>
+        </message>
+        <message>
+            <source>Res&amp;ume run</source>
+            <translation>继续运行(&amp;U)</translation>
+        </message>
+        <message>
+            <source>+5 min</source>
+            <translation>+5 分钟</translation>
+        </message>
+        <message>
+            <source>+20 min</source>
+            <translation>+20 分钟</translation>
+        </message>
+        <message>
+            <source>+1 hour</source>
+            <translation>+1 小时</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::RunNotice</name>
@@ -6546,9 +6822,13 @@ key: %5</source>
             <translation>占极限</translation>
         </message>
         <message>
-            <source>The least time that this device&apos;s limits allow, as a part of the best one. Winograd needs fewer operations than a
-convolution is counted with, and may pass 100 %.</source>
-            <translation>设备极限所允许的最短时间占最佳时间的比例。Winograd 所需运算少于卷积的计数，可能超过 100 %。</translation>
+            <source>The least time that this device&apos;s limits allow, as a part of the best one. Effective figures (eff.) count the
+operations of the direct algorithm, of which winograd needs fewer: they may pass 100 %.</source>
+            <translation>设备极限所允许的最短时间占最佳时间的比例。等效数字（等效）按直接算法的运算计数，Winograd 所需运算更少，因此可能超过 100 %。</translation>
+        </message>
+        <message>
+            <source>%1 % eff.</source>
+            <translation>%1 % 等效</translation>
         </message>
     </context>
     <context>
@@ -6915,6 +7195,10 @@ convolution is counted with, and may pass 100 %.</source>
             <translation>%1  决赛：%3 个任务的 %2 个候选，%4 遍；%5 个任务换了最佳；估计 %6，原为 %7</translation>
         </message>
         <message>
+            <source>network</source>
+            <translation>网络</translation>
+        </message>
+        <message>
             <source>Input sizes: %1</source>
             <translation>输入尺寸：%1</translation>
         </message>
@@ -7042,6 +7326,104 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>%1 needs what Lathe does not support. Export the model without it, or replace these nodes (%2 in all).</source>
             <translation>%1 需要 Lathe 不支持的内容。请在导出模型时避免它们，或替换这些节点（共 %2 个）。</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ResultBanner</name>
+        <message>
+            <source>Result</source>
+            <translation>结果</translation>
+        </message>
+        <message>
+            <source>Measure again</source>
+            <translation>重新测量</translation>
+        </message>
+        <message>
+            <source>Time the tuned network and the untuned one in turns once more</source>
+            <translation>再次轮流计时调优和未调优的网络</translation>
+        </message>
+        <message>
+            <source>Checks…</source>
+            <translation>检查…</translation>
+        </message>
+        <message>
+            <source>What to look at before trusting the figures, and what can be done</source>
+            <translation>相信数字之前应当查看的内容，以及可以采取的办法</translation>
+        </message>
+        <message>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <source>Export a deploy library</source>
+            <translation>导出部署库</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Close until the next result</source>
+            <translation>关闭，直到有新的结果</translation>
+        </message>
+        <message>
+            <source>Timing the tuned network and the untuned one in turns …</source>
+            <translation>正在轮流计时调优和未调优的网络…</translation>
+        </message>
+        <message>
+            <source>Not compared with the untuned network</source>
+            <translation>未与未调优的网络比较</translation>
+        </message>
+        <message>
+            <source>Not proven to be faster than untuned</source>
+            <translation>未能证明比未调优时快</translation>
+        </message>
+        <message>
+            <source>%1 times as fast as untuned</source>
+            <translation>速度是未调优时的 %1 倍</translation>
+        </message>
+        <message>
+            <source>Slower than untuned</source>
+            <translation>比未调优时慢</translation>
+        </message>
+        <message>
+            <source>Do not rely on it yet: %1</source>
+            <translation>暂不可信：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ChecksDialog</name>
+        <message>
+            <source>Checks</source>
+            <translation>检查</translation>
+        </message>
+        <message>
+            <source>Checks of the project</source>
+            <translation>项目的检查</translation>
+        </message>
+        <message>
+            <source>Good</source>
+            <translation>合格</translation>
+        </message>
+        <message>
+            <source>Check</source>
+            <translation>检查项</translation>
+        </message>
+        <message>
+            <source>What can be done</source>
+            <translation>可以采取的办法</translation>
+        </message>
+        <message>
+            <source>What</source>
+            <translation>问题</translation>
+        </message>
+        <message>
+            <source>Evidence</source>
+            <translation>依据</translation>
+        </message>
+        <message>
+            <source>Cure</source>
+            <translation>办法</translation>
         </message>
     </context>
 </TS>

@@ -71,6 +71,38 @@ private slots:
         QCOMPARE(again.size(), m_live.size());
     }
 
+    void aRunEndsWithAVerdict()
+    {
+        const auto verdict = std::ranges::find(m_live, QStringLiteral("verdict"),
+                                               [](const QJsonObject& event) { return event["event"].toString(); });
+        QVERIFY(verdict != m_live.end());
+        QCOMPARE((*verdict)["believable"].toBool(), false); // a simulator's networks are not timed: nothing is proven
+        QCOMPARE((*verdict)["gain"].toObject()["verdict"].toString(), QString("unknown"));
+        QVERIFY((*verdict)["findings"].isArray());
+        const Output refused = cli({"gain", "p.lathe"});
+        QVERIFY2(refused.code != 0 && refused.err.contains("are not timed on this machine"), refused.err);
+        QVERIFY(cli({"gain", "none.lathe"}).code != 0);
+        QVERIFY(!QFile::exists(m_dir.filePath("none.lathe")));
+    }
+
+    void aResumedRunHasItsBudgetOnTop()
+    {
+        const QStringList begin{"tune", "zoo:mlp", "--target", "sim", "--project", "more.lathe", "--trials-per-round",
+                                "8",    "--json"};
+        const Output first = cli(begin + QStringList{"--trials", "16"});
+        QVERIFY2(first.code == 0, first.err);
+        const Output more = cli(
+            {"tune", "zoo:mlp", "--target", "sim", "--project", "more.lathe", "--resume", "--trials", "8", "--json"});
+        QVERIFY2(more.code == 0, more.err);
+        QCOMPARE(lines(more.out).last()["trials"].toInt(), 24);
+        // Without one it has what was left: nothing, and it says so.
+        const Output none = cli(
+            {"tune", "zoo:mlp", "--target", "sim", "--project", "more.lathe", "--resume", "--json"});
+        QVERIFY2(none.code == 0, none.err);
+        QCOMPARE(lines(none.out).last()["trials"].toInt(), 24);
+        QVERIFY2(none.out.contains("nothing was left of the run's budget"), none.out);
+    }
+
     void aSchedulerIsChosen()
     {
         const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--trials", "48", "--trials-per-round", "8",
@@ -95,7 +127,7 @@ private slots:
         const Output page = cli({"--man-page"});
         QVERIFY2(page.code == 0 && page.out.startsWith(".TH LATHE"), page.err);
         for (const char* command : {"tasks", "tune", "compile", "run", "bench", "verify", "records list", "compare",
-                                    "gate", "budget", "replay", "report", "roofline", "zoo export", "devices"})
+                                    "gate", "budget", "replay", "gain", "report", "roofline", "zoo export", "devices"})
             QVERIFY2(page.out.contains(QByteArray("\n.SS ") + command + '\n'), command);
         QVERIFY(!page.out.contains("man\\-page")); // for packages alone
         QProcess groff;

@@ -17,21 +17,10 @@ class TestKill : public QObject
 
     static QStringList tuneWords(const QString& project, bool resume, int trials, const char* target = "sim")
     {
-        QStringList words{"tune",
-                          "zoo:mlp",
-                          "--target",
-                          target,
-                          "--project",
-                          project,
-                          "--trials",
-                          QString::number(trials),
-                          "--trials-per-round",
-                          "8",
-                          "--seed",
-                          "3",
-                          "--json"};
-        if (resume)
-            words << "--resume";
+        QStringList words{"tune", "zoo:mlp", "--target", target,  "--project", project, "--trials-per-round",
+                          "8",    "--seed",  "3",        "--json"};
+        words << (resume ? QStringList{"--resume"} // with what was left
+                         : QStringList{"--trials", QString::number(trials)});
         return words;
     }
 

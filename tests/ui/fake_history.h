@@ -82,6 +82,7 @@ public:
     {
         return std::vector<lathe::session::RunView>();
     }
+    lathe::Result<std::vector<lathe::session::Check>> checks() override { return std::vector<lathe::session::Check>(); }
     lathe::Result<std::vector<lathe::session::RoundView>> rounds(std::int64_t) override
     {
         return std::vector<lathe::session::RoundView>();

@@ -21,20 +21,11 @@ private slots:
         const int kills = killsWanted(2), trials = 60 + 30 * kills;
         const auto start = [&](QProcess& run, const char* project, bool resume) {
             run.setProcessEnvironment(place.environment());
-            QStringList words{"tune",
-                              "zoo:mlp",
-                              "--target",
-                              "sim",
-                              "--project",
-                              place.project(project),
-                              "--trials",
-                              QString::number(trials),
-                              "--trials-per-round",
-                              "8",
-                              "--seed",
-                              "3",
-                              "--json"};
-            run.start(place.program("lathe-cli"), resume ? words << "--resume" : words);
+            QStringList words{
+                "tune", "zoo:mlp", "--target", "sim",   "--project", place.project(project), "--trials-per-round",
+                "8",    "--seed",  "3",        "--json"};
+            words << (resume ? QStringList{"--resume"} : QStringList{"--trials", QString::number(trials)});
+            run.start(place.program("lathe-cli"), words);
         };
         const auto tune = [&](const char* project, bool resume) {
             QProcess run;

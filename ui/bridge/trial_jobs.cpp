@@ -9,7 +9,7 @@ TrialJobs::TrialJobs(SessionBridge& bridge, QObject* parent)
     , m_bridge(bridge)
 {
     connect(&m_bridge, &SessionBridge::closed, this, [this] {
-        for (JobLane* lane : {&m_measurer, &m_importer, &m_writer})
+        for (JobLane* lane : {&m_measurer, &m_gain, &m_importer, &m_writer})
             lane->dropAll();
     });
 }
@@ -45,6 +45,23 @@ void TrialJobs::remeasure(std::vector<std::string> trials)
 void TrialJobs::cancel()
 {
     m_measurer.stopAll();
+}
+
+void TrialJobs::measureAgain()
+{
+    const auto session = m_bridge.shared();
+    if (!session || isMeasuringGain())
+        return;
+    m_gain.run(
+        [session](const JobLink& link) -> Result<> {
+            session::ProjectPart* const project = session->project();
+            if (project == nullptr)
+                return session::notInReplay("new measurement");
+            const auto verdict = project->measureAgain(link.stopToken());
+            return verdict ? Result<>() : Result<>(verdict.error());
+        },
+        [this](const Result<>& result) { emit gainEnded(result); });
+    emit gainStarted();
 }
 
 void TrialJobs::importLogs(const QStringList& files)

@@ -27,6 +27,11 @@ public:
     void cancel(); ///< what was measured is kept
     bool isMeasuring() const { return m_measurer.isBusy(); }
 
+    /// Times the network again, tuned and untuned in turns: gainStarted(), then gainEnded(). What came of it arrives as
+    /// events of the run.
+    void measureAgain();
+    bool isMeasuringGain() const { return m_gain.isBusy(); }
+
     /// Tuning logs into the project, one call after the other: importStarted(), importProgressed(), then imported() or
     /// importFailed().
     void importLogs(const QStringList& files);
@@ -42,6 +47,8 @@ signals:
     void progressed(const QString& step, double fraction);
     void ended(const std::vector<lathe::session::RemeasuredTrial>& trials);
     void failed(const lathe::Error& error);
+    void gainStarted();
+    void gainEnded(const lathe::Result<>& result);
     void importStarted(const QStringList& files);
     void importProgressed(double fraction);
     /// With the tasks as they are now.
@@ -53,7 +60,7 @@ signals:
 
 private:
     SessionBridge& m_bridge;
-    JobLane m_measurer, m_importer;
+    JobLane m_measurer, m_gain, m_importer;
     JobLane m_writer{JobLane::Width::OneByOne, JobLane::Work::IsAlwaysDone}; ///< a note that was written is kept
 };
 

@@ -12,6 +12,21 @@ QString shownText(const IssueModel::Issue& issue)
     return issue.about ? coreText(*issue.about) : issue.text;
 }
 
+QString shownTitle(const IssueModel::Issue& issue)
+{
+    return issue.title ? coreText(*issue.title) : errorAdvice(issue.code).title;
+}
+
+QString shownAdvice(const IssueModel::Issue& issue)
+{
+    return issue.cure ? coreText(*issue.cure) : errorAdvice(issue.code).advice;
+}
+
+QString keyOf(const IssueModel::Issue& issue)
+{
+    return issue.code + QChar(0) + issue.where + QChar(0) + issue.text;
+}
+
 } // namespace
 
 void IssueModel::retranslate()
@@ -31,7 +46,7 @@ void IssueModel::clear()
 
 void IssueModel::add(const Issue& issue)
 {
-    const QString key = issue.code + QChar(0) + issue.where + QChar(0) + issue.text;
+    const QString key = keyOf(issue);
     const auto known = m_rowOf.constFind(key);
     if (known == m_rowOf.constEnd() && rowCount() < kMostRows) {
         beginInsertRows({}, rowCount(), rowCount());
@@ -68,9 +83,23 @@ std::vector<IssueAction> IssueModel::actionsOf(int row) const
             actions.push_back({IssueAction::Kind::ShowNode, QString::fromStdString(name).remove(QLatin1Char('"'))});
     }
     const bool aboutSizes = issue.action.kind == IssueAction::Kind::InputSizes;
-    actions.push_back(
-        {IssueAction::Kind::Manual, aboutSizes ? QStringLiteral("input-sizes") : errorAdvice(issue.code).topic});
+    actions.push_back({IssueAction::Kind::Manual, aboutSizes    ? QStringLiteral("input-sizes")
+                                                  : issue.title ? QStringLiteral("result")
+                                                                : errorAdvice(issue.code).topic});
     return actions;
+}
+
+void IssueModel::setDiagnoses(std::vector<Issue> found)
+{
+    beginResetModel();
+    for (Issue& issue : m_issues)
+        if (!issue.title)
+            found.push_back(std::move(issue));
+    m_issues = std::move(found);
+    m_rowOf.clear();
+    for (std::size_t i = 0; i < m_issues.size(); ++i)
+        m_rowOf.insert(keyOf(m_issues[i]), static_cast<int>(i));
+    endResetModel();
 }
 
 int IssueModel::rowCount(const QModelIndex& parent) const
@@ -91,16 +120,19 @@ QVariant IssueModel::data(const QModelIndex& index, int role) const
     if (role == TaskIdRole)
         return issue.task;
     if (role == Qt::ToolTipRole)
-        return shownText(issue) + QStringLiteral("\n\n") + errorAdvice(issue.code).advice;
+        return shownText(issue) + QStringLiteral("\n\n") + shownAdvice(issue);
     if (role == Qt::TextAlignmentRole && index.column() == CountColumn)
         return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
     if (role != Qt::DisplayRole)
         return {};
     switch (index.column()) {
-    case CodeColumn: return errorAdvice(issue.code).title;
+    case CodeColumn: return shownTitle(issue);
     case CountColumn: return issue.count;
     case WhereColumn: return issue.where;
-    case TextColumn: return shownText(issue).section(QLatin1Char('\n'), 0, 0);
+    case TextColumn: {
+        const QString line = shownText(issue).section(QLatin1Char('\n'), 0, 0);
+        return issue.cure ? line + QStringLiteral(". ") + shownAdvice(issue) : line;
+    }
     default: return {};
     }
 }

@@ -55,6 +55,7 @@ public:
         int count = 1;
         About about = {}; ///< the text, where it is core's: shown in the window's language
         IssueAction action = {}; ///< what helps most; without one it is worked out of the others
+        About title = {}, cure = {}; ///< of a diagnosis: instead of what the code says
     };
 
     static constexpr int kMostRows = 2000;
@@ -64,6 +65,8 @@ public:
     void retranslate();
     /// Adds, or counts up the equal one; once there are so many, the latest of its code.
     void add(const Issue& issue);
+    /// Those that were found by rules, in place of the ones before: first of all rows.
+    void setDiagnoses(std::vector<Issue> found);
 
     /// What can be done about a row: what helps most comes first, the manual last. Never empty.
     std::vector<IssueAction> actionsOf(int row) const;

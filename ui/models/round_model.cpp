@@ -108,7 +108,7 @@ void RoundModel::onOpened()
             for (const session::RoundView& round : stored->rounds) {
                 m_rounds.push_back({round.index, round.task, round.trials, NamedNumbers(round.terms),
                                     NamedNumbers(round.time.activities), &shared(round.reason), round.atSeconds,
-                                    round.estimateMs, round.bestMs});
+                                    round.estimateMs, round.bestMs, round.tasksMs});
                 m_time += round.time;
             }
             m_untunedMs = stored->run.untunedMs;
@@ -233,11 +233,15 @@ void RoundModel::take(const std::vector<session::Event>& events)
                     m_band[kept++] = m_band[i];
                 m_band.resize(kept);
             }
+            if (!m_rounds.empty() && m_rounds.back().atSeconds == event.atSeconds)
+                m_rounds.back().tasksMs = estimate->tasksMs;
             m_eta = estimate->etaSeconds;
             m_forecastLow = estimate->forecastLow;
             m_forecastHigh = estimate->forecastHigh;
         } else if (const auto* state = std::get_if<session::StateEvent>(&event.what)) {
-            if (state->state != session::RunState::Running)
+            using session::RunState;
+            if (state->state != RunState::Running && state->state != RunState::Pausing
+                && state->state != RunState::Paused) // what is left stands still in a pause
                 m_eta = session::kUnknown;
         }
     }

@@ -45,6 +45,7 @@ public:
         NamedNumbers terms, activitySeconds;
         const std::string* reason = nullptr; ///< shared: there are only a few
         double atSeconds = 0, estimateMs = session::kUnknown, bestMs = session::kUnknown;
+        double tasksMs = session::kUnknown; ///< the tasks' sum, without what the network has beside them
     };
     struct Band
     {
@@ -86,6 +87,8 @@ public:
     QString why(int row) const;
     /// "12 min left, likely 8.9–9.3 ms; the last 5 min gained 0.4 %"; empty: nothing to go by.
     QString forecast() const;
+    /// Seconds that the budget leaves; NaN: there is no limit, or no run.
+    double leftSeconds() const { return m_eta; }
     /// Trials of the run so far.
     qint64 trials() const;
 

@@ -196,8 +196,10 @@ QVariant TaskModel::text(const session::TaskView& task, int column) const
         return std::isfinite(task.share) ? number(task.share * 100, 1) + QStringLiteral(" %") : number(task.share, 1);
     case GflopsColumn: return number(task.gflops, 1);
     case LimitColumn:
-        return number(100 * task.lowerBoundMs / task.bestMs, 0)
-               + (std::isfinite(task.lowerBoundMs / task.bestMs) ? QStringLiteral(" %") : QString());
+        if (!std::isfinite(task.lowerBoundMs / task.bestMs))
+            return number(task.lowerBoundMs / task.bestMs, 0);
+        return session::isEffective(task) ? tr("%1 % eff.").arg(100 * task.lowerBoundMs / task.bestMs, 0, 'f', 0)
+                                          : number(100 * task.lowerBoundMs / task.bestMs, 0) + QStringLiteral(" %");
     case TrialsColumn: return QString::number(task.trials);
     case ErrorsColumn: return QString::number(task.errors);
     case BudgetColumn: return budgetText(m_budgets[static_cast<std::size_t>(task.id)]);
@@ -256,8 +258,9 @@ QVariant TaskModel::data(const QModelIndex& index, int role) const
 QVariant TaskModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
     if (orientation == Qt::Horizontal && role == Qt::ToolTipRole && section == LimitColumn)
-        return tr("The least time that this device's limits allow, as a part of the best one. Winograd needs fewer "
-                  "operations than a\nconvolution is counted with, and may pass 100 %.");
+        return tr("The least time that this device's limits allow, as a part of the best one. Effective figures "
+                  "(eff.) count the\noperations of the direct algorithm, of which winograd needs fewer: they may pass "
+                  "100 %.");
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
         return {};
     switch (section) {

@@ -68,6 +68,10 @@ Workspace::Workspace(QObject* parent)
     connect(m_trialJobs, &TrialJobs::ended, this, &Workspace::onRemeasured);
     connect(m_trialJobs, &TrialJobs::failed, this,
             [this](const Error& error) { addIssue(tr("measuring again"), error); });
+    connect(m_trialJobs, &TrialJobs::gainEnded, this, [this](const Result<>& result) {
+        if (!result)
+            addIssue(tr("measuring again"), result.error());
+    });
     connect(m_trialJobs, &TrialJobs::imported, this, &Workspace::onImported);
     connect(m_trialJobs, &TrialJobs::importFailed, this,
             [this](const Error& error, const std::vector<session::TaskView>& tasks) {
@@ -196,6 +200,7 @@ void Workspace::onOpened()
     m_figures = {};
     m_pace.clear();
     m_curve.clear();
+    setVerdict({});
     m_lastData.invalidate();
     countTrials();
     readHistory();
@@ -254,16 +259,46 @@ void Workspace::readHistory()
             if (const auto options = session::tuneOptionsFromJson(runs->back().options);
                 options && !options->devices.empty())
                 emit deviceKnown(QString::fromStdString(options->devices.front()));
+            m_figures.takeBeside(m_figures.measuredParts);
+            if (const session::VerdictEvent& verdict = runs->back().verdict; verdict.isKnown())
+                setVerdict(verdict);
             emit figuresChanged();
         });
+}
+
+void Workspace::setVerdict(std::optional<session::VerdictEvent> verdict)
+{
+    std::vector<IssueModel::Issue> found;
+    for (const session::Finding& finding : verdict ? verdict->findings : std::vector<session::Finding>()) {
+        const bool known = finding.task >= 0 && finding.task < m_tasks->rowCount();
+        found.push_back({QString::fromStdString(finding.rule),
+                         known ? QString::fromStdString(m_tasks->task(finding.task).name) : tr("network"),
+                         QString::fromStdString(textOf(finding.evidence)),
+                         known ? finding.task : -1,
+                         1,
+                         about(finding.evidence),
+                         {},
+                         about(finding.title),
+                         about(finding.cure)});
+    }
+    m_issues->setDiagnoses(std::move(found));
+    m_verdict = std::move(verdict);
+    emit verdictChanged();
+}
+
+double Workspace::estimatedMs() const
+{
+    return m_tasks->estimatedMs() + m_figures.besideTasksMs;
 }
 
 void Workspace::clearRun()
 {
     m_figures.measuredMs = m_figures.untunedMs = session::kUnknown;
     m_figures.measuredParts = {};
+    m_figures.besideTasksMs = 0;
     m_pace.clear();
     m_curve.clear();
+    setVerdict({});
     emit runCleared();
     emit figuresChanged();
 }
@@ -287,6 +322,7 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             m_figures = {};
             m_pace.clear();
             m_curve.clear();
+            setVerdict({});
         }
         if (const auto* trial = std::get_if<session::TrialEvent>(&event.what)) {
             if (trial->trial.code != "Ok") {
@@ -297,6 +333,8 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             m_figures.etaSeconds = estimate->etaSeconds;
             m_figures.low = estimate->low;
             m_figures.high = estimate->high;
+            if (const double beside = estimate->ms - estimate->tasksMs; std::isfinite(beside))
+                m_figures.besideTasksMs = beside;
             if (std::isfinite(estimate->ms) && (m_curve.isEmpty() || m_curve.last().y() != estimate->ms))
                 m_curve << QPointF(event.atSeconds, estimate->ms);
             if (m_curve.size() > kMaxCurve)
@@ -306,10 +344,15 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             (measured->untuned ? m_figures.untunedMs : m_figures.measuredMs) = measured->ms;
             log(measured->untuned ? tr("Whole network, untuned: %1").arg(msText(measured->ms))
                                   : tr("Whole network: %1").arg(msText(measured->ms)));
-            if (!measured->untuned)
+            if (!measured->untuned) {
                 m_figures.measuredParts = measured->estimated;
+                m_figures.takeBeside(measured->estimated);
+            }
             if (!measured->untuned && std::isfinite(measured->estimated.totalMs()))
                 log(estimatePartsText(measured->estimated));
+        } else if (const auto* verdict = std::get_if<session::VerdictEvent>(&event.what)) {
+            log(coreText(session::sayGain(verdict->gain)));
+            setVerdict(*verdict);
         } else if (const auto* round = std::get_if<session::RoundEvent>(&event.what)) {
             log(tr("%1  round %2: %3 trials of %4")
                     .arg(minutesText(event.atSeconds))
@@ -329,9 +372,11 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
         } else if (const auto* error = std::get_if<session::ErrorEvent>(&event.what)) {
             addIssue(tr("run"), Error{.code = error->code, .message = error->text, .about = error->about});
         } else if (const auto* state = std::get_if<session::StateEvent>(&event.what)) {
-            log(QStringLiteral("%1  %2 %3")
-                    .arg(minutesText(event.atSeconds), coreText(phrase(toString(state->state))),
-                         state->about ? coreText(*state->about) : coreText(phrase(state->text))));
+            const QString said = state->about ? coreText(*state->about) : coreText(phrase(state->text));
+            m_figures.progress = state->state == session::RunState::Starting ? said : QString();
+            if (m_figures.progress.isEmpty()) // that is for the moment
+                log(QStringLiteral("%1  %2 %3")
+                        .arg(minutesText(event.atSeconds), coreText(phrase(toString(state->state))), said));
             if (state->state == session::RunState::Failed)
                 addIssue(tr("run"), Error{.code = Errc::Internal, .message = state->text, .about = state->about});
             if (state->state != session::RunState::Running) {

@@ -9,6 +9,9 @@
 #include <QPointF>
 #include <QVector>
 
+#include <cmath>
+#include <optional>
+
 namespace lathe::ui {
 
 class DeviceList;
@@ -32,8 +35,15 @@ public:
         double trialsPerSecond = session::kUnknown; ///< over the last half minute of the run
         double measuredMs = session::kUnknown, untunedMs = session::kUnknown;
         deploy::EstimateParts measuredParts; ///< estimated beside measuredMs
+        double besideTasksMs = 0; ///< what the network has beside its tasks' sum, as measured last; 0: unknown
+        void takeBeside(const deploy::EstimateParts& parts)
+        {
+            if (const double beside = parts.totalMs() - parts.tasksMs; std::isfinite(beside))
+                besideTasksMs = beside;
+        }
         double runSeconds = 0, etaSeconds = session::kUnknown;
         double low = session::kUnknown, high = session::kUnknown; ///< band of the estimate
+        QString progress; ///< how far a run that starts has come; empty: it does not say
     };
 
     explicit Workspace(QObject* parent = nullptr);
@@ -66,6 +76,10 @@ public:
     const Figures& figures() const { return m_figures; }
     /// The project has records for other targets than the one that it is open for: figures name theirs.
     bool hasOtherTargets() const;
+    /// Of the network: the tasks' sum, and what it has beside it; NaN while some task has no valid program.
+    double estimatedMs() const;
+    /// What came of the latest run that was judged; nothing: none was, or another goes on.
+    const std::optional<session::VerdictEvent>& verdict() const { return m_verdict; }
     /// (run seconds, estimated ms) of the run, a point per change.
     const QVector<QPointF>& curve() const { return m_curve; }
     /// Seconds since the last events came; NaN before the first.
@@ -87,6 +101,7 @@ signals:
     void inputSizesWanted(const QString& source); ///< other ones, of what is open or could not be opened
     void figuresChanged();
     void deviceKnown(const QString& key); ///< that the latest run measured on; empty: there was none
+    void verdictChanged();
     void runCleared(); ///< a new run begins, or a replay again: live views start empty
 
 public slots:
@@ -101,6 +116,7 @@ private:
     void onEvents(const std::vector<session::Event>& events);
     void onImported(const session::LogImport& done, const std::vector<session::TaskView>& tasks);
     void takeTasks(const std::vector<session::TaskView>& tasks);
+    void setVerdict(std::optional<session::VerdictEvent> verdict);
     void onRemeasured(const std::vector<session::RemeasuredTrial>& trials);
 
     SessionBridge* m_bridge = nullptr;
@@ -115,6 +131,7 @@ private:
     QHash<QString, About> m_refusals; ///< by source
     bool m_clearIssues = false; ///< those of what was open before
     Figures m_figures;
+    std::optional<session::VerdictEvent> m_verdict;
     std::vector<std::pair<double, qint64>> m_pace; ///< (run seconds, trials) of the last half minute
     QVector<QPointF> m_curve;
     QElapsedTimer m_lastData;

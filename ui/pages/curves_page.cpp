@@ -114,9 +114,12 @@ void CurvesPage::update()
         curves.low << QPointF(band.atSeconds, band.low);
         curves.high << QPointF(band.atSeconds, band.high);
     }
-    for (const RoundModel::Round& round : m_rounds.rounds())
+    for (const RoundModel::Round& round : m_rounds.rounds()) {
         if (std::isfinite(round.estimateMs))
             curves.estimate << QPointF(round.atSeconds, round.estimateMs);
+        if (std::isfinite(round.tasksMs) && round.tasksMs != round.estimateMs) // else there is nothing to tell apart
+            curves.tasksSum << QPointF(round.atSeconds, round.tasksMs);
+    }
     for (const RoundModel::Finals& finals : m_rounds.finals())
         if (std::isfinite(finals.ms)) { // as they say: the line may go up
             const auto later = std::upper_bound(curves.estimate.begin(), curves.estimate.end(), finals.atSeconds,

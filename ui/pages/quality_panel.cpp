@@ -162,13 +162,15 @@ void QualityPanel::read()
 
 void QualityPanel::fill()
 {
-    Course spread, control, mhz, celsius, load;
+    Course spread, control, mhz, celsius, load, others, stolen;
     for (const session::QualityView& round : m_rounds) {
         spread.add(round.spread * 100);
         control.add(round.controlNs / 1000);
         mhz.add(round.mhz);
         celsius.add(round.celsius);
         load.add(round.load);
+        others.add(round.others * 100);
+        stolen.add(round.stolen * 100);
     }
     struct Row
     {
@@ -180,6 +182,8 @@ void QualityPanel::fill()
     const Row rows[] = {
         {tr("Spread of repeats (%)"), spread, 1, tr("slowest above fastest, of trials that were repeated")},
         {tr("Control kernel (µs)"), control, 1, tr("always the same work: what it drifts, all figures drift")},
+        {tr("Taken by others (%)"), others, 0, tr("processor time of other programs, of all processors")},
+        {tr("Stolen (%)"), stolen, 0, tr("processor time of other guests of the hardware")},
         {tr("Clock (MHz)"), mhz, 0, tr("of the first core, while measuring")},
         {tr("Temperature (°C)"), celsius, 0, tr("of the processor")},
         {tr("Load"), load, 1, tr("programs that want a core, over the last minute")}};

@@ -50,7 +50,7 @@ RunBar::RunBar(QWidget* parent)
             if (tip != nullptr) // else it depends on the target
                 a->setToolTip(a->shortcut().isEmpty() ? tr(tip)
                                                       : QStringLiteral("%1 (%2)").arg(
-                                                          tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
+                                                            tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
         });
         if (QWidget* button = widgetForAction(a))
             button->setObjectName(QLatin1String(name) + QStringLiteral("Button"));
@@ -97,6 +97,14 @@ RunBar::RunBar(QWidget* parent)
     m_remaining->setContentsMargins(12, 0, 8, 0);
     m_remaining->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred); // else a narrow bar would hide it whole
     addWidget(m_remaining);
+    const auto choose = [this] {
+        m_budgetGiven = true;
+        if (isActive())
+            emit runBudgetChosen(m_budget->currentText());
+    };
+    connect(m_budget, &QComboBox::activated, this, choose);
+    connect(m_budget->lineEdit(), &QLineEdit::returnPressed, this, choose);
+    connect(m_budget->lineEdit(), &QLineEdit::textEdited, this, [this] { m_budgetGiven = true; });
     connect(m_target, &QComboBox::currentIndexChanged, this, [this] {
         showTarget();
         emit targetChanged(target());
@@ -112,22 +120,7 @@ RunBar::RunBar(QWidget* parent)
         m_budget->setAccessibleName(tr("Budget"));
         m_budget->setToolTip(tr("How long to tune: 20 min, until 18:00, 1000 trials, until the last hour gained under "
                                 "0.1 %; several with commas, the first that comes true ends the run"));
-        const QStringList budgets = {
-            tr("2 min"),   tr("5 min"),       tr("20 min"),      tr("1 hour"),
-            tr("8 hours"), tr("until 18:00"), tr("1000 trials"), tr("until the last hour gained under 0.1 %")};
-        const QString typed = m_budget->currentText();
-        const int chosen = m_budget->findText(typed);
-        m_budget->clear();
-        m_budget->addItems(budgets);
-        if (chosen >= 0 || typed.isEmpty())
-            m_budget->setCurrentIndex(std::max(0, chosen));
-        else
-            m_budget->setEditText(typed);
-        QFontMetrics metrics(m_budget->font());
-        int widest = 0;
-        for (const QString& budget : budgets)
-            widest = std::max(widest, metrics.horizontalAdvance(budget));
-        m_budget->view()->setMinimumWidth(widest + 32);
+        offerBudgets();
         showTarget();
     });
     setState(false, session::RunState::Idle, false);
@@ -274,11 +267,41 @@ void RunBar::setState(bool modelOpen, session::RunState state, bool canResume)
     enableActions();
 }
 
+/// For a run that goes on, what it may have more; else all that a run may have.
+void RunBar::offerBudgets()
+{
+    m_offersForRun = isActive();
+    const QStringList budgets = m_offersForRun
+                                    ? QStringList{tr("+5 min"), tr("+20 min"), tr("+1 hour"), tr("until 18:00")}
+                                    : QStringList{tr("2 min"),       tr("5 min"),
+                                                  tr("20 min"),      tr("1 hour"),
+                                                  tr("8 hours"),     tr("until 18:00"),
+                                                  tr("1000 trials"), tr("until the last hour gained under 0.1 %")};
+    const QString typed = m_budget->currentText();
+    m_budget->clear();
+    m_budget->addItems(budgets);
+    const int chosen = m_budget->findText(typed);
+    if (chosen >= 0 || typed.isEmpty())
+        m_budget->setCurrentIndex(std::max(0, chosen));
+    else
+        m_budget->setEditText(typed);
+    int widest = 0;
+    for (const QString& budget : budgets)
+        widest = std::max(widest, m_budget->fontMetrics().horizontalAdvance(budget));
+    m_budget->view()->setMinimumWidth(widest + 32);
+}
+
+bool RunBar::isActive() const
+{
+    using session::RunState;
+    return m_state == RunState::Starting || m_state == RunState::Running || m_state == RunState::Pausing
+           || m_state == RunState::Paused || m_state == RunState::Stopping;
+}
+
 void RunBar::enableActions()
 {
     using session::RunState;
-    const bool active = m_state == RunState::Starting || m_state == RunState::Running || m_state == RunState::Pausing
-                        || m_state == RunState::Paused || m_state == RunState::Stopping;
+    const bool active = isActive();
     const bool tunes = m_modelOpen && !active && !m_replay && canMeasure();
     m_open->setEnabled(!active);
     m_start->setEnabled(tunes);
@@ -289,7 +312,15 @@ void RunBar::enableActions()
     m_export->setEnabled(m_modelOpen && !m_replay);
     m_target->setEnabled(!active && !m_replay);
     m_device->setEnabled(!active && !m_replay);
-    m_budget->setEnabled(!active && !m_replay);
+    m_budget->setEnabled(!m_replay && m_state != RunState::Stopping);
+    if (active != m_offersForRun)
+        offerBudgets();
+    // Where both can be done, both are called by what they do.
+    const bool both = tunes && m_canResume;
+    m_start->setText(both ? tr("&Start anew") : tr("&Start"));
+    m_start->setIconText(withoutMnemonic(m_start->text()));
+    m_resume->setText(both ? tr("Res&ume run") : tr("Res&ume"));
+    m_resume->setIconText(withoutMnemonic(m_resume->text()));
 }
 
 void RunBar::setRemaining(const QString& text)

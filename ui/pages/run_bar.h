@@ -34,6 +34,9 @@ public:
     void setRemaining(const QString& text);
     /// A replay takes none of the actions that tune.
     void setReplay(bool replay) { m_replay = replay; }
+    /// Whether somebody has chosen the budget, since the network was opened or a run began.
+    bool isBudgetGiven() const { return m_budgetGiven; }
+    void forgetBudget() { m_budgetGiven = false; }
     /// The device that is picked, and the budget as of now: "until 18:00" counts from here. InvalidArgument: what
     /// stands there is no budget.
     Result<session::TuneOptions> tuneOptions() const;
@@ -47,6 +50,7 @@ public:
 
 signals:
     void targetChanged(const QString& target);
+    void runBudgetChosen(const QString& text); ///< for the run that goes on: "+5 min", "until 18:00"
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -58,6 +62,8 @@ private:
     void offerDevices();
     bool canMeasure() const;
     void enableActions();
+    void offerBudgets();
+    bool isActive() const;
     QAction* m_open = nullptr;
     QAction* m_start = nullptr;
     QAction* m_resume = nullptr;
@@ -71,7 +77,8 @@ private:
     QLabel* m_remaining = nullptr;
     std::optional<session::DeviceDirectory> m_devices; ///< nothing: not known yet
     bool m_replay = false;
-    bool m_modelOpen = false, m_canResume = false;
+    bool m_modelOpen = false, m_canResume = false, m_budgetGiven = false;
+    bool m_offersForRun = false; ///< what the list of budgets holds
     session::RunState m_state = session::RunState::Idle;
 };
 

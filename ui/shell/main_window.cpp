@@ -1,11 +1,13 @@
 #include "ui/shell/main_window.h"
 
+#include "core/session/options/budget_text.h"
 #include "ui/bridge/desktop.h"
 #include "ui/bridge/device_list.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
 #include "ui/commands/action_catalog.h"
 #include "ui/commands/window_actions.h"
+#include "ui/dialogs/checks_dialog.h"
 #include "ui/dialogs/command_palette.h"
 #include "ui/dialogs/export_dialog.h"
 #include "ui/dialogs/manual_window.h"
@@ -21,6 +23,7 @@
 #include "ui/models/workspace.h"
 #include "ui/pages/page.h"
 #include "ui/pages/replay_bar.h"
+#include "ui/pages/result_banner.h"
 #include "ui/pages/run_bar.h"
 #include "ui/pages/settings_page.h"
 #include "ui/pages/start_page.h"
@@ -116,6 +119,12 @@ void MainWindow::makeBars()
     m_replayBar = new ReplayBar(*m_workspace, this);
     addToolBarBreak();
     addToolBar(m_replayBar);
+    m_banner = new ResultBanner(*m_workspace, this);
+    ManualWindow::setTopic(m_banner, QStringLiteral("result"));
+    addToolBarBreak();
+    addToolBar(m_banner);
+    connect(m_banner, &ResultBanner::exportRequested, this, &MainWindow::exportLibrary);
+    connect(m_banner, &ResultBanner::checksRequested, this, &MainWindow::showChecks);
     connect(m_replayBar, &ReplayBar::leaveRequested, this, [this] { openSource(m_workspace->source()); });
     connect(m_replayBar, &ReplayBar::runChosen, this, [this](qint64 run) { openReplay(m_workspace->source(), run); });
 }
@@ -181,6 +190,7 @@ void MainWindow::connectRun()
     connect(m_bar->pauseAction(), &QAction::triggered, this,
             [&bridge](bool on) { on ? bridge.pause() : bridge.resumeRun(); });
     connect(m_bar->stopAction(), &QAction::triggered, &bridge, &SessionBridge::stop);
+    connect(m_bar, &RunBar::runBudgetChosen, this, &MainWindow::changeRunBudget);
     connect(m_bar->exportAction(), &QAction::triggered, this, &MainWindow::exportLibrary);
     connect(m_bar, &RunBar::targetChanged, this, [this] {
         if (m_workspace->session() != nullptr)
@@ -219,7 +229,10 @@ Result<session::TuneOptions> MainWindow::wantedRun(bool resume) const
     LATHE_TRY_ASSIGN(session::TuneOptions options, m_bar->tuneOptions());
     options.headStart = m_headStart->choice().toStdString();
     options.resume = resume;
-    if (resume) { // the budget counts the whole run: so much more than it has had
+    if (resume && !m_bar->isBudgetGiven()) { // what was left of its own
+        options.seconds = options.minGainPercent = 0;
+        options.trials = 0;
+    } else if (resume) { // the budget counts the whole run: so much more than it has had
         if (options.seconds > 0)
             options.seconds += m_workspace->figures().runSeconds;
         if (options.trials > 0)
@@ -244,9 +257,44 @@ void MainWindow::startRun(bool resume)
     }
     if (!resume)
         m_workspace->clearRun();
+    m_bar->forgetBudget();
     m_layout->showFor(Occasion::RunStarted, false);
     m_workspace->bridge().start(*options);
     updateState();
+}
+
+/// Of the run that goes on: so much more than it has had, or than was left where the text begins with a plus.
+void MainWindow::changeRunBudget(const QString& text)
+{
+    session::ProjectPart* const project = m_workspace->session()->project();
+    session::TuneOptions wanted;
+    auto changed = session::applyBudget(text.toStdString(), session::localTime(), wanted);
+    if (changed && project != nullptr) {
+        const RoundModel& rounds = RoundModel::of(*m_workspace);
+        double seconds = wanted.seconds > 0 ? m_workspace->figures().runSeconds + wanted.seconds : 0;
+        if (seconds > 0 && text.startsWith(QLatin1Char('+')) && std::isfinite(rounds.leftSeconds()))
+            seconds += rounds.leftSeconds();
+        changed = project->setRunBudget(seconds, wanted.trials > 0 ? rounds.trials() + wanted.trials : 0);
+    }
+    if (!changed)
+        m_workspace->addIssue(tr("budget"), changed.error());
+    else
+        statusBar()->showMessage(tr("The budget changes after this round"), kMessageMs);
+}
+
+/// What the bar says beside the budget.
+QString MainWindow::runText(session::RunState state) const
+{
+    const RoundModel& rounds = RoundModel::of(*m_workspace);
+    const bool limited = std::isfinite(rounds.leftSeconds());
+    switch (state) {
+    case session::RunState::Starting: return m_workspace->figures().progress;
+    case session::RunState::Running: return rounds.forecast();
+    case session::RunState::Pausing: return tr("Pausing after this round");
+    case session::RunState::Paused:
+        return limited ? tr("Paused, %1 left").arg(minutesText(rounds.leftSeconds())) : tr("Paused");
+    default: return {};
+    }
 }
 
 QString MainWindow::suggestedLibrary() const
@@ -277,16 +325,23 @@ void MainWindow::exportLibrary()
     dialog->show();
 }
 
+void MainWindow::showChecks()
+{
+    auto* dialog = new ChecksDialog(*m_workspace, this);
+    ManualWindow::setTopic(dialog, QStringLiteral("result"));
+    dialog->show();
+}
+
 void MainWindow::updateState()
 {
     const session::TuningSession* session = m_workspace->session();
     const bool replay = m_workspace->replay() != nullptr;
     m_bar->setReplay(replay);
     m_replayBar->setVisible(replay); // a layout may have said otherwise
+    m_banner->updateVisible();
     m_bar->setState(session != nullptr, session == nullptr ? session::RunState::Idle : session->state(),
                     session != nullptr && session->canResume());
-    const bool running = session != nullptr && session->state() == session::RunState::Running;
-    m_bar->setRemaining(running ? RoundModel::of(*m_workspace).forecast() : QString());
+    m_bar->setRemaining(session != nullptr ? runText(session->state()) : QString());
 }
 
 bool MainWindow::hasActiveRun() const
@@ -307,14 +362,16 @@ void MainWindow::updateStatus()
         return;
     }
     const Workspace::Figures& figures = m_workspace->figures();
-    const double estimate = m_workspace->tasks().estimatedMs();
+    const double estimate = m_workspace->estimatedMs();
     // A band, while some task has no valid program.
     const bool band = !std::isfinite(estimate) && std::isfinite(figures.low) && std::isfinite(figures.high);
     const QString latency = tr("estimated %1   measured %2   untuned %3")
                                 .arg(band ? msRangeText(figures.low, figures.high) : msText(estimate),
                                      msText(figures.measuredMs), msText(figures.untunedMs));
     m_latency->setText(m_workspace->hasOtherTargets() ? tr("%1:  %2").arg(m_bar->targetName(), latency) : latency);
-    m_latency->setToolTip(estimatePartsText(figures.measuredParts));
+    const QString sum = tr("Sum of the tasks: %1").arg(msText(m_workspace->tasks().estimatedMs()));
+    const QString parts = estimatePartsText(figures.measuredParts);
+    m_latency->setToolTip(parts.isEmpty() ? sum : sum + QLatin1Char('\n') + parts);
     QString counts = tr("%L1 trials").arg(figures.trials);
     if (std::isfinite(figures.trialsPerSecond))
         counts += tr(", %1/s").arg(figures.trialsPerSecond, 0, 'f', 1);

@@ -18,6 +18,7 @@ class Desktop;
 class HeadStartMenu;
 class ModelOpener;
 class ReplayBar;
+class ResultBanner;
 class RunBar;
 class StartPage;
 class WindowActions;
@@ -90,8 +91,11 @@ private:
     void browseLogs();
     Result<session::TuneOptions> wantedRun(bool resume) const;
     void startRun(bool resume);
+    void changeRunBudget(const QString& text);
+    QString runText(session::RunState state) const;
     void exportLibrary();
     void writeReport();
+    void showChecks();
     QString suggestedLibrary() const;
     QString suggestedReport() const;
     void showSettings();
@@ -110,6 +114,7 @@ private:
     ModelOpener* m_opener = nullptr;
     RunBar* m_bar = nullptr;
     ReplayBar* m_replayBar = nullptr;
+    ResultBanner* m_banner = nullptr;
     StartPage* m_start = nullptr;
     QMenu* m_recent = nullptr;
     QMenu* m_layouts = nullptr;

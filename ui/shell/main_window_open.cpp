@@ -148,7 +148,7 @@ void MainWindow::remember()
     project.when = QDateTime::currentDateTime();
     project.trials = figures.trials;
     project.failed = figures.failed;
-    project.estimatedMs = m_workspace->tasks().estimatedMs();
+    project.estimatedMs = m_workspace->estimatedMs();
     if (std::isfinite(figures.measuredMs))
         project.measuredMs = figures.measuredMs;
     if (std::isfinite(figures.untunedMs))
@@ -168,6 +168,7 @@ void MainWindow::remember()
 void MainWindow::onOpened()
 {
     m_bar->setTarget(QString::fromStdString(m_workspace->session()->options().target));
+    m_bar->forgetBudget();
     m_workspace->devices().ensureAsked(); // where nobody could be asked before
     const QString source = m_workspace->source();
     remember();

@@ -2,6 +2,7 @@
 
 #include "core/session/session.h"
 #include "ui/bridge/jobs.h"
+#include "ui/dialogs/input_sizes_dialog.h"
 
 #include <QObject>
 #include <QPointer>
@@ -12,7 +13,6 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-class InputSizesDialog;
 class Workspace;
 
 /// Opens models and projects, and asks before for the sizes of inputs that the model leaves open, where neither its

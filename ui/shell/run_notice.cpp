@@ -45,7 +45,7 @@ void RunNotice::onEvents(const std::vector<session::Event>& events)
         else
             m_desktop.notify(tr("Tuning %1 has ended").arg(name),
                              tr("Estimated %1 after %2 and %L3 trials")
-                                 .arg(msText(m_workspace.tasks().estimatedMs()), minutesText(event.atSeconds))
+                                 .arg(msText(m_workspace.estimatedMs()), minutesText(event.atSeconds))
                                  .arg(m_workspace.figures().trials));
     }
 }

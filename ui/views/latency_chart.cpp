@@ -120,6 +120,7 @@ LatencyChart::LatencyChart(QWidget* parent)
     m_upper = new QLineSeries(m_chart);
     m_band = new QAreaSeries(m_upper, m_lower);
     m_estimate = new QLineSeries(m_chart);
+    m_tasksSum = new QLineSeries(m_chart);
     m_measured = new QScatterSeries(m_chart);
     m_measuredLine = new QLineSeries(m_chart);
     m_baseline = new QLineSeries(m_chart);
@@ -128,6 +129,7 @@ LatencyChart::LatencyChart(QWidget* parent)
     m_band->setBrush(band);
     m_band->setPen(Qt::NoPen);
     m_estimate->setPen(QPen(kEstimateColor, 2));
+    m_tasksSum->setPen(QPen(kEstimateColor, 1.2, Qt::DashDotLine));
     m_measured->setColor(kMeasuredColor);
     m_measured->setBorderColor(kMeasuredColor);
     m_measured->setMarkerSize(9);
@@ -135,8 +137,8 @@ LatencyChart::LatencyChart(QWidget* parent)
     m_baseline->setPen(QPen(kBaselineColor, 1.5, Qt::DashLine));
     for (QAbstractSeries* series :
          {static_cast<QAbstractSeries*>(m_band), static_cast<QAbstractSeries*>(m_baseline),
-          static_cast<QAbstractSeries*>(m_estimate), static_cast<QAbstractSeries*>(m_measuredLine),
-          static_cast<QAbstractSeries*>(m_measured)})
+          static_cast<QAbstractSeries*>(m_tasksSum), static_cast<QAbstractSeries*>(m_estimate),
+          static_cast<QAbstractSeries*>(m_measuredLine), static_cast<QAbstractSeries*>(m_measured)})
         m_chart->addSeries(series);
     m_time = new QValueAxis(m_chart);
     m_time->setLabelFormat(QStringLiteral("%.0f"));
@@ -157,13 +159,16 @@ LatencyChart::LatencyChart(QWidget* parent)
 void LatencyChart::setNames()
 {
     m_band->setName(tr("likely range"));
-    m_estimate->setName(tr("estimated (sum of tasks)"));
+    m_estimate->setName(tr("estimated (whole network)"));
+    m_tasksSum->setName(tr("sum of tasks"));
     m_measured->setName(tr("measured (whole network)"));
     m_baseline->setName(tr("untuned"));
     m_time->setTitleText(tr("Time (s)"));
     m_latency->setTitleText(tr("Latency (ms)"));
     for (QLegendMarker* marker : m_chart->legend()->markers(m_measuredLine))
         marker->setVisible(false);
+    for (QLegendMarker* marker : m_chart->legend()->markers(m_tasksSum))
+        marker->setVisible(!m_curves.tasksSum.isEmpty());
 }
 
 void LatencyChart::setLogarithmic(bool on)
@@ -216,6 +221,7 @@ void LatencyChart::draw()
     replace(m_lower, m_curves.low);
     replace(m_upper, m_curves.high);
     replaceSteps(m_estimate, m_curves.estimate);
+    replaceSteps(m_tasksSum, m_curves.tasksSum);
     replace(m_measured, m_curves.measured);
     replace(m_measuredLine, m_curves.measured);
     QList<QPointF> baseline;
@@ -322,7 +328,7 @@ void LatencyChart::rescale()
         low = std::min(low, y);
         high = std::max(high, y);
     };
-    for (const QList<QPointF>* points : {&m_curves.estimate, &m_curves.measured})
+    for (const QList<QPointF>* points : {&m_curves.estimate, &m_curves.tasksSum, &m_curves.measured})
         for (const QPointF& p : *points)
             see(p.y());
     // The range of the first seconds is wide: it sets the scale only while there is nothing else to see.
@@ -368,7 +374,8 @@ QString LatencyChart::summary() const
 
 qsizetype LatencyChart::drawnPoints() const
 {
-    qsizetype count = m_estimate->count() + m_measured->count() + m_lower->count() + m_upper->count();
+    qsizetype count = m_estimate->count() + m_tasksSum->count() + m_measured->count() + m_lower->count()
+                      + m_upper->count();
     for (const QLineSeries* series : m_tasks)
         count += series->count();
     return count;
@@ -433,6 +440,7 @@ std::vector<QStringList> LatencyChart::exportRows() const
             rows.push_back({name, QString::number(p.x(), 'f', 3), QString::number(p.y(), 'g', 10)});
     };
     add(m_estimate->name(), m_curves.estimate);
+    add(m_tasksSum->name(), m_curves.tasksSum);
     add(tr("low"), m_curves.low);
     add(tr("high"), m_curves.high);
     add(m_measured->name(), m_curves.measured);

@@ -25,8 +25,8 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// Latency over the run's time: estimated sum with its band, measured whole network, untuned baseline, and curves of
-/// tasks. The one class that sees Qt Charts. All curves are exchanged at once and cut down to what the pixels can show.
+/// Latency over the run's time: estimated network with its band, the sum of its tasks, measured whole network, untuned
+/// baseline, and curves of tasks. The one class that sees Qt Charts. All curves are exchanged at once and cut down to what the pixels can show.
 /// A rectangle drawn with the mouse, + and - zoom; a double click or 0 shows all. A place that was zoomed to stays in
 /// sight while the curves grow, and where the axis changes between linear and logarithmic.
 class LatencyChart final : public QWidget, public Exportable, public Zoomable
@@ -43,7 +43,8 @@ public:
     /// Points are (seconds, ms) in the order of time.
     struct Curves
     {
-        QList<QPointF> estimate; ///< a value holds until the next
+        QList<QPointF> estimate; ///< of the network; a value holds until the next
+        QList<QPointF> tasksSum; ///< what of that is the tasks'; likewise
         QList<QPointF> low, high; ///< band, at equal times
         QList<QPointF> measured;
         double untunedMs = std::nan("");
@@ -87,7 +88,7 @@ private:
     void setNames();
     QChart* m_chart = nullptr;
     QChartView* m_view = nullptr;
-    QLineSeries* m_estimate = nullptr;
+    QLineSeries *m_estimate = nullptr, *m_tasksSum = nullptr;
     QScatterSeries* m_measured = nullptr;
     QLineSeries *m_measuredLine = nullptr, *m_baseline = nullptr, *m_lower = nullptr, *m_upper = nullptr;
     QAreaSeries* m_band = nullptr;

@@ -7,6 +7,7 @@
 #include "core/runtime/cpu_features.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/exports/library_check.h"
+#include "core/session/exports/network_bench.h"
 #include "core/session/options/options_json.h"
 #include "core/support/files.h"
 #include "core/support/json_fields.h"
@@ -25,7 +26,6 @@ namespace lathe::session {
 namespace {
 
 constexpr auto kCompileTimeout = std::chrono::minutes(10);
-constexpr double kNetworkSeconds = 5; ///< for the whole network between trials, which wait for it
 
 /// Of images: as the operators say that read or make them. Empty for all else.
 std::vector<std::string> layoutsOf(const graph::Graph& graph, const std::vector<graph::ValueId>& ports)
@@ -66,9 +66,35 @@ std::string deviceName(const std::string& kind)
     return {};
 }
 
-Result<deploy::StagedLibrary> stage(const ModelVariants& models, const std::vector<KernelChoices>& chosen,
-                                    const CompileOptions& wanted, std::stop_token stop,
-                                    std::shared_ptr<deploy::DerivedConstants> derived = nullptr)
+unsigned threadsOf(const LoadedModel& model, unsigned wanted)
+{
+    return wanted > 0 ? wanted : model.target.threads();
+}
+
+void tellConditions(const deploy::VerifyReport& checked, CompileReport& report)
+{
+    report.illConditioned = checked.illConditioned;
+    for (const deploy::TensorComparison& output : checked.outputs)
+        if (output.illConditioned && report.conditions.empty()) {
+            const Message said = say(Msg::IllConditioned, output.name, output.rounding);
+            report.conditions = textOf(said);
+            report.aboutConditions = about(said);
+        }
+}
+
+/// The same model, named so that it is found from any folder.
+ModelSpec fromAnywhere(ModelSpec spec)
+{
+    if (!spec.source.starts_with("zoo:"))
+        spec.source = std::filesystem::absolute(spec.source).lexically_normal().string();
+    return spec;
+}
+
+} // namespace
+
+Result<deploy::StagedLibrary> stageLibrary(const ModelVariants& models, const std::vector<KernelChoices>& chosen,
+                                           const CompileOptions& wanted, std::stop_token stop,
+                                           std::shared_ptr<deploy::DerivedConstants> derived)
 {
     std::vector<std::unique_ptr<deploy::Compiler>> compilers;
     std::vector<deploy::VariantSource> sources;
@@ -92,55 +118,6 @@ Result<deploy::StagedLibrary> stage(const ModelVariants& models, const std::vect
     options.outputLayouts = layoutsOf(first.imported, first.imported.outputs);
     return deploy::buildLibrary(sources, options);
 }
-
-unsigned threadsOf(const LoadedModel& model, unsigned wanted)
-{
-    return wanted > 0 ? wanted : model.target.threads();
-}
-
-/// `chosen` is what the variant was made of, `figures` are of it.
-deploy::EstimateParts estimateOf(const KernelChoices& chosen, const deploy::StagedVariant& variant,
-                                 const BenchFigures& figures)
-{
-    const auto& instructions = variant.image.instructions;
-    if (figures.instructionMs.size() != instructions.size())
-        return {};
-    deploy::EstimateParts parts{0, 0, 0, figures.callMs};
-    for (std::size_t i = 0; i < instructions.size(); ++i) {
-        const auto runs = static_cast<double>(instructions[i].runs);
-        const deploy::KernelChoice* choice = instructions[i].subgraph >= 0
-                                                 ? &chosen.choices[static_cast<std::size_t>(instructions[i].subgraph)]
-                                                 : nullptr;
-        if (choice == nullptr || choice->record.empty() || choice->estimatedMs < 0) {
-            parts.untunedMs += runs * figures.instructionMs[i];
-        } else {
-            parts.tasksMs += runs * choice->estimatedMs;
-            parts.chainMs += runs * (figures.instructionMs[i] - choice->estimatedMs);
-        }
-    }
-    return parts;
-}
-
-void tellConditions(const deploy::VerifyReport& checked, CompileReport& report)
-{
-    report.illConditioned = checked.illConditioned;
-    for (const deploy::TensorComparison& output : checked.outputs)
-        if (output.illConditioned && report.conditions.empty()) {
-            const Message said = say(Msg::IllConditioned, output.name, output.rounding);
-            report.conditions = textOf(said);
-            report.aboutConditions = about(said);
-        }
-}
-
-/// The same model, named so that it is found from any folder.
-ModelSpec fromAnywhere(ModelSpec spec)
-{
-    if (!spec.source.starts_with("zoo:"))
-        spec.source = std::filesystem::absolute(spec.source).lexically_normal().string();
-    return spec;
-}
-
-} // namespace
 
 Result<> checkExportFiles(const CompileOptions& options)
 {
@@ -190,7 +167,7 @@ public:
         LATHE_TRY(step("choosing records", 0.0));
         LATHE_TRY(choose());
         LATHE_TRY(step("compiling", 0.1));
-        LATHE_TRY_ASSIGN(m_staged, stage(m_models, m_chosen, m_options, m_stop));
+        LATHE_TRY_ASSIGN(m_staged, stageLibrary(m_models, m_chosen, m_options, m_stop));
         report();
         LATHE_TRY(checkProcessor());
         if (m_options.verify) {
@@ -347,7 +324,7 @@ private:
         m_report.latencyMs = figures.latencyMs;
         m_report.threads = figures.threads;
         const deploy::StagedVariant& variant = m_staged.variants[m_figured];
-        m_report.estimated = estimateOf(m_chosen[source()], variant, figures);
+        m_report.estimated = partsOf(*m_models[source()], m_chosen[source()], variant, figures).estimated;
         const auto& instructions = variant.image.instructions;
         std::map<std::string, double> ofSubgraph;
         for (std::size_t i = 0; i < std::min(figures.instructionMs.size(), instructions.size()); ++i)
@@ -415,31 +392,6 @@ Result<CompileReport> exportLibrary(const ModelVariants& variants, const store::
                                     const CompileOptions& options, const Progress& progress, std::stop_token stop)
 {
     return Export(variants, project, options, progress, std::move(stop)).run();
-}
-
-Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project,
-                                     const RecordChoice& choice, std::stop_token stop,
-                                     std::shared_ptr<deploy::DerivedConstants> derived)
-{
-    LATHE_TRY_ASSIGN(const KernelChoices chosen, chooseKernels(model, project, choice));
-    LATHE_TRY_ASSIGN(const TempDir folder, TempDir::create("lathe-network"));
-    CompileOptions options;
-    options.output = folder.path() / "network.so";
-    options.name = "network";
-    // Not owned: the caller keeps the model meanwhile.
-    const ModelVariants only = {std::shared_ptr<const LoadedModel>(std::shared_ptr<void>(), &model)};
-    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(only, {chosen}, options, stop, std::move(derived)));
-    if (stop.stop_requested())
-        return makeError(Errc::Cancelled, say(Msg::Stopped));
-    LATHE_TRY_ASSIGN(const BenchFigures figures,
-                     benchExported(staged.file, threadsOf(model, 0), stop, kNetworkSeconds,
-                                   deploy::runInputs(deploy::inputTypesOf(model.imported), staged.inputRanges),
-                                   runSecondsOf(model, true)));
-    MeasuredEvent event;
-    event.ms = figures.latencyMs.median;
-    event.untuned = project == nullptr;
-    event.estimated = estimateOf(chosen, staged.variants.front(), figures);
-    return event;
 }
 
 } // namespace lathe::session

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/deploy/derived_constants.h"
-#include "core/session/events.h"
+#include "core/deploy/library.h"
 #include "core/session/exports/compile_report.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
@@ -29,10 +29,10 @@ Result<ModelVariants> loadVariants(std::shared_ptr<const LoadedModel> model, con
 Result<CompileReport> exportLibrary(const ModelVariants& variants, const store::Project* project,
                                     const CompileOptions& options, const Progress& progress, std::stop_token stop);
 
-/// Latency of the whole network with the best records so far (null: default schedules), in a process of its own.
-/// A caller that measures repeatedly keeps `derived`.
-Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project,
-                                     const RecordChoice& choice, std::stop_token stop,
-                                     std::shared_ptr<deploy::DerivedConstants> derived = nullptr);
+/// Compiles and links what was chosen for each variant, in the folder of `wanted.output`; nothing is put in its place.
+/// A caller that does so repeatedly keeps `derived`.
+Result<deploy::StagedLibrary> stageLibrary(const ModelVariants& models, const std::vector<KernelChoices>& chosen,
+                                           const CompileOptions& wanted, std::stop_token stop,
+                                           std::shared_ptr<deploy::DerivedConstants> derived = nullptr);
 
 } // namespace lathe::session

@@ -37,6 +37,7 @@ public:
     Result<std::vector<FailureView>> failures(std::stop_token stop) override { return ask(&History::failures, stop); }
     Result<std::vector<RunView>> runs() override { return ask(&History::runs); }
     Result<std::vector<RoundView>> rounds(std::int64_t run) override { return ask(&History::rounds, run); }
+    Result<std::vector<Check>> checks() override { return ask(&History::checks); }
     Result<std::vector<QualityView>> quality(std::int64_t run, std::int32_t fromRound, std::stop_token stop) override
     {
         return ask(&History::quality, run, fromRound, stop);

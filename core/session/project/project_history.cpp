@@ -8,6 +8,7 @@
 #include "core/schedule/step.h"
 #include "core/search/features.h"
 #include "core/session/exports/kernel_choices.h"
+#include "core/session/project/stored_events.h"
 #include "core/session/project/stored_time.h"
 #include "core/store/record_reader.h"
 #include "core/support/json_fields.h"
@@ -77,6 +78,7 @@ public:
     Result<std::vector<FailureView>> failures(std::stop_token stop) override;
     Result<std::vector<RunView>> runs() override;
     Result<std::vector<RoundView>> rounds(std::int64_t run) override;
+    Result<std::vector<Check>> checks() override;
     Result<std::vector<QualityView>> quality(std::int64_t run, std::int32_t fromRound, std::stop_token stop) override;
     Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format,
                    std::stop_token stop) override;
@@ -380,6 +382,8 @@ Result<std::vector<RunView>> ProjectHistory::runs()
                 if (TimeSpent rest = kind == "done" ? timeSpentIn(partIn(event, "rest")) : TimeSpent();
                     !rest.activities.empty())
                     view.rests.emplace_back(at, std::move(rest));
+                if (kind == "verdict")
+                    view.verdict = verdictIn(event);
                 const double ms = numberIn(event, "ms"), seconds = numberIn(event, "seconds");
                 if (std::isnan(ms))
                     return;
@@ -397,6 +401,12 @@ Result<std::vector<RunView>> ProjectHistory::runs()
     return views;
 }
 
+Result<std::vector<Check>> ProjectHistory::checks()
+{
+    LATHE_TRY_ASSIGN(const Standing now, standing(Baseline{m_reader.project().file(), 0, 0, m_modelRow}));
+    return checksOf(now);
+}
+
 Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
 {
     LATHE_TRY_ASSIGN(const auto rows, m_reader.project().rounds(run));
@@ -408,7 +418,8 @@ Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
         const json durations = json::parse(row.durations, nullptr, false);
         const json terms = json::parse(row.terms, nullptr, false);
         views.push_back({run, row.index, taskOf(row.task), row.trials, numbersIn(terms), textIn(terms, "reason"),
-                         timeSpentIn(durations), row.atSeconds, row.estimateMs, kUnknown});
+                         timeSpentIn(durations), row.atSeconds, row.estimateMs, kUnknown,
+                         numberIn(durations, "tasks_ms")});
         if (const auto found = best.find(row.index); found != best.end())
             views.back().bestMs = toMs(found->second);
     }
@@ -437,6 +448,9 @@ Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::
         QualityView view;
         view.round = row.index;
         view.atSeconds = row.atSeconds;
+        const json machine = partIn(json::parse(row.durations, nullptr, false), "machine");
+        view.others = numberIn(machine, "others");
+        view.stolen = numberIn(machine, "stolen");
         std::vector<double> spread, control, mhz, celsius, load;
         const double scale = 1e-3 * row.trials / std::max<double>(1, static_cast<double>(records.size()));
         for (const store::MeasuredHow& record : records) {

@@ -4,6 +4,7 @@
 
 #include "core/session/replay/replay_script.h"
 
+#include "core/session/project/stored_events.h"
 #include "core/session/project/stored_time.h"
 #include "core/session/roofline.h"
 #include "core/support/json_fields.h"
@@ -76,9 +77,9 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
             if (kind == "untuned" || kind == "measured") {
                 if (kind == "measured")
                     m_done.measuredMs = numberIn(event, "ms");
-                m_between.push_back(
-                    {at, MeasuredEvent{numberIn(event, "ms"), numberIn(event, "max_rel_error"), kind == "untuned",
-                                       deploy::estimatePartsIn(partIn(event, "estimated_ms"))}});
+                m_between.push_back({at, measuredIn(event, kind == "untuned")});
+            } else if (kind == "verdict") {
+                m_between.push_back({at, verdictIn(event)});
             } else if (kind == "limits") {
                 if (DeviceLimits limits = limitsFromJson(std::string(content)); limits.known())
                     m_between.push_back({at, LimitsEvent{std::move(limits)}});
@@ -140,8 +141,9 @@ void ReplayScript::readFinals(double at, const json& event)
     m_between.push_back({at, FinalsEvent{count("tasks"), count("finalists"), count("passes"), count("changed"),
                                          numberIn(event, "before_ms"), numberIn(event, "ms"),
                                          numberIn(event, "seconds"), finalsTimeIn(event)}});
-    m_between.push_back({at, EstimateEvent{numberIn(event, "ms"), numberIn(event, "low_ms"), numberIn(event, "high_ms"),
-                                           numberIn(event, "eta_s")}});
+    m_between.push_back(
+        {at, EstimateEvent{numberIn(event, "ms"), numberIn(event, "low_ms"), numberIn(event, "high_ms"),
+                           numberIn(event, "eta_s"), kUnknown, kUnknown, kUnknown, numberIn(event, "tasks_ms")}});
     m_done.estimatedMs = numberIn(event, "ms");
     m_finals.push_back(std::move(finals));
 }
@@ -234,7 +236,8 @@ Result<> ReplayScript::nextRound()
         m_items.push_back(
             {{end, EstimateEvent{round.estimateMs, numberIn(durations, "low_ms"), numberIn(durations, "high_ms"),
                                  numberIn(durations, "eta_s"), numberIn(durations, "forecast_ms"),
-                                 numberIn(durations, "forecast_low_ms"), numberIn(durations, "forecast_high_ms")}},
+                                 numberIn(durations, "forecast_low_ms"), numberIn(durations, "forecast_high_ms"),
+                                 numberIn(durations, "tasks_ms")}},
              0});
         m_at = end;
     } else if (const std::size_t cut = place - m_rounds.size(); cut < m_cutShort.size()) {

@@ -3,6 +3,7 @@
 #include "core/session/condition_texts.h"
 #include "core/session/head_start.h"
 #include "core/session/options/option_table.h"
+#include "core/session/project/stored_events.h"
 #include "core/store/log_line.h"
 #include "core/store/record_range.h"
 #include "core/support/json_fields.h"
@@ -111,6 +112,8 @@ Result<> takeRuns(const store::Project& project, const std::vector<store::Sessio
                 && static_cast<double>(row.startedMs) + at * 1000 > static_cast<double>(s.what.untilMs))
                 return;
             const json event = json::parse(text, nullptr, false);
+            if (kind == "verdict")
+                s.verdict = verdictIn(event);
             const double ms = numberIn(event, "ms");
             if (std::isnan(ms))
                 return;

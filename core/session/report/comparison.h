@@ -2,6 +2,7 @@
 
 #include "core/deploy/estimate_parts.h"
 #include "core/session/baseline.h"
+#include "core/session/events.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
 
@@ -31,6 +32,7 @@ struct Standing
     double estimatedMs = kUnknown; ///< NaN while some task has no valid record
     double measuredMs = kUnknown, untunedMs = kUnknown; ///< whole network, measured last
     deploy::EstimateParts parts; ///< estimated beside measuredMs
+    VerdictEvent verdict; ///< the latest; unknown where nothing was judged
     double activeSeconds = 0; ///< of all runs
     std::int64_t trials = 0, errors = 0;
     Baseline what;

@@ -1,6 +1,7 @@
 #include "core/session/report/report.h"
 
 #include "core/session/project/stored_time.h"
+#include "core/session/report/checks.h"
 #include "core/session/report/comparison.h"
 #include "core/store/record_reader.h"
 #include "core/support/files.h"
@@ -40,6 +41,15 @@ std::string escaped(std::string_view text)
 std::string ms(double value)
 {
     return std::isfinite(value) ? fmt::format("{:.4f} ms", value) : std::string("–");
+}
+
+/// "1.42x", "not proven".
+std::string gainText(const Gain& gain)
+{
+    const Verdict verdict = gain.verdict();
+    return verdict == Verdict::Unknown     ? std::string("–")
+           : verdict == Verdict::NotProven ? std::string(toString(verdict))
+                                           : fmt::format("{:.2f}×", gain.ratio);
 }
 
 std::string timeText(std::int64_t unixMs)
@@ -119,7 +129,7 @@ std::string curve(const Run& run)
                            "{}</title></circle>\n",
                            x(at), y(value), value, span(at));
     return svg
-           + "</svg>\n<p class=\"legend\"><span class=\"estimate\">estimated (sum of tasks)</span> <span "
+           + "</svg>\n<p class=\"legend\"><span class=\"estimate\">estimated (whole network)</span> <span "
              "class=\"measured\">measured (whole network)</span> <span class=\"untuned\">untuned</span></p>\n";
 }
 
@@ -174,46 +184,20 @@ std::string row(std::string_view name, std::string_view value)
     return fmt::format("<tr><td>{}<td>{}</tr>\n", escaped(name), escaped(value));
 }
 
-std::string check(bool good, const std::string& sentence)
-{
-    return fmt::format("<li{}>{} {}</li>\n", good ? "" : " class=\"bad\"", good ? "✓" : "✗", escaped(sentence));
-}
-
-/// What a reader asks before trusting the figures.
 std::string checks(const Standing& s)
 {
-    std::size_t covered = 0, verified = 0;
-    for (const Standing::Task& task : s.tasks) {
-        covered += task.trial.empty() ? 0 : 1;
-        verified += task.verified ? 1 : 0;
-    }
     std::string out = "<h2>Checks</h2>\n<ul style=\"list-style: none; padding: 0\">\n";
-    out += check(
-        covered == s.tasks.size() && covered > 0,
-        covered == s.tasks.size() && covered > 0
-            ? fmt::format("all {} tasks have a valid record", covered)
-            : fmt::format("{} of {} tasks have a valid record: an export needs default schedules for the others",
-                          covered, s.tasks.size()));
-    if (covered > 0)
-        out += check(
-            verified == covered,
-            fmt::format("the outputs of {} of {} best records were compared with the reference", verified, covered));
-    if (const double total = s.parts.totalMs(); std::isfinite(s.measuredMs) && std::isfinite(total))
-        out += check(
-            std::abs(s.measuredMs / total - 1) <= 0.05,
-            fmt::format("the whole network, as measured last, took {} or {:.1f}% of its parts, measured one by one: {}",
-                        ms(s.measuredMs), 100 * s.measuredMs / total, toText(s.parts)));
-    else if (std::isfinite(s.measuredMs) && std::isfinite(s.estimatedMs)) // of a version that did not measure parts
-        out += check(s.measuredMs < s.estimatedMs * 1.25,
-                     fmt::format("the whole network, as measured last, took {:.0f}% of the sum of its tasks",
-                                 100 * s.measuredMs / s.estimatedMs));
-    else
-        out += check(false, "the whole network was not measured with all tasks tuned");
-    if (s.trials > 0)
-        out += check(s.errors * 4 < s.trials,
-                     fmt::format("{:.1f}% of the trials failed",
-                                 100.0 * static_cast<double>(s.errors) / static_cast<double>(s.trials)));
-    return out + "</ul>\n";
+    for (const Check& check : checksOf(s))
+        out += fmt::format("<li{}>{} {}</li>\n", check.good ? "" : " class=\"bad\"", check.good ? "✓" : "✗",
+                           escaped(textOf(check.text)));
+    out += "</ul>\n";
+    if (s.verdict.findings.empty())
+        return out;
+    out += "<h2>What can be done</h2>\n<div class=\"wide\"><table><tr><th>what<th>evidence<th>cure</tr>\n";
+    for (const Finding& finding : s.verdict.findings)
+        out += fmt::format("<tr><td>{}<td>{}<td>{}</tr>\n", escaped(textOf(finding.title)),
+                           escaped(textOf(finding.evidence)), escaped(textOf(finding.cure)));
+    return out + "</table></div>\n";
 }
 
 std::string taskTable(const Standing& s)
@@ -234,10 +218,11 @@ std::string taskTable(const Standing& s)
             "<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td>{}<td>{}<td class=\"n\">{}<td "
             "class=\"n\">{}</tr>\n",
             escaped(task.name), task.weight, ms(task.bestMs),
-            std::isfinite(share) ? fmt::format(
-                "{:.1f} % <span class=\"track\"><span class=\"bar\" style=\"width:{:.0f}px\"></span></span>",
-                100 * share, 60 * share)
-                                 : std::string("–"),
+            std::isfinite(share)
+                ? fmt::format(
+                      "{:.1f} % <span class=\"track\"><span class=\"bar\" style=\"width:{:.0f}px\"></span></span>",
+                      100 * share, 60 * share)
+                : std::string("–"),
             escaped(task.alternative),
             task.trial.empty() ? "<span class=\"bad\">" + why + "</span>"
                                : "<code>" + escaped(task.trial.substr(0, 8)) + "</code>",
@@ -269,11 +254,12 @@ std::string conditions(const Standing& s)
                       + row("contents of the model", s.modelHash) + row("target", s.target)
                       + row("device", s.deviceName);
     if (!s.device.empty())
-        out += row("caches before a timed run",
-                   s.coldBytes > 0   ? fmt::format("cold: {} bytes of other memory are read", s.coldBytes)
-                   : s.coldBytes < 0 ? fmt::format(
-                         "as in the network: weights are taken in turns from copies of {} bytes", -s.coldBytes)
-                                     : std::string("warm: runs back to back"));
+        out += row(
+            "caches before a timed run",
+            s.coldBytes > 0 ? fmt::format("cold: {} bytes of other memory are read", s.coldBytes)
+            : s.coldBytes < 0
+                ? fmt::format("as in the network: weights are taken in turns from copies of {} bytes", -s.coldBytes)
+                : std::string("warm: runs back to back"));
     const json device = json::parse(s.device, nullptr, false);
     if (device.is_object() && device.contains("hardware") && device["hardware"].is_object())
         for (const auto& [name, limit] : device["hardware"].items())
@@ -342,10 +328,12 @@ Result<> writeReport(const std::filesystem::path& file, const std::filesystem::p
                                      std::chrono::system_clock::now().time_since_epoch())
                                      .count())
                       + "</span></p>\n";
-    out += fmt::format("<div class=\"figures\"><div><b>{}</b>estimated (sum of tasks)</div><div><b>{}</b>measured "
-                       "(whole network)</div><div><b>{}</b>untuned</div><div><b>{}</b>trials, {} "
-                       "failed</div><div><b>{}</b>of tuning</div></div>\n",
-                       ms(s.estimatedMs), ms(s.measuredMs), ms(s.untunedMs), s.trials, s.errors, span(s.activeSeconds));
+    out += fmt::format(
+        "<div class=\"figures\"><div><b>{}</b>estimated (sum of tasks)</div><div><b>{}</b>measured "
+        "(whole network)</div><div><b>{}</b>untuned</div><div><b>{}</b>gain</div><div><b>{}</b>trials, {} "
+        "failed</div><div><b>{}</b>of tuning</div></div>\n",
+        ms(s.estimatedMs), ms(s.measuredMs), ms(s.untunedMs), gainText(s.verdict.gain), s.trials, s.errors,
+        span(s.activeSeconds));
     out += checks(s);
     for (const Run& run : runs)
         out += fmt::format("<h2>Run {}: {}, {}, {}</h2>\n", run.row.id, timeText(run.row.startedMs),

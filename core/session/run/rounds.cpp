@@ -26,6 +26,7 @@ namespace {
 constexpr double kLoserFactor = 1.5, kContenderFactor = 1.08; ///< of what stands best, as of RunPlan
 constexpr std::size_t kFlushTrials = 16; ///< that are stored together, as each transaction waits for the disk
 constexpr double kFlushSeconds = 0.1; ///< after which fewer are
+constexpr double kTellSeconds = 1; ///< between two words on how far reading has come
 constexpr double kModelSecondsPerTrial = 0.01; ///< simulators: so that a run does not depend on this machine's speed
 
 constexpr std::string_view kAskedEvent = "asked"; ///< as a round begins
@@ -133,7 +134,13 @@ Result<> Rounds::restore(std::stop_token stop)
     };
     LATHE_TRY_ASSIGN(const std::vector<store::RoundRow> rounds, project.rounds(m_parts.journal.session()));
     std::size_t at = 0;
+    auto lastTold = std::chrono::steady_clock::now();
     for (const store::RoundRow& round : rounds) {
+        if (secondsSince(lastTold) > kTellSeconds) { // it takes a while: people see how far it is
+            lastTold = std::chrono::steady_clock::now();
+            const Message message = say(Msg::RereadingRounds, m_index + 1, rounds.size());
+            m_parts.journal.tellNow(StateEvent{RunState::Starting, textOf(message), about(message)});
+        }
         takeFinals();
         std::vector<Record> told;
         for (; at < records.size() && records[at].round == round.index; ++at)
@@ -201,6 +208,7 @@ Rounds::Round Rounds::begin(std::int32_t task) const
     Round round;
     round.task = task;
     round.start = std::chrono::steady_clock::now();
+    round.machine = m_machine.read();
     Decision decision = explainDecision(m_parts.scheduler, task);
     round.terms = std::move(decision.terms);
     round.reason = m_partial.empty() ? std::move(decision.reason) : "continued";
@@ -401,6 +409,8 @@ Result<> Rounds::keep(const Round& round)
         json durations = {{"elapsed_s", round.elapsed}, {"began_s", round.began}, {"asked", askedJson(round.asked)}};
         putTimeSpent(durations, time);
         durations["told"] = m_told;
+        if (!m_parts.modelTime) // a simulator's figures do not depend on the machine
+            durations["machine"] = measure::toJson(measure::machineBetween(round.machine, m_machine.read()));
         if (m_parts.runoffs) {
             json& kept = durations["best"] = json::object();
             if (std::isfinite(round.best.ms))
@@ -409,6 +419,7 @@ Result<> Rounds::keep(const Round& round)
                 kept["told_s"] = round.best.toldSeconds;
         }
         const std::pair<const char*, double> figures[] = {{"eta_s", after.etaSeconds},
+                                                          {"tasks_ms", after.tasksMs},
                                                           {"low_ms", after.low},
                                                           {"high_ms", after.high},
                                                           {"forecast_ms", after.forecastMs},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/measure/machine_state.h"
 #include "core/session/run/runoffs.h"
 
 #include <map>
@@ -63,6 +64,7 @@ private:
         std::vector<measure::MeasureRequest> requests; ///< what no earlier life of the run has stored
         std::vector<std::size_t> places; ///< of the requests, among the candidates
         double began = 0; ///< seconds of the run
+        measure::MachineCounters machine; ///< as it began
         double elapsed = 0; ///< as the scheduler is told
         RoundBest best;
     };
@@ -81,6 +83,7 @@ private:
 
     RunParts& m_parts;
     Runoffs m_runoffs;
+    measure::MachineReader m_machine;
     std::int32_t m_index = 0;
     std::vector<Record> m_partial; ///< stored trials of the round that was cut short
     std::optional<Asked> m_partialAsked; ///< what that round had asked for

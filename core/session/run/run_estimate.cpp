@@ -59,9 +59,12 @@ EstimateEvent estimateAt(double at, const RunParts& parts)
 {
     EstimateEvent event;
     if (const double estimate = parts.tasks.estimatedSeconds(); std::isfinite(estimate))
-        event.ms = estimate * 1e3;
+        event.tasksMs = estimate * 1e3;
     else
         guessBand(parts.scheduler, event);
+    event.ms = event.tasksMs + parts.besideTasksMs;
+    event.low += parts.besideTasksMs;
+    event.high += parts.besideTasksMs;
     if (parts.options.seconds > 0)
         event.etaSeconds = std::max(0.0, parts.options.seconds - at);
     if (const std::int64_t trials = parts.clock.trials(); parts.options.trials > 0 && trials > 0) {
@@ -70,9 +73,10 @@ EstimateEvent estimateAt(double at, const RunParts& parts)
     }
     if (std::isfinite(event.ms)) {
         const Forecast likely = forecast(forecastTasks(parts), at, at + event.etaSeconds);
-        event.forecastMs = likely.ms;
-        event.forecastLow = likely.low;
-        event.forecastHigh = likely.high;
+        // What the network has beside its tasks stays as it was measured last: nobody tunes it.
+        event.forecastMs = likely.ms + parts.besideTasksMs;
+        event.forecastLow = likely.low + parts.besideTasksMs;
+        event.forecastHigh = likely.high + parts.besideTasksMs;
     }
     return event;
 }

@@ -170,7 +170,7 @@ Result<> RunFinals::judge(std::vector<FinalsGroup>& groups, std::int32_t passes,
     double sum = 0;
     for (std::size_t i = 0; i < before.size(); ++i)
         sum += m_parts.tasks[static_cast<std::int32_t>(i)].weight * before[i] * 1e-6;
-    finals.beforeMs = std::isfinite(sum) ? sum : kUnknown;
+    finals.beforeMs = std::isfinite(sum) ? sum + m_parts.besideTasksMs : kUnknown;
     const double at = m_parts.clock.atSeconds();
     EstimateEvent after = estimateAt(at, m_parts);
     after.forecastMs = after.forecastLow = after.forecastHigh = kUnknown; // this is where the run ends
@@ -189,6 +189,7 @@ Result<> RunFinals::judge(std::vector<FinalsGroup>& groups, std::int32_t passes,
                  {"changed", finals.changed},
                  {"before_ms", known(finals.beforeMs)},
                  {"ms", known(after.ms)},
+                 {"tasks_ms", known(after.tasksMs)},
                  {"low_ms", known(after.low)},
                  {"high_ms", known(after.high)},
                  {"eta_s", known(after.etaSeconds)},

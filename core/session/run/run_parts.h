@@ -8,6 +8,8 @@
 #include "core/session/run/trial_devices.h"
 #include "core/support/executor.h"
 
+#include <cmath>
+
 namespace lathe::session {
 
 /// What rounds, runoffs and finals of a run work with. All of it outlives them; the run's thread alone touches it.
@@ -27,6 +29,16 @@ struct RunParts
     std::int64_t coldBytes = 0; ///< lathe::coldBytes of its records
     bool runoffs = false; ///< are held
     bool modelTime = false; ///< simulators: durations come from results, so that runs replay
+    /// What a run of the network has beside its tasks' sum, as measured last; 0 before, and where nobody measures it.
+    double besideTasksMs = 0;
+
+    void takeBeside(const MeasuredEvent& measured)
+    {
+        const double now = measured.untuned ? measured.besideTasksMs
+                                            : measured.estimated.totalMs() - measured.estimated.tasksMs;
+        if (std::isfinite(now))
+            besideTasksMs = now;
+    }
 
     /// Under which the run's costs are measured.
     store::Conditions conditions() const { return {devices.deviceKey(), coldBytes, {}}; }

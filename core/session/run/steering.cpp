@@ -34,6 +34,18 @@ std::vector<std::pair<std::int32_t, TaskBudget>> Steering::takeChanges()
     return changes;
 }
 
+void Steering::setRunBudget(const RunBudget& budget)
+{
+    const std::scoped_lock lock(m_mutex);
+    m_runBudget = budget;
+}
+
+std::optional<Steering::RunBudget> Steering::takeRunBudget()
+{
+    const std::scoped_lock lock(m_mutex);
+    return std::exchange(m_runBudget, std::nullopt);
+}
+
 void Steering::setRunTimeout(double seconds)
 {
     const std::scoped_lock lock(m_mutex);

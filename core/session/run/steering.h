@@ -21,6 +21,15 @@ public:
     /// (task, budget) set since it was last called.
     std::vector<std::pair<std::int32_t, TaskBudget>> takeChanges();
 
+    /// Of a run that goes on, in all; 0: no limit.
+    struct RunBudget
+    {
+        double seconds = 0; ///< active time
+        std::int64_t trials = 0;
+    };
+    void setRunBudget(const RunBudget& budget);
+    std::optional<RunBudget> takeRunBudget(); ///< what was asked for since it was last called
+
     void setRunTimeout(double seconds);
     std::optional<double> runTimeout() const; ///< what was asked for last
 
@@ -29,6 +38,7 @@ private:
     std::vector<TaskBudget> m_budgets;
     std::vector<bool> m_changed;
     std::optional<double> m_runTimeout;
+    std::optional<RunBudget> m_runBudget;
 };
 
 } // namespace lathe::session

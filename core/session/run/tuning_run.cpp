@@ -5,6 +5,7 @@
 #include "core/session/head_start.h"
 #include "core/session/options/options_json.h"
 #include "core/session/options/tune_options.h"
+#include "core/session/project/stored_events.h"
 #include "core/session/project/stored_time.h"
 #include "core/session/roofline.h"
 #include "core/session/run/clock_times.h"
@@ -12,6 +13,7 @@
 #include "core/session/run/measure_plan.h"
 #include "core/session/run/run_estimate.h"
 #include "core/session/untuned.h"
+#include "core/session/verdict/judge.h"
 #include "core/support/hash.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
@@ -122,6 +124,14 @@ Result<> TuningRun::followSteering()
                                                   budget.muted, budget.boost, budget.trialCap}));
         LATHE_TRY(m_journal.keep(BudgetEvent{task, budget}));
     }
+    if (const auto budget = m_setup.steering->takeRunBudget()) {
+        m_options.seconds = budget->seconds;
+        m_options.trials = budget->trials;
+        if (m_setup.project != nullptr)
+            m_clock.reserveForFinals(finalsReserve(m_options.seconds, m_parts->runoffs));
+        LATHE_TRY(m_journal.setOptions(storedOptions()));
+        LATHE_TRY(m_journal.keep(logged(say(Msg::BudgetChanged, budget->seconds, budget->trials))));
+    }
     if (const auto timeout = m_setup.steering->runTimeout(); timeout && *timeout != m_options.timeoutSeconds) {
         m_options.timeoutSeconds = *timeout;
         LATHE_TRY(openDevices());
@@ -152,9 +162,28 @@ Result<> TuningRun::keepLimits()
     DeviceLimits known = limitsFromJson(*limits);
     if (!known.known())
         return {};
+    m_limits = known;
     const double at = m_clock.atSeconds();
     m_journal.tell({Event{at, LimitsEvent{std::move(known)}}});
     return m_journal.addEvent(at, "limits", *limits);
+}
+
+/// What came of it all, and whether it may be believed.
+Result<> TuningRun::judge()
+{
+    std::vector<TaskView> tasks = viewTasks(*m_setup.model);
+    std::vector<std::int64_t> rounds;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        const auto task = static_cast<std::int32_t>(i);
+        if (const double ns = m_tasks[task].bestNs(); std::isfinite(ns))
+            tasks[i].bestMs = ns * 1e-6;
+        rounds.push_back(m_scheduler->progress(task).rounds);
+    }
+    const VerdictEvent verdict = judged(*m_setup.model, m_network->measured(), m_network->gain(), m_network->machine(),
+                                        taskFacts(tasks, rounds, m_limits));
+    const double at = m_clock.atSeconds();
+    m_journal.tell({Event{at, verdict}});
+    return m_journal.addEvent(at, "verdict", toJson(verdict).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 std::string TuningRun::storedOptions() const
@@ -205,6 +234,8 @@ Result<bool> TuningRun::open(std::stop_token stop)
     LATHE_TRY_ASSIGN(const std::optional<store::SessionRow> earlier, resumed());
     LATHE_TRY(prepare());
     if (earlier) {
+        // What reading and learning anew takes is not the run's: it had that time before.
+        const auto uncharged = m_clock.account().in({});
         m_journal.goOn(earlier->id);
         m_clock.continueFrom(earlier->activeSeconds);
         m_parts->nonce = textIn(json::parse(earlier->options, nullptr, false), "nonce");
@@ -212,6 +243,12 @@ Result<bool> TuningRun::open(std::stop_token stop)
         LATHE_TRY_ASSIGN(TimeSpent past, storedTime(*m_setup.project, earlier->id));
         m_time.continueFrom(std::move(past));
         LATHE_TRY(m_rounds->restore(stop));
+        LATHE_TRY(m_network->restore());
+        json kept = json::parse(earlier->options, nullptr, false);
+        if (kept.is_object()) { // a budget that was given anew is what a next life has left of
+            kept.update(toJson(m_options));
+            LATHE_TRY(m_journal.setOptions(kept.dump(-1, ' ', false, json::error_handler_t::replace)));
+        }
         return true;
     }
     LATHE_TRY(m_headStart.take(*m_parts, m_options, stop));
@@ -226,11 +263,13 @@ Result<bool> TuningRun::open(std::stop_token stop)
 Result<> TuningRun::loop(std::stop_token stop)
 {
     while (!stop.stop_requested() && m_clock.left()) {
-        m_ending = m_clock.gainedTooLittle();
-        if (m_ending)
+        if (auto ending = m_clock.gainedTooLittle()) {
+            m_ending = std::move(ending);
             return {};
+        }
         if (m_setup.control->pauseRequested()) {
             m_journal.pauseIfAsked(stop);
+            LATHE_TRY(followSteering()); // the budget may have been changed meanwhile
             continue;
         }
         LATHE_TRY(followSteering());
@@ -260,13 +299,15 @@ Result<> TuningRun::run(std::stop_token stop)
             LATHE_TRY(m_journal.keep(logged(*m_headStart.note())));
         LATHE_TRY(keepLimits());
         if (!goesOn)
-            LATHE_TRY(m_network->measure(true, stop));
+            LATHE_TRY(m_network->measure(NetworkBuild::Untuned, stop));
+        else if (!m_clock.left())
+            m_ending = say(Msg::BudgetUsedBefore);
         LATHE_TRY(loop(stop));
         if (!stop.stop_requested())
             LATHE_TRY(m_finals->hold(m_rounds->held(), stop));
         if (!stop.stop_requested())
-            LATHE_TRY(m_network->measure(false, stop));
-        return {};
+            LATHE_TRY(m_network->measure(NetworkBuild::Both, stop));
+        return judge();
     };
     auto result = body();
     if (!result && result.error().code == Errc::Cancelled && stop.stop_requested())
@@ -289,9 +330,8 @@ void TuningRun::tellDone()
     done.time = m_time.total();
     done.seconds = m_clock.atSeconds();
     if (m_parts) {
-        if (const double estimate = m_tasks.estimatedSeconds(); std::isfinite(estimate))
-            done.estimatedMs = estimate * 1e3;
-        done.measuredMs = m_network->measuredMs();
+        done.estimatedMs = estimateAt(done.seconds, *m_parts).ms;
+        done.measuredMs = m_network->measured().ms;
         done.errors = m_rounds->errors();
     }
     if (m_setup.project != nullptr && m_journal.session() != 0 && !m_setup.project->readOnly()) {

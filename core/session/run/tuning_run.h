@@ -49,6 +49,7 @@ private:
     std::string storedOptions() const; ///< JSON
     Result<> keepModel();
     Result<> keepLimits();
+    Result<> judge();
     void tellDone();
 
     RunSetup m_setup;
@@ -61,6 +62,7 @@ private:
     std::shared_ptr<search::SharedModel> m_costModel;
     std::unique_ptr<search::TaskScheduler> m_scheduler;
     RunHeadStart m_headStart;
+    DeviceLimits m_limits; ///< as measured at the run's start
     std::optional<Message> m_ending; ///< why the run ended, unless the budget was used
     // Made by prepare(); parts first, which the others work with.
     std::optional<RunParts> m_parts;

@@ -1,4 +1,5 @@
 #include "core/session/run/network_watch.h"
+#include "core/session/run/run_estimate.h"
 #include "tests/support/fake_run.h"
 #include "tests/support/test_program.h"
 
@@ -16,19 +17,30 @@ class TestNetworkWatch : public QObject, Projects
     Q_OBJECT
 
     int m_asked = 0;
+    NetworkRequest m_request; ///< the last
+    deploy::EstimateParts m_parts;
+    measure::MachineState m_machine;
+    std::optional<Error> m_unpaired;
     /// Takes so many seconds and says so many milliseconds; negative: it fails.
     NetworkMeasure takes(FakeRun& run, double seconds, double ms)
     {
         m_asked = 0;
-        return [&run, this, seconds, ms](bool untuned, const RecordChoice& choice,
-                                         std::stop_token) -> Result<MeasuredEvent> {
+        return [&run, this, seconds, ms](const NetworkRequest& request, std::stop_token) -> Result<NetworkFigures> {
             ++m_asked;
+            m_request = request;
             run.seconds += seconds;
-            if (choice.only->deviceKey != "fake")
+            if (request.choice.only->deviceKey != "fake")
                 return makeError(Errc::Internal, "of other devices");
             if (ms < 0)
                 return makeError(Errc::BuildFailed, "no linker");
-            return MeasuredEvent{ms, 0.25, untuned, {}};
+            NetworkFigures figures;
+            figures.measured = {ms, 0.25, request.build == NetworkBuild::Untuned, m_parts};
+            figures.measured.besideTasksMs = 0.5;
+            if (request.build == NetworkBuild::Both && m_unpaired)
+                figures.unpaired = m_unpaired;
+            else if (request.build == NetworkBuild::Both)
+                figures.pairs = TimedPairs{std::vector<double>(8, ms), std::vector<double>(8, 2 * ms), m_machine};
+            return figures;
         };
     }
     static void tellAll(FakeRun& run, double seconds)
@@ -43,10 +55,10 @@ private slots:
         store::Project project = must(store::Project::open(file("measured.lathe"), store::Project::Access::Write));
         FakeRun run(few(100), &project);
         NetworkWatch watch(*run.parts, takes(run, 2, 5));
-        must(watch.measure(true, {}));
-        QVERIFY(std::isnan(watch.measuredMs())); // of the untuned one
-        must(watch.measure(false, {}));
-        QCOMPARE(watch.measuredMs(), 5.0);
+        must(watch.measure(NetworkBuild::Untuned, {}));
+        QVERIFY(std::isnan(watch.measured().ms)); // of the untuned one
+        must(watch.measure(NetworkBuild::Tuned, {}));
+        QCOMPARE(watch.measured().ms, 5.0);
         const auto told = run.watcher.all<MeasuredEvent>();
         QCOMPARE(told.size(), std::size_t{2});
         QVERIFY(told[0].untuned && !told[1].untuned);
@@ -62,7 +74,7 @@ private slots:
         FakeRun run(few(100));
         NetworkWatch watch(*run.parts, takes(run, 5, 5));
         tellAll(run, 1);
-        must(watch.measure(false, {}));
+        must(watch.measure(NetworkBuild::Tuned, {}));
         run.seconds += 99; // it takes 5 s: every 100 s is enough
         tellAll(run, 0.5);
         must(watch.measureIfDue({}));
@@ -82,23 +94,66 @@ private slots:
         options.seconds = 100;
         FakeRun run(options);
         NetworkWatch watch(*run.parts, takes(run, 10, 5));
-        must(watch.measure(true, {}));
-        QCOMPARE(run.clock.networkReserve(), 6.0); // the first time did more
-        must(watch.measure(false, {}));
-        QCOMPARE(run.clock.networkReserve(), 11.0);
+        must(watch.measure(NetworkBuild::Untuned, {}));
+        QCOMPARE(run.clock.networkReserve(), 9.0); // the first time did more
+        must(watch.measure(NetworkBuild::Tuned, {}));
+        QCOMPARE(run.clock.networkReserve(), 14.0);
         NetworkWatch slow(*run.parts, takes(run, 50, 5));
-        must(slow.measure(false, {}));
+        must(slow.measure(NetworkBuild::Tuned, {}));
         QCOMPARE(run.clock.networkReserve(), 30.0); // never more than this part of the budget
+    }
+
+    void theEstimateIsOfTheNetworkAsItWasMeasuredLast()
+    {
+        FakeRun run(few(100));
+        NetworkWatch watch(*run.parts, takes(run, 1, 5));
+        must(watch.measure(NetworkBuild::Untuned, {}));
+        QCOMPARE(run.parts->besideTasksMs, 0.5); // functions that are no task
+        m_parts = {3, 1.25, 0.5, 0.25};
+        must(watch.measure(NetworkBuild::Tuned, {}));
+        QCOMPARE(run.parts->besideTasksMs, 2.0); // chain, untuned functions, call
+        for (std::size_t i = 0; i < run.tasks.size(); ++i)
+            run.tasks[static_cast<std::int32_t>(i)].takeBest(1e6);
+        const EstimateEvent estimate = estimateAt(1, *run.parts);
+        QVERIFY(estimate.tasksMs > 0);
+        QCOMPARE(estimate.ms, estimate.tasksMs + 2);
+        QCOMPARE(run.watcher.all<EstimateEvent>().size(), std::size_t{2}); // told again with each
+    }
+
+    void atTheEndTheUntunedNetworkRunsInTurnsWithIt()
+    {
+        store::Project project = must(store::Project::open(file("turns.lathe"), store::Project::Access::Write));
+        TuneOptions options = few(100);
+        options.seconds = 20;
+        FakeRun run(options, &project);
+        NetworkWatch watch(*run.parts, takes(run, 1, 5));
+        m_machine.others = 0.5;
+        QVERIFY(watch.gain().verdict() == Verdict::Unknown);
+        must(watch.measure(NetworkBuild::Both, {}));
+        QCOMPARE(m_request.untunedSeconds, 1.0); // a small budget has short turns
+        QCOMPARE(watch.gain().ratio, 2.0);
+        QVERIFY(watch.gain().verdict() == Verdict::Faster);
+        QCOMPARE(watch.machine().others, 0.5);
+        m_unpaired = makeError(Errc::WorkerCrashed, "it fell over");
+        must(watch.measure(NetworkBuild::Both, {}));
+        QCOMPARE(run.watcher.all<ErrorEvent>()[0].text,
+                 std::string("timing the tuned and the untuned network in turns: it fell over"));
+        QCOMPARE(run.watcher.all<MeasuredEvent>().size(), std::size_t{2}); // what was measured alone counts
+        FakeRun later(options, &project);
+        later.journal.goOn(run.journal.session());
+        NetworkWatch again(*later.parts, {});
+        must(again.restore());
+        QCOMPARE(again.measured().ms, 5.0);
     }
 
     void aFailureIsToldAndTheRunGoesOn()
     {
         FakeRun run(few(100));
         NetworkWatch watch(*run.parts, takes(run, 1, -1));
-        must(watch.measure(false, {}));
+        must(watch.measure(NetworkBuild::Tuned, {}));
         QCOMPARE(run.watcher.all<ErrorEvent>()[0].text, std::string("measuring the whole network: no linker"));
-        QVERIFY(std::isnan(watch.measuredMs()));
-        must(NetworkWatch(*run.parts, {}).measure(false, {})); // nobody can: nothing to tell
+        QVERIFY(std::isnan(watch.measured().ms));
+        must(NetworkWatch(*run.parts, {}).measure(NetworkBuild::Tuned, {})); // nobody can: nothing to tell
         QCOMPARE(run.watcher.events().size(), std::size_t{1});
     }
 };

@@ -38,11 +38,11 @@ private slots:
         const std::vector<RooflineRow> rows = roofline(tasks, limits());
         QCOMPARE(rows.size(), std::size_t{4});
         QCOMPARE(rows[0].computeMs, 1.0);
-        QCOMPARE(rows[0].memoryMs, 0.1);
+        QCOMPARE(rows[0].memoryMs, 1.024e-5 + 0.0998976); // 1 KiB of it from the cache
         QVERIFY(!rows[0].memoryBound());
         QCOMPARE(rows[0].shareOfLimit, 0.5);
         QCOMPARE(rows[0].gflops, 500.0);
-        QCOMPARE(rows[1].lowerBoundMs, 1.0);
+        QCOMPARE(rows[1].lowerBoundMs, 1.024e-5 + 0.9998976);
         QVERIFY(rows[1].memoryBound());
         QCOMPARE(rows[1].level, std::string("memory"));
         QCOMPARE(rows[1].gbytesPerS, 2.5);
@@ -50,6 +50,27 @@ private slots:
         QCOMPARE(rows[2].memoryMs, 1e-5);
         QVERIFY2(std::isnan(rows[3].shareOfLimit), "no best, no part of it");
         QCOMPARE(rows[3].lowerBoundMs, 1.0);
+    }
+
+    /// A pool of 1,536 bytes that took less time than memory needs for them: two thirds came from the cache.
+    void whatACacheHoldsInPartComesInPartFromIt()
+    {
+        const double least = 1024 / 100.0 * 1e-6 + 512 / 10.0 * 1e-6;
+        const std::vector<RooflineRow> rows = roofline(std::vector<TaskView>{task(0, 1536, 1.2 * least)}, limits());
+        QCOMPARE(rows[0].memoryMs, least);
+        QCOMPARE(rows[0].level, std::string("cache"));
+        QVERIFY(rows[0].shareOfLimit < 1);
+        QVERIFY(1.2 * least < 1536 / 10.0 * 1e-6); // all from memory would have been 130 % of the limit
+    }
+
+    void figuresOfFewerOperationsAreEffective()
+    {
+        std::vector<TaskView> tasks(2, task(1e9, 1000, 0.6));
+        tasks[0].bestAlternative = "winograd-4";
+        tasks[1].bestAlternative = "direct";
+        const std::vector<RooflineRow> rows = roofline(tasks, limits());
+        QVERIFY(rows[0].effective && !rows[1].effective);
+        QVERIFY(rows[0].shareOfLimit > 1);
     }
 
     void weightsComeFromWhereTheNetworksOthersPushThem()

@@ -363,13 +363,16 @@ private slots:
         setup.executor = executor.get();
         setup.control = &control;
         setup.steering = &steering;
-        setup.measureNetwork = [](bool untuned, const RecordChoice&, std::stop_token stop) -> Result<MeasuredEvent> {
+        setup.measureNetwork = [](const NetworkRequest& request, std::stop_token stop) -> Result<NetworkFigures> {
             std::mutex mutex;
             std::unique_lock lock(mutex);
             std::condition_variable_any never;
-            if (untuned && !never.wait(lock, stop, [] { return false; }))
+            if (request.build == NetworkBuild::Untuned && !never.wait(lock, stop, [] { return false; }))
                 return makeError(Errc::Cancelled, "stopped");
-            return MeasuredEvent{1.5, 0, false, {1, 0.25, 0.125, 0.0625}};
+            NetworkFigures figures;
+            figures.measured = {1.5, 0, false, {1, 0.25, 0.125, 0.0625}};
+            figures.unpaired = makeError(Errc::Cancelled, "as the test says");
+            return figures;
         };
         QVERIFY(TuningRun(std::move(setup)).run({}));
         QCOMPARE(watcher.all<LogEvent>().size(), std::size_t{1});
@@ -379,7 +382,11 @@ private slots:
                 "the untuned network was not measured: it takes more than 25 % of the time that the run may take"));
         QCOMPARE(watcher.all<MeasuredEvent>().size(), std::size_t{1});
         QCOMPARE(watcher.all<MeasuredEvent>()[0].estimated.totalMs(), 1.4375);
-        QCOMPARE(watcher.all<ErrorEvent>().size(), std::size_t{0});
+        QCOMPARE(watcher.all<ErrorEvent>().size(), std::size_t{1}); // that they were not timed in turns
+        const auto verdicts = watcher.all<VerdictEvent>();
+        QCOMPARE(verdicts.size(), std::size_t{1});
+        QVERIFY(verdicts[0].gain.verdict() == Verdict::Unknown);
+        QVERIFY(!believable(verdicts[0].gain, verdicts[0].findings));
     }
 
     void aModelThatCannotBeReadLeavesNoProject()

@@ -1,0 +1,59 @@
+#include "core/session/project/measure_again.h"
+
+#include "core/session/exports/network_bench.h"
+#include "core/session/project/stored_events.h"
+#include "core/session/verdict/judge.h"
+#include "core/support/message.h"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <optional>
+
+namespace lathe::session {
+
+namespace {
+
+std::string stored(const nlohmann::json& content)
+{
+    return content.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+} // namespace
+
+Result<std::vector<Event>> measureNetworkAgain(std::shared_ptr<const LoadedModel> model, store::Project& writer,
+                                               std::int64_t modelRow, std::span<const TaskView> tasks,
+                                               const DeviceLimits& limits, std::stop_token stop)
+{
+    if (const BackendTraits& traits = model->target.traits(); !traits.libraries || !traits.runsHere)
+        return makeError(Errc::Unsupported, say(Msg::NetworkNotTimedHere, model->target.text()));
+    LATHE_TRY_ASSIGN(const auto sessions, writer.sessions());
+    std::optional<store::SessionRow> latest;
+    std::map<std::string, std::int64_t> roundsOf;
+    for (const store::SessionRow& row : sessions) {
+        if (row.model != modelRow || row.target != model->target.text())
+            continue;
+        latest = row;
+        LATHE_TRY_ASSIGN(const auto rounds, writer.rounds(row.id));
+        for (const store::RoundRow& round : rounds)
+            ++roundsOf[round.task];
+    }
+    if (!latest)
+        return makeError(Errc::NotFound, say(Msg::NothingTunedYet, writer.file().string()));
+    NetworkBench bench([model] { return model; }, &writer);
+    LATHE_TRY_ASSIGN(NetworkFigures figures, bench.measure({NetworkBuild::Both, {}}, std::move(stop)));
+    if (figures.unpaired)
+        return *std::move(figures.unpaired);
+    std::vector<std::int64_t> rounds;
+    for (const TaskView& task : tasks)
+        rounds.push_back(roundsOf[task.key]);
+    const VerdictEvent verdict = judged(*model, figures.measured,
+                                        gainOf(figures.pairs->tunedMs, figures.pairs->untunedMs),
+                                        figures.pairs->machine, taskFacts(tasks, rounds, limits));
+    const double at = latest->activeSeconds;
+    LATHE_TRY(writer.addEvent(latest->id, at, "measured", stored(toJson(figures.measured))));
+    LATHE_TRY(writer.addEvent(latest->id, at, "verdict", stored(toJson(verdict))));
+    return std::vector<Event>{{at, figures.measured}, {at, verdict}};
+}
+
+} // namespace lathe::session

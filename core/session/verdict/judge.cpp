@@ -1,0 +1,26 @@
+#include "core/session/verdict/judge.h"
+
+#include "core/runtime/processors.h"
+
+#include <utility>
+
+namespace lathe::session {
+
+VerdictEvent judged(const LoadedModel& model, const MeasuredEvent& measured, const Gain& gain,
+                    const measure::MachineState& machine, std::vector<TaskFacts> tasks)
+{
+    RunFacts facts;
+    facts.gain = gain;
+    facts.machine = machine;
+    facts.measuredMs = measured.ms;
+    facts.parts = measured.estimated;
+    facts.small = measured.small;
+    facts.tasks = std::move(tasks);
+    if (const BackendTraits& traits = model.target.traits(); traits.runsHere && traits.sharesCores) {
+        facts.threads = model.target.threads();
+        facts.processors = runtime::processorCount();
+    }
+    return {gain, machine, diagnose(facts)};
+}
+
+} // namespace lathe::session
