@@ -1,0 +1,193 @@
+// window_pictures FOLDER [SOURCE]: a picture of every page and dialog of the window in {light, dark} x {English,
+// Chinese} x {1024x700, 1280x800, 1280x800 at 200 %}, by hand, to be looked at. SOURCE is a project or a model; without
+// one, a project with a made-up run. Pages come from the page table; dialogs are whatever the menus' actions open, so
+// that a new one is pictured without a word here. With QT_QPA_PLATFORM=offscreen, or on a display.
+
+#include "tests/ui/made_project.h"
+#include "tests/ui/window_test.h"
+#include "ui/bridge/session_bridge.h"
+#include "ui/commands/action_catalog.h"
+#include "ui/shell/page_registry.h"
+#include "ui/views/appearance.h"
+
+#include <QAction>
+#include <QDir>
+#include <QFileInfo>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTimer>
+
+#include <cstdio>
+
+using namespace lathe;
+
+namespace {
+
+struct Look
+{
+    const char* name;
+    QSize size;
+    const char* scale;
+};
+
+constexpr Look kLooks[] = {
+    {"1024x700", {1024, 700}, "1"}, {"1280x800", {1280, 800}, "1"}, {"1280x800_200", {1280, 800}, "2"}};
+
+/// Actions that end the program, leave it for the system's own dialogs, or change what the next pictures show.
+bool isLeftOut(const QString& id)
+{
+    static const QStringList kExact = {
+        QStringLiteral("file.quit"),          QStringLiteral("file.reopen"),     QStringLiteral("file.start"),
+        QStringLiteral("file.openProject"),   QStringLiteral("file.importLog"),  QStringLiteral("file.saveView"),
+        QStringLiteral("file.replay"),        QStringLiteral("run.replay"),      QStringLiteral("help.aboutQt"),
+        QStringLiteral("view.fullScreen"),    QStringLiteral("view.saveLayout"), QStringLiteral("graph.save"),
+        QStringLiteral("view.defaultLayout"), QStringLiteral("actionOpen"),      QStringLiteral("actionStart"),
+        QStringLiteral("actionResume"),       QStringLiteral("actionPause"),     QStringLiteral("actionStop"),
+        QStringLiteral("records.remeasure")};
+    return kExact.contains(id) || id.startsWith(QStringLiteral("copy.")) || id.startsWith(QStringLiteral("page."));
+}
+
+/// The pictures of one look, in a process of its own: the scale belongs to the whole process.
+class Pictures
+{
+public:
+    Pictures(const QString& folder, QSize size)
+        : m_folder(folder)
+        , m_window(test::shownWindow(size))
+    {
+    }
+
+    bool take(const QString& source)
+    {
+        if (!keep(*m_window, QStringLiteral("start")))
+            return false;
+        QSignalSpy opened(m_window->findChild<ui::SessionBridge*>(), &ui::SessionBridge::opened);
+        m_window->openSource(source);
+        if (!opened.wait(120000)) {
+            std::fprintf(stderr, "window_pictures: %s does not open\n", qPrintable(source));
+            keep(*m_window, QStringLiteral("not_open"));
+            return false;
+        }
+        for (const ui::PageEntry& page : ui::pageTable()) {
+            if (auto* go = m_window->findChild<QAction*>(QStringLiteral("page.") + QLatin1String(page.id)))
+                go->trigger();
+            if (!keep(*m_window, QLatin1String(page.id)))
+                return false;
+        }
+        return takeDialogs();
+    }
+
+private:
+    bool takeDialogs()
+    {
+        for (QAction* action : m_window->findChild<ui::ActionCatalog*>()->all()) {
+            const QString id = action->objectName();
+            if (id.isEmpty() || isLeftOut(id) || !action->isEnabled() || action->isCheckable())
+                continue;
+            // A dialog that holds the call until it is closed is pictured from its own event loop.
+            bool good = true;
+            QTimer once;
+            once.setSingleShot(true);
+            QObject::connect(&once, &QTimer::timeout, [&] { good = keepOthers(id); });
+            once.start(400);
+            action->trigger();
+            while (once.isActive())
+                QTest::qWait(20);
+            if (!good)
+                return false;
+        }
+        return true;
+    }
+
+    /// Keeps what is open beside the window, and closes it.
+    bool keepOthers(const QString& id)
+    {
+        bool good = true;
+        for (QWidget* widget : QApplication::topLevelWidgets()) {
+            if (widget == m_window.get() || !widget->isVisible() || widget->windowType() == Qt::ToolTip)
+                continue;
+            good = keep(*widget, QStringLiteral("dialog_") + id) && good;
+            widget->close();
+        }
+        return good;
+    }
+
+    /// Once nothing moves any more.
+    bool keep(QWidget& widget, const QString& name)
+    {
+        QImage before, now;
+        for (int i = 0; i < 20; ++i) {
+            QTest::qWait(100);
+            now = widget.grab().toImage();
+            if (now == before)
+                break;
+            before = now;
+        }
+        return now.save(QDir(m_folder).filePath(name + QStringLiteral(".png")));
+    }
+
+    QString m_folder;
+    std::unique_ptr<ui::MainWindow> m_window;
+};
+
+int takeOne(QApplication& app, const QStringList& words)
+{
+    const QTemporaryDir home;
+    test::settleIn(home.path());
+    QApplication::setFont(QFont(QStringLiteral("DejaVu Sans"), 9));
+    ui::Language::instance().set(words[3]);
+    ui::applyAppearance(words[4] == QStringLiteral("dark") ? ui::Appearance::Dark : ui::Appearance::Light);
+    QString source = words[7];
+    if (source.isEmpty()) {
+        source = home.filePath(QStringLiteral("sample.lathe"));
+        test::makeProject(QFileInfo(source).path() + QStringLiteral("/sample.lathe"), test::Project::Mixed);
+    }
+    Q_UNUSED(app);
+    return Pictures(words[2], {words[5].toInt(), words[6].toInt()}).take(source) ? 0 : 1;
+}
+
+int takeAll(const QString& program, const QString& folder, const QString& source)
+{
+    int failed = 0;
+    for (const Look& look : kLooks)
+        for (const char* language : {"en", "zh_CN"})
+            for (const char* appearance : {"light", "dark"}) {
+                const QString into = QDir(folder).filePath(
+                    QStringLiteral("%1_%2_%3")
+                        .arg(QLatin1String(look.name), QLatin1String(language), QLatin1String(appearance)));
+                QDir().mkpath(into);
+                QProcess child;
+                child.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+                QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+                environment.insert(QStringLiteral("QT_SCALE_FACTOR"), QLatin1String(look.scale));
+                child.setProcessEnvironment(environment);
+                child.start(program, {QStringLiteral("one"), into, QLatin1String(language), QLatin1String(appearance),
+                                      QString::number(look.size.width()), QString::number(look.size.height()), source});
+                const bool good = child.waitForFinished(600000) && child.exitCode() == 0
+                                  && child.exitStatus() == QProcess::NormalExit;
+                std::printf("%s: %lld pictures%s\n", qPrintable(into),
+                            static_cast<long long>(QDir(into).entryList({QStringLiteral("*.png")}).size()),
+                            good ? "" : ", and not all");
+                std::fflush(stdout);
+                failed += good ? 0 : 1;
+            }
+    return failed == 0 ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    QApplication app(argc, argv);
+    const QStringList words = QApplication::arguments();
+    if (words.size() == 8 && words[1] == QStringLiteral("one"))
+        return takeOne(app, words);
+    if (words.size() != 2 && words.size() != 3) {
+        std::fprintf(stderr, "window_pictures FOLDER [SOURCE]\n");
+        return 2;
+    }
+    const QString source = words.size() < 3              ? QString()
+                           : QFileInfo::exists(words[2]) ? QFileInfo(words[2]).absoluteFilePath()
+                                                         : words[2];
+    return takeAll(QApplication::applicationFilePath(), QFileInfo(words[1]).absoluteFilePath(), source);
+}
