@@ -13,9 +13,9 @@ class TestKindsStayBelow : public QObject
 
     static bool mayName(const QString& file)
     {
-        // In the last one "cpu" is a word of Linux, which has a control group of that name.
+        // In the last two "cpu" is a word of Linux, whose control groups and files of state have that name.
         static const QStringList allowed = {"core/target/", "core/graph/reference_rules.cpp", "core/search/reference/",
-                                            "core/runtime/processors.cpp"};
+                                            "core/runtime/processors.cpp", "core/measure/machine_state.cpp"};
         return std::any_of(allowed.begin(), allowed.end(),
                            [&file](const QString& place) { return file.startsWith(place); });
     }

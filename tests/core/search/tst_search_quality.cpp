@@ -152,12 +152,16 @@ private slots:
                 const auto candidates = (*policy)->propose(round, 32, executor);
                 QVERIFY(candidates);
                 QCOMPARE(candidates->size(), std::size_t(round < 3 ? 32 : round == 3 ? 4 : 0));
+                std::vector<search::Measured> results;
                 for (const Candidate& c : *candidates) {
+                    results.push_back({c, {}});
+                    results.back().result.costsNs = {table->nanoseconds(c)};
                     QVERIFY(seen.insert(c.genome).second);
                     QVERIFY(std::any_of(few->begin(), few->end(),
                                         [&](const Candidate& given) { return given.genome == c.genome; }));
                     QVERIFY(!c.steps.empty());
                 }
+                QVERIFY((*policy)->tell(results)); // what was not told may be proposed again
             }
         }
     }
