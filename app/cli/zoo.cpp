@@ -15,11 +15,16 @@ Result<> list(bool json)
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& network : session::listZoo()) {
         if (json)
-            rows.push_back(
-                {{"name", network.name}, {"description", network.description}, {"layouts", network.layouts}});
+            rows.push_back({{"name", network.name},
+                            {"description", network.description},
+                            {"layouts", network.layouts},
+                            {"input", network.input},
+                            {"gflop", network.gflop},
+                            {"weights", network.weights}});
         else
-            print("{:<18} {:<10} {}\n", network.name, fmt::format("{}", fmt::join(network.layouts, ",")),
-                  network.description);
+            print("{:<18} {:<10} {:<15} {:>7.2f} GFLOP {:>7.2f} M weights  {}\n", network.name,
+                  fmt::format("{}", fmt::join(network.layouts, ",")), network.input, network.gflop,
+                  network.weights / 1e6, network.description);
     }
     if (json)
         print("{}\n", rows.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -190,6 +190,9 @@ struct ZooView
     std::string name;
     std::string description;
     std::vector<std::string> layouts;
+    std::string input = {}; ///< shape of the first one at batch 1 in the first layout: "1x3x224x224"
+    double gflop = 0; ///< of its tasks, computed directly: what winograd saves is not taken off
+    double weights = 0; ///< how many values
 };
 
 } // namespace lathe::session
