@@ -6552,6 +6552,21 @@
         </message>
     </context>
     <context>
+        <name>lathe::ui::PaneBar</name>
+        <message>
+            <source>Panes</source>
+            <translation>窗格</translation>
+        </message>
+        <message>
+            <source>Panes at the bottom</source>
+            <translation>底部窗格</translation>
+        </message>
+        <message>
+            <source>Shows or hides this pane</source>
+            <translation>显示或隐藏此窗格</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::StartPage</name>
         <message>
             <source>&amp;Remove from the list</source>
@@ -6692,6 +6707,18 @@
         <message>
             <source>for %1</source>
             <translation>目标 %1</translation>
+        </message>
+        <message>
+            <source>%1 (untuned %2)</source>
+            <translation>%1（未调优 %2）</translation>
+        </message>
+        <message>
+            <source>%L1 M weights</source>
+            <translation>%L1 百万个权重</translation>
+        </message>
+        <message>
+            <source>tuned for %1: %2</source>
+            <translation>已为 %1 调优：%2</translation>
         </message>
     </context>
     <context>

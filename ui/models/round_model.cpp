@@ -27,7 +27,8 @@ QString small(double seconds)
 {
     if (!std::isfinite(seconds))
         return QStringLiteral("–");
-    return QStringLiteral("%1 µs").arg(seconds * 1e6, 0, 'g', 3);
+    return std::abs(seconds) >= 0.9995e-3 ? QStringLiteral("%1 ms").arg(seconds * 1e3, 0, 'f', 2)
+                                         : QStringLiteral("%1 µs").arg(seconds * 1e6, 0, 'f', 1);
 }
 
 } // namespace

@@ -128,6 +128,8 @@ void FailuresPage::connectActions()
 {
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &FailuresPage::showCurrent);
     connect(m_model, &QAbstractItemModel::modelReset, this, &FailuresPage::showCurrent);
+    connect(&m_workspace, &Workspace::figuresChanged, this,
+            [this] { emit countChanged(static_cast<int>(m_workspace.figures().failed)); });
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) {
                 if (current.isValid())

@@ -54,6 +54,10 @@ IssuesPage::IssuesPage(Workspace& workspace, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_table);
     setFocusProxy(m_table);
+    const auto tellCount = [this] { emit countChanged(m_workspace.issues().rowCount()); };
+    connect(&workspace.issues(), &QAbstractItemModel::rowsInserted, this, tellCount);
+    connect(&workspace.issues(), &QAbstractItemModel::rowsRemoved, this, tellCount);
+    connect(&workspace.issues(), &QAbstractItemModel::modelReset, this, tellCount);
     connect(m_table, &QTableView::activated, this, [this](const QModelIndex&) {
         if (const auto possible = actionsHere(); !possible.empty())
             run(possible.front());

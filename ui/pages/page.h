@@ -38,6 +38,8 @@ public:
 signals:
     /// It has something to show: the window brings it to the front, and gives it the focus.
     void frontRequested();
+    /// How many entries it has that want to be looked at; the window writes it where the page's name stands. 0: nothing.
+    void countChanged(int count);
 };
 
 } // namespace lathe::ui

@@ -5,7 +5,10 @@
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
 #include "ui/views/step_curve.h"
+#include "ui/views/two_line_delegate.h"
 
+#include <QDir>
+#include <QFileInfo>
 #include <QFrame>
 #include <QGridLayout>
 #include <QLabel>
@@ -31,6 +34,30 @@ QLabel* heading(QWidget* parent, double factor)
     large.setBold(true);
     label->setFont(large);
     return label;
+}
+
+QString whenText(const QDateTime& when)
+{
+    return QLocale(Language::instance().current()).toString(when, QLocale::ShortFormat);
+}
+
+/// The best that is known: what was measured, else what was estimated.
+QString latencyText(const RecentProject& project)
+{
+    const double now = std::isfinite(project.measuredMs) ? project.measuredMs : project.estimatedMs;
+    if (!std::isfinite(now))
+        return {};
+    return std::isfinite(project.untunedMs)
+               ? StartPage::tr("%1 (untuned %2)").arg(msText(now), msText(project.untunedMs))
+               : msText(now);
+}
+
+void setDetail(QListWidgetItem* item, const QStringList& parts)
+{
+    const QString detail = parts.join(QStringLiteral("  ·  "));
+    item->setData(TwoLineDelegate::DetailRole, detail);
+    item->setData(Qt::AccessibleTextRole,
+                  detail.isEmpty() ? item->text() : item->text() + QStringLiteral(": ") + detail);
 }
 
 } // namespace
@@ -121,12 +148,15 @@ QGridLayout* StartPage::makeLists(QWidget* page)
     m_zoo->setObjectName(QStringLiteral("startZoo"));
     for (const session::ZooView& network : session::listZoo()) {
         auto* item = new QListWidgetItem(QString::fromStdString(network.name), m_zoo);
+        m_networks << network;
         item->setToolTip(QString::fromStdString(network.description));
         item->setData(Qt::UserRole, QStringLiteral("zoo:") + QString::fromStdString(network.name));
     }
     for (QListWidget* list : {m_zoo, m_recent}) {
         list->setMinimumHeight(110);
         list->setAlternatingRowColors(true);
+        list->setItemDelegate(new TwoLineDelegate(list));
+        list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
         connect(list, &QListWidget::itemActivated, this,
                 [this](const QListWidgetItem* item) { emit sourceChosen(item->data(Qt::UserRole).toString()); });
     }
@@ -185,9 +215,8 @@ void StartPage::retranslate()
     m_zooLabel->setText(tr("&Networks that come with Lathe"));
     m_recent->setAccessibleName(tr("Recent models and projects"));
     m_zoo->setAccessibleName(tr("Networks of the zoo"));
-    m_hint->setText(
-        tr("ONNX models, projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, "
-           "and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command."));
+    m_hint->setText(tr("ONNX models, projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, "
+                       "and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command."));
     m_cardCurve->setAccessibleName(tr("Estimated latency of the last run"));
     fill();
 }
@@ -198,25 +227,50 @@ void StartPage::setRecent(const QVector<RecentProject>& projects)
     fill();
 }
 
+/// What each network costs, and how far it was tuned.
+void StartPage::fillZoo()
+{
+    for (int row = 0; row < m_zoo->count(); ++row) {
+        QListWidgetItem* item = m_zoo->item(row);
+        const session::ZooView& network = m_networks[row];
+        QStringList parts;
+        if (network.gflop > 0)
+            parts << QString::fromStdString(network.input).replace(QLatin1Char('x'), QStringLiteral("×"))
+                  << (network.gflop < 0.1 ? QStringLiteral("%L1 MFLOP").arg(network.gflop * 1e3, 0, 'f', 2)
+                                          : QStringLiteral("%L1 GFLOP").arg(network.gflop, 0, 'f', 2))
+                  << tr("%L1 M weights").arg(network.weights / 1e6, 0, 'f', 1);
+        const QString source = item->data(Qt::UserRole).toString();
+        for (const RecentProject& project : std::as_const(m_projects))
+            if (project.source == source && project.trials > 0)
+                parts << tr("tuned for %1: %2").arg(project.target, latencyText(project));
+        setDetail(item, parts);
+    }
+}
+
 void StartPage::fill()
 {
     m_recent->clear();
     for (const RecentProject& project : m_projects) {
-        QStringList parts{project.name()};
-        if (std::isfinite(project.estimatedMs))
-            parts << msText(project.estimatedMs);
-        if (project.trials > 0)
-            parts << tr("%L1 trials").arg(project.trials);
-        if (project.target != QLatin1String(lathe::kDefaultTarget))
-            parts << project.target;
-        if (!project.sizes.isEmpty())
-            parts << project.sizes;
+        auto* item = new QListWidgetItem(project.name(), m_recent);
+        QStringList parts;
         if (!project.exists())
             parts << tr("the file is gone");
-        auto* item = new QListWidgetItem(parts.join(QStringLiteral("  ·  ")), m_recent);
+        parts << project.target;
+        if (!project.sizes.isEmpty())
+            parts << project.sizes;
+        if (const QString latency = latencyText(project); !latency.isEmpty())
+            parts << latency;
+        if (project.trials > 0)
+            parts << tr("%L1 trials").arg(project.trials);
+        if (project.when.isValid())
+            parts << whenText(project.when);
+        if (project.name() != project.source)
+            parts << QDir::toNativeSeparators(QFileInfo(project.source).absolutePath());
+        setDetail(item, parts);
         item->setToolTip(project.source);
         item->setData(Qt::UserRole, project.source);
     }
+    fillZoo();
     if (m_projects.isEmpty()) {
         auto* nothing = new QListWidgetItem(tr("Nothing was opened yet"), m_recent);
         nothing->setFlags(Qt::NoItemFlags);
@@ -249,7 +303,7 @@ void StartPage::fill()
         facts << tr("%1 of tuning").arg(minutesText(last.runSeconds));
     if (!state.isEmpty())
         facts << state;
-    facts << QLocale(Language::instance().current()).toString(last.when, QLocale::ShortFormat);
+    facts << whenText(last.when);
     lines << facts.join(QStringLiteral("  ·  "));
     m_cardText->setText(lines.join(QLatin1Char('\n')));
     m_cardCurve->setPoints(last.curve);

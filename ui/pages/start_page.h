@@ -45,7 +45,9 @@ private:
     void forget();
     void retranslate();
     void fill();
+    void fillZoo();
     QVector<RecentProject> m_projects;
+    QList<session::ZooView> m_networks; ///< in the order of their list
     QFrame* m_card = nullptr;
     QLabel* m_cardTitle = nullptr;
     QLabel* m_cardText = nullptr;

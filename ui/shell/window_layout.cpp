@@ -4,6 +4,7 @@
 #include "ui/dialogs/manual_window.h"
 #include "ui/models/language.h"
 #include "ui/pages/page.h"
+#include "ui/shell/pane_bar.h"
 
 #include <QAction>
 #include <QApplication>
@@ -16,6 +17,7 @@
 #include <QToolBar>
 
 #include <algorithm>
+#include <utility>
 
 namespace lathe::ui {
 
@@ -25,8 +27,6 @@ namespace {
 constexpr int kLayoutVersion = 2;
 // Below this width of the window the three columns of the default layout would squeeze each other.
 constexpr int kNarrow = 900;
-// Below this height the docks at the bottom stay hidden until they are asked for, or have something to say.
-constexpr int kShort = 560;
 
 Qt::DockWidgetArea area(PagePlace place)
 {
@@ -54,6 +54,9 @@ WindowLayout::WindowLayout(QMainWindow& window, Workspace& workspace, QWidget* s
     window.setCentralWidget(m_center);
     window.setDockNestingEnabled(true);
     window.setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+    m_panes = new PaneBar(&window);
+    window.addToolBar(Qt::BottomToolBarArea, m_panes);
+    connect(m_panes, &PaneBar::chosen, this, &WindowLayout::toggle);
     for (const PageEntry& entry : pages) {
         Placed placed{entry, entry.make(workspace, &window)};
         ManualWindow::setTopic(placed.page, QLatin1String(entry.id)); // each page has its topic
@@ -66,6 +69,8 @@ WindowLayout::WindowLayout(QMainWindow& window, Workspace& workspace, QWidget* s
             placed.dock->setWidget(placed.page);
             window.addDockWidget(area(entry.place), placed.dock);
             retranslated(placed.dock, [placed] { placed.dock->setWindowTitle(title(placed)); });
+            if (entry.place == PagePlace::Bottom)
+                m_panes->add(entry.id, entry.title, *placed.page, *placed.dock);
         }
         connect(placed.page, &Page::frontRequested, this, [this, placed] { show(placed, true); });
         m_pages.push_back(placed);
@@ -137,20 +142,16 @@ void WindowLayout::arrange()
         const bool folded = narrow && place == PagePlace::Right; // behind the left column
         placed.dock->setFloating(false);
         m_window.addDockWidget(folded ? Qt::LeftDockWidgetArea : area(place), placed.dock);
-        placed.dock->setVisible(place != PagePlace::Bottom || m_window.height() >= kShort);
+        placed.dock->setVisible(place != PagePlace::Bottom); // those open from the strip, or when they have something
         if (place == PagePlace::Bottom && placed.dock != bottom)
             m_window.tabifyDockWidget(bottom, placed.dock);
         if (folded && left != nullptr)
             m_window.tabifyDockWidget(left, placed.dock);
     }
-    if (bottom != nullptr && m_window.height() >= kShort) {
-        bottom->raise();
-        m_window.resizeDocks({bottom}, {std::clamp(m_window.height() / 5, 90, 220)}, Qt::Vertical);
-    }
     if (left == nullptr)
         return;
     left->raise();
-    const int column = std::clamp(m_window.width() / 4, 170, 360);
+    const int column = std::clamp(m_window.width() * 3 / 10, 170, 420);
     if (QDockWidget* const right = firstDock(PagePlace::Right); narrow || right == nullptr)
         m_window.resizeDocks({left}, {column}, Qt::Horizontal);
     else
@@ -177,6 +178,8 @@ void WindowLayout::showWork()
     m_atStart = false;
     m_center->setCurrentIndex(1);
     m_window.restoreState(m_work, kLayoutVersion);
+    if (std::exchange(m_untouched, false))
+        arrange(); // now that the window has its size
 }
 
 QWidget* WindowLayout::currentPage() const
@@ -199,13 +202,38 @@ void WindowLayout::show(const Placed& placed, bool focus)
     if (placed.dock != nullptr) {
         if (m_atStart && m_window.dockWidgetArea(placed.dock) != Qt::BottomDockWidgetArea)
             return;
-        placed.dock->show();
-        placed.dock->raise();
+        raiseAlone(placed.dock);
     } else if (!m_atStart) {
         m_tabs->setCurrentWidget(placed.page);
     }
     if (focus)
         placed.page->setFocus(Qt::ShortcutFocusReason);
+}
+
+void WindowLayout::raiseAlone(QDockWidget* dock)
+{
+    const auto isInStrip = [this](QDockWidget* other) {
+        return !other->isFloating() && m_window.dockWidgetArea(other) == Qt::BottomDockWidgetArea;
+    };
+    const bool wasHidden = dock->isHidden();
+    if (isInStrip(dock))
+        for (const Placed& placed : m_pages)
+            if (placed.dock != nullptr && placed.dock != dock && placed.entry.place == PagePlace::Bottom
+                && isInStrip(placed.dock))
+                placed.dock->hide();
+    dock->show();
+    dock->raise();
+    if (wasHidden && isInStrip(dock))
+        m_window.resizeDocks({dock}, {std::clamp(m_window.height() / 4, 90, 260)}, Qt::Vertical);
+}
+
+void WindowLayout::toggle(QDockWidget* dock)
+{
+    if (!dock->isHidden() && !dock->visibleRegion().isEmpty()) {
+        dock->hide();
+        return;
+    }
+    raiseAlone(dock);
 }
 
 void WindowLayout::focusPane(int direction)
@@ -270,6 +298,7 @@ void WindowLayout::save(const QString& name)
 void WindowLayout::apply(const QString& name)
 {
     const QByteArray state = QSettings().value(QStringLiteral("layouts/") + name).toByteArray();
+    m_untouched = false;
     if (m_atStart)
         m_work = state;
     else
@@ -286,8 +315,10 @@ void WindowLayout::load()
     QSettings settings;
     if (m_window.restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray())) {
         const QByteArray stored = settings.value(QStringLiteral("window/layout")).toByteArray();
-        if (!stored.isEmpty())
+        if (!stored.isEmpty()) {
             m_work = stored;
+            m_untouched = false;
+        }
     }
 }
 

@@ -18,6 +18,7 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
+class PaneBar;
 class WindowActions;
 class Workspace;
 enum class Occasion;
@@ -70,13 +71,19 @@ private:
     /// Beside the start page only docks at the bottom can be shown: the window has nothing to say about no network.
     void show(const Placed& placed, bool focus);
     void arrange();
+    /// One pane at the bottom at a time: the others are hidden, unless they float or stand elsewhere.
+    void raiseAlone(QDockWidget* dock);
+    /// From the strip at the bottom: shows the dock, or hides it if it is seen.
+    void toggle(QDockWidget* dock);
     QDockWidget* firstDock(PagePlace place) const;
     static QString title(const Placed& placed);
     QMainWindow& m_window;
     QStackedWidget* m_center = nullptr;
     QTabWidget* m_tabs = nullptr;
+    PaneBar* m_panes = nullptr;
     std::vector<Placed> m_pages;
     bool m_atStart = true;
+    bool m_untouched = true; ///< the default layout was never shown: it is arranged for the window's size then
     QByteArray m_work; ///< the layout that the start page hides
 };
 

@@ -13,10 +13,10 @@ void SparklineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opt
     if (values.isEmpty())
         return;
     const QRectF area = QRectF(option.rect).adjusted(4, 4, -4, -4);
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    const double span = *high - *low;
+    // From zero: a gain looks as large as it is.
+    const double high = *std::max_element(values.begin(), values.end());
     const auto y = [&](double value) {
-        return span > 0 ? area.bottom() - (value - *low) / span * area.height() : area.center().y();
+        return high > 0 ? area.bottom() - value / high * area.height() : area.center().y();
     };
     QPolygonF line;
     const double step = area.width() / static_cast<double>(values.size());

@@ -24,14 +24,15 @@ void StepCurve::paintEvent(QPaintEvent*)
 {
     if (m_points.size() < 2)
         return;
-    const auto [low, high] = std::minmax_element(m_points.begin(), m_points.end(),
-                                                 [](const QPointF& a, const QPointF& b) { return a.y() < b.y(); });
-    const double spanY = std::max(1e-12, high->y() - low->y());
+    // From zero: a gain looks as large as it is.
+    const auto high = std::max_element(m_points.begin(), m_points.end(),
+                                       [](const QPointF& a, const QPointF& b) { return a.y() < b.y(); });
+    const double spanY = std::max(1e-12, high->y());
     const double spanX = std::max(1e-12, m_points.last().x() - m_points.first().x());
     const QRectF area = QRectF(rect()).adjusted(2, 3, -2, -3);
     const auto at = [&](const QPointF& p) {
         return QPointF(area.left() + (p.x() - m_points.first().x()) / spanX * area.width(),
-                       area.bottom() - (p.y() - low->y()) / spanY * area.height());
+                       area.bottom() - p.y() / spanY * area.height());
     };
     QPainterPath path(at(m_points.first()));
     for (qsizetype i = 1; i < m_points.size(); ++i) {

@@ -10,7 +10,10 @@
 #include <QMenu>
 #include <QMessageBox>
 #include <QMouseEvent>
+#include <QScopedValueRollback>
 #include <QSettings>
+
+#include <algorithm>
 
 namespace lathe::ui {
 
@@ -47,13 +50,56 @@ void TableView::restoreColumns()
     const QByteArray stored = QSettings().value(QStringLiteral("columns/") + objectName()).toByteArray();
     if (!stored.isEmpty())
         horizontalHeader()->restoreState(stored);
+    m_roomByHand = QSettings().value(roomKey(), false).toBool();
     m_restored = true;
+    giveRoom();
+}
+
+QString TableView::roomKey() const
+{
+    return QStringLiteral("columns/") + objectName() + QStringLiteral("ByHand");
+}
+
+void TableView::setRoomColumn(int column, const QList<int>& beside, int least)
+{
+    m_roomColumn = column;
+    m_besideRoom = beside;
+    m_roomLeast = least;
+    connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this](int resized, int, int) {
+        if (m_restored && !m_givingRoom && resized == m_roomColumn
+            && (QGuiApplication::mouseButtons() & Qt::LeftButton) != 0)
+            m_roomByHand = true;
+        else if (m_restored && !m_givingRoom && m_besideRoom.contains(resized))
+            giveRoom();
+    });
+}
+
+void TableView::giveRoom()
+{
+    if (m_roomColumn < 0 || m_roomByHand || !m_restored)
+        return;
+    int left = viewport()->width();
+    for (const int column : m_besideRoom)
+        left -= isColumnHidden(column) ? 0 : columnWidth(column);
+    const QScopedValueRollback guard(m_givingRoom, true);
+    setColumnWidth(m_roomColumn, std::max(left, m_roomLeast));
+}
+
+void TableView::resizeEvent(QResizeEvent* event)
+{
+    QTableView::resizeEvent(event);
+    giveRoom();
 }
 
 void TableView::saveColumns() const
 {
-    if (m_restored)
-        QSettings().setValue(QStringLiteral("columns/") + objectName(), horizontalHeader()->saveState());
+    if (!m_restored)
+        return;
+    QSettings().setValue(QStringLiteral("columns/") + objectName(), horizontalHeader()->saveState());
+    if (m_roomByHand)
+        QSettings().setValue(roomKey(), true);
+    else
+        QSettings().remove(roomKey());
 }
 
 void TableView::headerMenu(QPoint at)
@@ -69,7 +115,11 @@ void TableView::headerMenu(QPoint at)
     }
     menu.addSeparator();
     menu.addAction(tr("Fit the columns"), this, &QTableView::resizeColumnsToContents);
-    menu.addAction(tr("Restore the default columns"), this, [this] { horizontalHeader()->restoreState(m_defaults); });
+    menu.addAction(tr("Restore the default columns"), this, [this] {
+        horizontalHeader()->restoreState(m_defaults);
+        m_roomByHand = false;
+        giveRoom();
+    });
     menu.exec(horizontalHeader()->viewport()->mapToGlobal(at));
 }
 

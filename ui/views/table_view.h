@@ -19,6 +19,9 @@ public:
 
     /// The widths, order and visibility of last time; call once, after the defaults are set.
     void restoreColumns();
+    /// This column takes the room that the columns `beside` leave in the view, at least `least` pixels, until somebody
+    /// sizes it by hand. Call before restoreColumns().
+    void setRoomColumn(int column, const QList<int>& beside, int least);
     /// Shown in the table's menu, after what all tables have.
     void addMenuAction(QAction* action) { m_menuActions << action; }
 
@@ -26,14 +29,20 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void startDrag(Qt::DropActions supported) override;
 
 private:
     void headerMenu(QPoint at);
     void saveColumns() const;
+    void giveRoom();
+    QString roomKey() const;
     QByteArray m_defaults;
     QList<QAction*> m_menuActions;
     bool m_restored = false;
+    int m_roomColumn = -1, m_roomLeast = 0;
+    QList<int> m_besideRoom;
+    bool m_givingRoom = false, m_roomByHand = false;
 };
 
 } // namespace lathe::ui
