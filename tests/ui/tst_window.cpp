@@ -6,6 +6,7 @@
 #include "ui/models/language.h"
 #include "ui/models/recent_projects.h"
 #include "ui/models/selection.h"
+#include "ui/models/task_model.h"
 #include "ui/shell/head_start_menu.h"
 #include "ui/views/graph_view.h"
 #include "ui/views/view_export.h"
@@ -241,6 +242,20 @@ private slots:
         QVERIFY(tasks->isVisible());
     }
 
+    void theTasksShowTheirBudgetAndCurveInTheDefaultDock()
+    {
+        m_window->resize(1280, 800);
+        QTRY_COMPARE(m_window->width(), 1280);
+        runAction("view.defaultLayout");
+        auto* tasks = find<QTableView>("taskTable");
+        for (const int column : {ui::TaskModel::NameColumn, ui::TaskModel::ShareColumn, ui::TaskModel::LatencyColumn,
+                                 ui::TaskModel::CurveColumn, ui::TaskModel::BudgetColumn})
+            QTRY_VERIFY2(tasks->columnViewportPosition(column) >= 0
+                             && tasks->columnViewportPosition(column) + tasks->columnWidth(column)
+                                    <= tasks->viewport()->width(),
+                         qPrintable(QString::number(column)));
+    }
+
     void theLanguageChangesWhileTheWindowIsOpen()
     {
         const auto first = [this] { return m_window->menuBar()->actions().first()->text(); };
@@ -304,6 +319,27 @@ private slots:
         refused.ignore();
         QApplication::sendEvent(m_window.get(), &refused);
         QVERIFY(!refused.isAccepted());
+    }
+
+    void panesOpenFromTheStripOneAtATime()
+    {
+        runAction("view.defaultLayout");
+        auto* issues = find<QDockWidget>("issuesDock");
+        auto* log = find<QDockWidget>("logDock");
+        QVERIFY(issues->isHidden() && log->isHidden()); // what is empty takes no room
+        QTest::mouseClick(find<QToolButton>("pane.logButton"), Qt::LeftButton);
+        QTRY_VERIFY(log->isVisible() && find<QAction>("pane.log")->isChecked());
+        QTest::mouseClick(find<QToolButton>("pane.issuesButton"), Qt::LeftButton);
+        QTRY_VERIFY(issues->isVisible() && log->isHidden() && !find<QAction>("pane.log")->isChecked());
+        QTest::mouseClick(find<QToolButton>("pane.issuesButton"), Qt::LeftButton);
+        QTRY_VERIFY(issues->isHidden());
+        const int rows = find<QTableView>("issueTable")->model()->rowCount();
+        m_window->openSource(m_dir.filePath("nothing.onnx"));
+        QTRY_VERIFY_WITH_TIMEOUT(find<QTableView>("issueTable")->model()->rowCount() > rows, 20000);
+        QTRY_VERIFY(issues->isVisible());
+        QVERIFY2(find<QAction>("pane.issues")->text().endsWith(QString::number(rows + 1)),
+                 qPrintable(find<QAction>("pane.issues")->text()));
+        issues->hide();
     }
 
     void theStartPageTellsOfTheLatestProject()
