@@ -155,7 +155,7 @@ void WindowLayout::arrange()
     if (QDockWidget* const right = firstDock(PagePlace::Right); narrow || right == nullptr)
         m_window.resizeDocks({left}, {column}, Qt::Horizontal);
     else
-        m_window.resizeDocks({left, right}, {column, column * 9 / 10}, Qt::Horizontal);
+        m_window.resizeDocks({left, right}, {column, column * 3 / 4}, Qt::Horizontal);
 }
 
 void WindowLayout::showStart()
