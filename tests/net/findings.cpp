@@ -13,10 +13,18 @@ void Findings::add(const std::string& what)
         text += "\n  " + what;
 }
 
-std::string_view reasonOf(std::span<const OpenFinding> open, std::string_view op)
+bool Findings::excuses(Schedule schedule, const Error& error)
+{
+    const bool unrolls = schedule == Schedule::Random && error.code == Errc::BuildFailed
+                         && error.message.find("unrolling yields more than") != std::string::npos;
+    unrolled += unrolls ? 1 : 0;
+    return unrolls;
+}
+
+const OpenFinding* openFinding(std::span<const OpenFinding> open, std::string_view op)
 {
     const auto found = std::ranges::find(open, op, &OpenFinding::op);
-    return found != open.end() ? found->reason : std::string_view();
+    return found != open.end() ? &*found : nullptr;
 }
 
 void onAllCores(std::size_t count, const std::function<void(std::size_t)>& work)

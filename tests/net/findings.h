@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/runtime/dtype.h"
+#include "core/support/result.h"
 #include "tests/net/kernel_batch.h"
 
 #include <functional>
@@ -23,18 +24,22 @@ struct Findings
     std::set<std::pair<DType, Schedule>> covered;
     std::size_t kernels = 0;
     bool byFunction = false; ///< no kernel computes it
+    std::size_t unrolled = 0; ///< runs of kernels of random schedules that unroll too much to be built
 
     void add(const std::string& what);
+    /// Whether that is why a kernel cannot be run, in which case it is counted.
+    bool excuses(Schedule schedule, const Error& error);
 };
 
-/// Operators whose findings are known and not mended yet; each with the reason. They are told and do not fail the test,
-/// and whoever mends one takes its row away.
+/// An operator whose findings are known and not mended yet, with the reason. They are told and do not fail the test, as
+/// long as they are neither more nor fewer: whoever mends one takes its row away.
 struct OpenFinding
 {
     std::string_view op, reason;
+    std::size_t wrong = 0; ///< how many there are
 };
-/// The reason, or empty.
-std::string_view reasonOf(std::span<const OpenFinding> open, std::string_view op);
+/// Null: its findings are to be none.
+const OpenFinding* openFinding(std::span<const OpenFinding> open, std::string_view op);
 
 /// work(i) for i below `count`, on as many threads as there are cores here.
 void onAllCores(std::size_t count, const std::function<void(std::size_t)>& work);

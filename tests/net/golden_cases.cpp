@@ -61,7 +61,9 @@ Result<GoldenCase> caseOf(::onnx::ModelProto model)
             set.inputs.push_back(values.at(fmt::format("{}:{}", s, input.name())));
         for (const auto& output : graph.output())
             if (const auto found = values.find(fmt::format("{}:{}", s, output.name())); found != values.end())
-                set.outputs.push_back(found->second);
+                set.outputs.emplace_back(found->second);
+            else
+                set.outputs.emplace_back();
         made.sets.push_back(std::move(set));
     }
     made.model = model.SerializeAsString();

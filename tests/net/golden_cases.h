@@ -5,6 +5,7 @@
 #include "tests/net/expectation.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace lathe::net {
 struct GoldenSet
 {
     std::vector<graph::HostTensor> inputs;
-    std::vector<graph::HostTensor> outputs; ///< of ONNX Runtime; empty: it does not run the case
+    std::vector<std::optional<graph::HostTensor>> outputs; ///< of ONNX Runtime, in order; nothing: it does not give it
 };
 
 /// A model of one ONNX operator with values (goldens/make_goldens.py).

@@ -2,7 +2,7 @@
 
 #include "core/compute/interpret.h"
 #include "core/graph/group.h"
-#include "core/graph/node_types.h"
+#include "tests/support/function_run.h"
 
 #include <algorithm>
 #include <optional>
@@ -13,6 +13,8 @@ using graph::HostTensor;
 using graph::ValueId;
 
 namespace {
+
+constexpr std::uint32_t kFunctionParts = 3; ///< by which functions of the runtime are run
 
 Result<std::vector<HostTensor>> interpretDag(const compute::DagPtr& dag, const std::vector<const HostTensor*>& inputs)
 {
@@ -82,7 +84,7 @@ Result<KernelRun> KernelRun::ofPartition(const graph::Graph& graph, const graph:
             run.m_steps.push_back({part.inputs, part.outputs, {}, 0, {}});
             continue;
         }
-        if (part.function) { // tests/core/runtime tests those
+        if (part.function) {
             run.m_steps.push_back({part.inputs, part.outputs, {}, 0, part.nodes.front()});
             continue;
         }
@@ -121,12 +123,12 @@ Result<std::vector<HostTensor>> KernelRun::walk(const std::vector<HostTensor>& i
     for (const Step& step : m_steps) {
         if (step.node.valid()) {
             const graph::Node& node = m_graph.node(step.node);
-            std::vector<const HostTensor*> operands;
+            std::vector<HostTensor> operands;
             for (const ValueId id : node.inputs) {
                 LATHE_TRY(ready(id));
-                operands.push_back(&*slot(id));
+                operands.push_back(*slot(id));
             }
-            LATHE_TRY_ASSIGN(std::vector<HostTensor> results, graph::evaluateNode(node, operands));
+            LATHE_TRY_ASSIGN(std::vector<HostTensor> results, runFunction(node, operands, kFunctionParts));
             for (std::size_t i = 0; i < results.size(); ++i)
                 slot(node.outputs[i]) = std::move(results[i]);
             continue;

@@ -25,7 +25,7 @@ public:
     /// Errors: those of compiling and of running.
     Result<std::vector<graph::HostTensor>> run(const KernelBatch& batch, const std::vector<graph::HostTensor>& inputs,
                                                unsigned parts) const;
-    /// The same by the interpreter of compute DAGs.
+    /// The same by the interpreter of compute DAGs; functions of the runtime run as ever.
     Result<std::vector<graph::HostTensor>> interpret(const std::vector<graph::HostTensor>& inputs) const;
 
     bool tradesAccuracy() const; ///< one of its kernels does (graph::tradesAccuracy)
@@ -34,7 +34,7 @@ private:
     struct Step
     {
         std::vector<graph::ValueId> inputs, outputs;
-        graph::Alternative alternative; ///< without a DAG: a node by its evaluation, else the output is the input
+        graph::Alternative alternative; ///< without a DAG: a node by its function, else the output is the input
         std::size_t kernel = 0;
         graph::NodeId node = {}; ///< that a function of the runtime computes
     };
