@@ -1,4 +1,5 @@
 #include "tests/core/frontend/wire_writer.h"
+#include "tests/support/command_line.h"
 #include "tests/support/test_program.h"
 
 #include <QCoreApplication>
@@ -60,21 +61,8 @@ class TestCliInputs : public QObject
     Q_OBJECT
 
     QTemporaryDir m_dir;
-    struct Output
-    {
-        int code;
-        QByteArray out, err;
-    };
-
-    Output cli(const QStringList& words) const
-    {
-        QProcess process;
-        process.setWorkingDirectory(m_dir.path());
-        process.start(QCoreApplication::applicationDirPath() + "/../bin/lathe-cli", words);
-        if (!process.waitForFinished(120000))
-            qFatal("lathe-cli did not end");
-        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
-    }
+    using Output = lathe::test::CliOutput;
+    Output cli(const QStringList& words) const { return lathe::test::runCli(m_dir.path(), words); }
     static const QJsonObject object(const QByteArray& json) { return QJsonDocument::fromJson(json).object(); }
     void put(const QString& name, const QByteArray& bytes) const
     {

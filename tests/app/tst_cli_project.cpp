@@ -1,3 +1,4 @@
+#include "tests/support/command_line.h"
 #include "tests/support/test_program.h"
 
 #include <QCoreApplication>
@@ -20,21 +21,8 @@ class TestCliProject : public QObject
 
     QTemporaryDir m_dir;
     QList<QJsonObject> m_live; ///< what tune told
-    struct Output
-    {
-        int code;
-        QByteArray out, err;
-    };
-
-    Output cli(const QStringList& words) const
-    {
-        QProcess process;
-        process.setWorkingDirectory(m_dir.path());
-        process.start(QCoreApplication::applicationDirPath() + "/../bin/lathe-cli", words);
-        if (!process.waitForFinished(120000))
-            qFatal("lathe-cli did not end");
-        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
-    }
+    using Output = lathe::test::CliOutput;
+    Output cli(const QStringList& words) const { return lathe::test::runCli(m_dir.path(), words); }
     /// Objects of the lines, states left out: when they come depends on who watches.
     static QList<QJsonObject> lines(const QByteArray& out)
     {

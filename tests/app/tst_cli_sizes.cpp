@@ -1,3 +1,4 @@
+#include "tests/support/command_line.h"
 #include "tests/support/test_program.h"
 
 #include <QCoreApplication>
@@ -17,21 +18,8 @@ class TestCliSizes : public QObject
     Q_OBJECT
 
     QTemporaryDir m_dir;
-    struct Output
-    {
-        int code;
-        QByteArray out, err;
-    };
-
-    Output cli(const QStringList& words) const
-    {
-        QProcess process;
-        process.setWorkingDirectory(m_dir.path());
-        process.start(QCoreApplication::applicationDirPath() + "/../bin/lathe-cli", words);
-        if (!process.waitForFinished(120000))
-            qFatal("lathe-cli did not end");
-        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
-    }
+    using Output = lathe::test::CliOutput;
+    Output cli(const QStringList& words) const { return lathe::test::runCli(m_dir.path(), words); }
     /// "batch = 1, height = 32", of --json.
     static QString sizesIn(const Output& output)
     {

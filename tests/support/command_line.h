@@ -1,0 +1,27 @@
+#pragma once
+
+#include <QCoreApplication>
+#include <QProcess>
+#include <QStringList>
+
+namespace lathe::test {
+
+/// What lathe-cli printed and how it ended.
+struct CliOutput
+{
+    int code;
+    QByteArray out, err;
+};
+
+/// Runs the lathe-cli of this build in a folder, for at most two minutes: one that takes longer ends the test program.
+inline CliOutput runCli(const QString& folder, const QStringList& words)
+{
+    QProcess process;
+    process.setWorkingDirectory(folder);
+    process.start(QCoreApplication::applicationDirPath() + "/../bin/lathe-cli", words);
+    if (!process.waitForFinished(120000))
+        qFatal("lathe-cli did not end");
+    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+} // namespace lathe::test
