@@ -6,6 +6,7 @@
 #include "core/session/exports/exporter.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/exports/network_bench.h"
+#include "core/session/model_limits.h"
 #include "core/session/options/options_json.h"
 #include "core/session/options/tune_options.h"
 #include "core/session/project/log_importer.h"
@@ -21,7 +22,6 @@
 #include "core/store/log_line.h"
 #include "core/store/project.h"
 #include "core/support/message.h"
-#include "core/target/hardware_text.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -46,9 +46,9 @@ public:
         : SessionBase(std::move(options), std::move(model))
         , m_remembered(std::move(remembered))
         , m_executor(makeTbbExecutor())
+        , m_project(project ? std::make_unique<store::Project>(*std::move(project)) : nullptr)
+        , m_limits(m_model, m_project.get())
     {
-        if (project)
-            m_project = std::make_unique<store::Project>(*std::move(project));
     }
     ~Session() override
     {
@@ -62,7 +62,7 @@ public:
 
     Result<> registerModel();
     Result<> restoreBudgets();
-    Result<> restoreHardware();
+    Result<> restoreHardware() { return m_limits.restore(); }
     void lookForRuns(); ///< that can be resumed
 
     std::vector<TaskView> tasks() const override;
@@ -107,7 +107,7 @@ public:
     Result<LogImport> importLogs(std::span<const std::filesystem::path> files, const Progress& progress,
                                  std::stop_token stop) override;
     Result<> setNote(const std::string& trial, const std::string& text) override;
-    std::vector<DeviceView::Limit> hardware() const override;
+    std::vector<DeviceView::Limit> hardware() const override { return m_limits.all(); }
     Result<> setHardware(std::string_view name, std::optional<std::int64_t> value) override;
 
     Result<std::vector<std::string>> targets() const override;
@@ -134,27 +134,13 @@ private:
                                                    : m_project->readOnlyError();
     }
     Result<> storeBudget(std::int32_t task, const TaskBudget& budget);
-    std::string hardwareNote() const { return "hardware " + m_model->target.text(); }
-    std::string figuresNote() const { return "device figures " + m_model->target.text(); }
-    /// The model with what an opened device told, and the limits that were set.
-    std::shared_ptr<const LoadedModel> modelNow() const
-    {
-        const std::scoped_lock lock(m_limitsMutex);
-        return m_limited ? m_limited : m_model;
-    }
-    Result<> takeLimits(Hardware limits);
-    Hardware ownHardware() const; ///< of the target, with what a device told
-    Result<std::shared_ptr<const LoadedModel>> deviceOpened(std::string_view device);
 
     const std::vector<Message> m_remembered; ///< what the project said of how the model is opened
     std::unique_ptr<Executor> m_executor;
     std::unique_ptr<store::Project> m_project;
     std::int64_t m_modelRow = 0;
     Steering m_steering;
-    mutable std::mutex m_limitsMutex; ///< an export reads on a thread of its own
-    Hardware m_limits; ///< those set by a person or file
-    Hardware m_figures; ///< of the device that was opened last, where they replace presets
-    std::shared_ptr<const LoadedModel> m_limited; ///< null: none
+    ModelLimits m_limits;
     mutable std::mutex m_oneAtATime; ///< a run, or trials that are measured again
     bool m_remeasuring = false;
     std::atomic<bool> m_canResume = false; ///< kept, since views ask ten times a second
@@ -315,78 +301,6 @@ Result<> Session::setBudget(std::int32_t task, const TaskBudget& budget)
     return {};
 }
 
-std::vector<DeviceView::Limit> Session::hardware() const
-{
-    std::vector<DeviceView::Limit> limits;
-    const auto model = modelNow();
-    for (const auto& [name, limit] : model->hardware.limits)
-        limits.push_back({name, limit.value, limit.origin});
-    return limits;
-}
-
-Result<> Session::takeLimits(Hardware limits)
-{
-    auto limited = std::make_shared<LoadedModel>(*m_model);
-    const std::scoped_lock lock(m_limitsMutex);
-    limited->hardware.takeDeviceFigures(m_figures);
-    LATHE_TRY(putLimits(*limited, limits));
-    m_limits = std::move(limits);
-    m_limited = m_limits.limits.empty() && m_figures.limits.empty() ? nullptr : std::move(limited);
-    return {};
-}
-
-Hardware Session::ownHardware() const
-{
-    Hardware hardware = defaultHardware(m_model->target);
-    const std::scoped_lock lock(m_limitsMutex);
-    hardware.takeDeviceFigures(m_figures);
-    return hardware;
-}
-
-/// Called by the run, on its thread.
-Result<std::shared_ptr<const LoadedModel>> Session::deviceOpened(std::string_view device)
-{
-    if (!m_model->target.traits().takesDeviceFigures)
-        return modelNow();
-    const Hardware figures = figuresOf(device);
-    Hardware limits;
-    {
-        const std::scoped_lock lock(m_limitsMutex);
-        m_figures = figures;
-        limits = m_limits;
-    }
-    LATHE_TRY(takeLimits(std::move(limits)));
-    // What is compiled later, without a device at hand, goes by the same figures.
-    if (m_project)
-        LATHE_TRY(m_project->setNote(figuresNote(), figures.limits.empty() ? std::string() : hardwareText(figures)));
-    return modelNow();
-}
-
-/// What was given when the session was opened is stored; else what is stored counts.
-Result<> Session::restoreHardware()
-{
-    if (m_project && m_model->target.traits().takesDeviceFigures) {
-        LATHE_TRY_ASSIGN(const std::string told, m_project->note(figuresNote()));
-        if (!told.empty()) {
-            LATHE_TRY_ASSIGN(m_figures, parseHardware(told, "device"));
-        }
-    }
-    if (!m_model->spec.hardware.empty()) {
-        LATHE_TRY_ASSIGN(Hardware given, readHardware(m_model->spec.hardware));
-        LATHE_TRY(takeLimits(given));
-        return m_project && !m_project->readOnly() ? m_project->setNote(hardwareNote(), hardwareText(m_limits))
-                                                   : Result<>();
-    }
-    if (!m_project)
-        return {};
-    LATHE_TRY_ASSIGN(const std::string text, m_project->note(hardwareNote()));
-    Hardware limits;
-    if (!text.empty()) {
-        LATHE_TRY_ASSIGN(limits, parseHardware(text, "project"));
-    }
-    return limits.limits.empty() && m_figures.limits.empty() ? Result<>() : takeLimits(std::move(limits));
-}
-
 Result<> Session::setHardware(std::string_view name, std::optional<std::int64_t> value)
 {
     if (isActive() || isRemeasuring())
@@ -394,20 +308,7 @@ Result<> Session::setHardware(std::string_view name, std::optional<std::int64_t>
     if (m_project && m_project->readOnly())
         return readOnly();
     wait();
-    Hardware limits;
-    {
-        const std::scoped_lock lock(m_limitsMutex);
-        limits = m_limits;
-    }
-    const std::int64_t own = ownHardware().get(name);
-    LATHE_TRY(checkLimit(m_model->target, name, value.value_or(own)));
-    if (value && *value != own)
-        limits.limits[std::string(name)] = {*value, "edited"};
-    else
-        limits.limits.erase(std::string(name));
-    if (m_project)
-        LATHE_TRY(m_project->setNote(hardwareNote(), limits.limits.empty() ? std::string() : hardwareText(limits)));
-    return takeLimits(std::move(limits));
+    return m_limits.set(name, value);
 }
 
 Result<> Session::setRunTimeout(double seconds)
@@ -425,14 +326,15 @@ Result<std::vector<RemeasuredTrial>> Session::remeasure(std::span<const std::str
     RemeasureOptions wanted = options;
     if (!(wanted.timeoutSeconds > 0))
         wanted.timeoutSeconds = runTimeout();
-    return alone<std::vector<RemeasuredTrial>>(
-        [&](store::Project& writer) { return remeasureTrials(*modelNow(), writer, wanted, trials, progress, stop); });
+    return alone<std::vector<RemeasuredTrial>>([&](store::Project& writer) {
+        return remeasureTrials(*m_limits.model(), writer, wanted, trials, progress, stop);
+    });
 }
 
 Result<VerdictEvent> Session::measureAgain(std::stop_token stop)
 {
     LATHE_TRY_ASSIGN(const std::vector<Event> events, alone<std::vector<Event>>([&](store::Project& writer) {
-                         return measureNetworkAgain(modelNow(), writer, m_modelRow, tasks(),
+                         return measureNetworkAgain(m_limits.model(), writer, m_modelRow, tasks(),
                                                     latestLimits(writer, m_model->target.text()), stop);
                      }));
     m_control.tell(events);
@@ -473,7 +375,7 @@ Result<> Session::start(TuneOptions options)
         LATHE_TRY(checkPolicy(m_model->target, options.policy));
     wait();
     RunSetup setup;
-    setup.model = modelNow();
+    setup.model = m_limits.model();
     setup.project = m_project.get();
     setup.modelRow = m_modelRow;
     setup.options = std::move(options);
@@ -481,11 +383,12 @@ Result<> Session::start(TuneOptions options)
     setup.control = &m_control;
     setup.steering = &m_steering;
     if (const BackendTraits& traits = m_model->target.traits(); traits.libraries && traits.runsHere)
-        setup.measureNetwork = [bench = std::make_shared<NetworkBench>([this] { return modelNow(); }, m_project.get())](
-                                   const NetworkRequest& request, std::stop_token stop) {
+        setup.measureNetwork = [bench = std::make_shared<NetworkBench>([this] { return m_limits.model(); },
+                                                                       m_project.get())](const NetworkRequest& request,
+                                                                                         std::stop_token stop) {
             return bench->measure(request, std::move(stop));
         };
-    setup.deviceOpened = [this](std::string_view device) { return deviceOpened(device); };
+    setup.deviceOpened = [this](std::string_view device) { return m_limits.deviceOpened(device); };
     m_control.requestPause(false);
     m_control.setState(RunState::Starting);
     begin([this, setup = std::move(setup)](std::stop_token stop) mutable {
@@ -540,7 +443,7 @@ Result<std::unique_ptr<History>> Session::history() const
 {
     if (!m_project)
         return makeError(Errc::NotFound, say(Msg::NoProjectNoHistory));
-    return openHistory({m_project->file(), m_modelRow, modelNow(), nullptr});
+    return openHistory({m_project->file(), m_modelRow, m_limits.model(), nullptr});
 }
 
 Result<Coverage> Session::coverage(bool strict) const
@@ -549,7 +452,7 @@ Result<Coverage> Session::coverage(bool strict) const
     if (m_project) {
         LATHE_TRY_ASSIGN(project, reader());
     }
-    return coverageOf(*modelNow(), project ? &*project : nullptr, {{}, strict});
+    return coverageOf(*m_limits.model(), project ? &*project : nullptr, {{}, strict});
 }
 
 Result<CompileReport> Session::compile(const CompileOptions& options, const Progress& progress, std::stop_token stop)
@@ -558,7 +461,7 @@ Result<CompileReport> Session::compile(const CompileOptions& options, const Prog
     if (m_project) {
         LATHE_TRY_ASSIGN(project, reader());
     }
-    LATHE_TRY_ASSIGN(const ModelVariants variants, loadVariants(modelNow(), m_options.variants));
+    LATHE_TRY_ASSIGN(const ModelVariants variants, loadVariants(m_limits.model(), m_options.variants));
     return exportLibrary(variants, project ? &*project : nullptr, options, progress, stop);
 }
 
