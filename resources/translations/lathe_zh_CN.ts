@@ -4542,11 +4542,11 @@
             <translation>可能范围</translation>
         </message>
         <message>
-            <source>estimated (whole network)</source>
+            <source>estimated network</source>
             <translation>估计（整个网络）</translation>
         </message>
         <message>
-            <source>measured (whole network)</source>
+            <source>measured network</source>
             <translation>实测（整个网络）</translation>
         </message>
         <message>

@@ -192,9 +192,9 @@ private slots:
         QVERIFY(read(m_dir.filePath("chart.svg")).contains("<svg")
                 && read(m_dir.filePath("chart.svg")).contains("untuned"));
         QVERIFY(ui::saveView(*view, m_dir.filePath("chart.csv")).isEmpty());
-        QVERIFY(read(m_dir.filePath("chart.csv"))
-                    .startsWith("Curve,Time (s),Latency (ms)\nestimated (whole network),0.000,8\nestimated (whole "
-                                "network),10.000,4.5\n"));
+        QVERIFY(
+            read(m_dir.filePath("chart.csv"))
+                .startsWith("Curve,Time (s),Latency (ms)\nestimated network,0.000,8\nestimated network,10.000,4.5\n"));
         ui::BandChart band;
         band.setBands({"a", "b"}, "s");
         band.setSamples({{0, 2, {{0, 1.0}, {1, 3.0}}}});

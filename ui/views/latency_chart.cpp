@@ -7,6 +7,7 @@
 
 #include <QApplication>
 #include <QEvent>
+#include <QGraphicsLayout>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QVBoxLayout>
@@ -159,9 +160,9 @@ LatencyChart::LatencyChart(QWidget* parent)
 void LatencyChart::setNames()
 {
     m_band->setName(tr("likely range"));
-    m_estimate->setName(tr("estimated (whole network)"));
+    m_estimate->setName(tr("estimated network"));
     m_tasksSum->setName(tr("sum of tasks"));
-    m_measured->setName(tr("measured (whole network)"));
+    m_measured->setName(tr("measured network"));
     m_baseline->setName(tr("untuned"));
     m_time->setTitleText(tr("Time (s)"));
     m_latency->setTitleText(tr("Latency (ms)"));
@@ -169,6 +170,8 @@ void LatencyChart::setNames()
         marker->setVisible(false);
     for (QLegendMarker* marker : m_chart->legend()->markers(m_tasksSum))
         marker->setVisible(!m_curves.tasksSum.isEmpty());
+    if (m_chart->legend()->layout() != nullptr) // which does not see that a marker came or went
+        m_chart->legend()->layout()->invalidate();
 }
 
 void LatencyChart::setLogarithmic(bool on)
