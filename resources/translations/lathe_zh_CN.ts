@@ -3287,10 +3287,6 @@
             <translation>静默的任务不再获得试验</translation>
         </message>
         <message>
-            <source>Raise or lower what the task promises to the scheduler</source>
-            <translation>提高或降低该任务对调度器的预期</translation>
-        </message>
-        <message>
             <source>Weight in the scheduler</source>
             <translation>调度器中的权重</translation>
         </message>
@@ -3313,6 +3309,10 @@
         <message>
             <source>budget</source>
             <translation>预算</translation>
+        </message>
+        <message>
+            <source>Raise or lower the gain that the scheduler expects of the task</source>
+            <translation>提高或降低调度器对该任务的预期收益</translation>
         </message>
     </context>
     <context>
@@ -5990,16 +5990,8 @@
             <translation>%1 已固定，固定的任务优先。</translation>
         </message>
         <message>
-            <source>All tasks had stopped; %1 promised most among them.</source>
-            <translation>所有任务都已停止；其中 %1 最有希望。</translation>
-        </message>
-        <message>
             <source>The round had been cut short with its run, and went on.</source>
             <translation>该轮曾随运行中断，现已继续。</translation>
-        </message>
-        <message>
-            <source>%1 promised to make the network %2 faster per second of search.</source>
-            <translation>%1 有望使网络在每秒搜索中加快 %2。</translation>
         </message>
         <message>
             <source>The gradient of the network's latency by %1 was the steepest: %2 (backward %3, forward %4, weight %5).</source>
@@ -6028,10 +6020,6 @@
         <message>
             <source>was cut short</source>
             <translation>曾被中断</translation>
-        </message>
-        <message>
-            <source>promises most</source>
-            <translation>最有希望</translation>
         </message>
         <message>
             <source>its turn</source>
@@ -6082,14 +6070,6 @@
             <translation>决定因素：每秒搜索对网络的预期提升，或参考实现的梯度</translation>
         </message>
         <message>
-            <source>Promise</source>
-            <translation>预期</translation>
-        </message>
-        <message>
-            <source>What the next task in line promised</source>
-            <translation>下一个任务的预期</translation>
-        </message>
-        <message>
             <source>Next in line</source>
             <translation>下一个</translation>
         </message>
@@ -6112,6 +6092,26 @@
         <message>
             <source>Its weight is %1; its last rounds gained %2 each, and about %3 are still to be had; a round of it takes %4 s.</source>
             <translation>其权重为 %1；最近各轮每轮提升 %2，估计还可提升约 %3；一轮需要 %4 秒。</translation>
+        </message>
+        <message>
+            <source>All tasks had stopped; %1 had the largest expected gain.</source>
+            <translation>所有任务都已停止；其中 %1 的预期收益最大。</translation>
+        </message>
+        <message>
+            <source>%1 was expected to make the network %2 faster per second of search.</source>
+            <translation>预计 %1 每搜索一秒能让网络快 %2。</translation>
+        </message>
+        <message>
+            <source>largest expected gain</source>
+            <translation>预期收益最大</translation>
+        </message>
+        <message>
+            <source>Expected gain of the next task in line</source>
+            <translation>下一个任务的预期收益</translation>
+        </message>
+        <message>
+            <source>Expected gain</source>
+            <translation>预期收益</translation>
         </message>
     </context>
     <context>
@@ -7417,6 +7417,22 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <source>Do not rely on it yet: %1</source>
             <translation>暂不可信：%1</translation>
         </message>
+        <message>
+            <source>%1 instead of %2; 95 % interval of the gain %3 to %4, pairs of turns: %5</source>
+            <translation>%1，而非 %2；增益的 95 % 区间 %3 至 %4，轮流计时 %5 对</translation>
+        </message>
+        <message>
+            <source>%1 instead of %2: %3 times as long; 95 % interval %4 to %5, pairs of turns: %6</source>
+            <translation>%1，而非 %2：耗时为 %3 倍；95 % 区间 %4 至 %5，轮流计时 %6 对</translation>
+        </message>
+        <message>
+            <source>%1, untuned %2: %3 times as fast, but the 95 % interval, %4 to %5, holds 1; pairs of turns: %6</source>
+            <translation>%1，未调优 %2：速度为 %3 倍，但 95 % 区间 %4 至 %5 包含 1；轮流计时 %6 对</translation>
+        </message>
+        <message>
+            <source>%1, untuned %2: %3 times as fast; pairs of turns: %4, too few for an interval</source>
+            <translation>%1，未调优 %2：速度为 %3 倍；轮流计时 %4 对，不足以给出区间</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::ChecksDialog</name>
@@ -7451,6 +7467,14 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
         <message>
             <source>Cure</source>
             <translation>办法</translation>
+        </message>
+        <message>
+            <source>Nothing was found that speaks against the figures.</source>
+            <translation>未发现任何可疑之处，这些数字可信。</translation>
+        </message>
+        <message>
+            <source>No run of this project has been judged yet.</source>
+            <translation>该项目还没有运行得到评判。</translation>
         </message>
     </context>
 </TS>

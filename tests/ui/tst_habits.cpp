@@ -36,6 +36,7 @@
 #include <QRegularExpression>
 #include <QStandardItemModel>
 #include <QTemporaryDir>
+#include <QToolButton>
 #include <QTreeWidget>
 #include <QtTest>
 
@@ -508,6 +509,36 @@ private slots:
         QVERIFY(label.minimumSizeHint().width() < label.sizeHint().width() / 2);
         label.resize(label.minimumSizeHint());
         QVERIFY(!label.grab().isNull());
+    }
+
+    /// What stays down looks so, in light and dark, and looks like something that can.
+    void togglesLookLikeToggles()
+    {
+        for (const ui::Appearance look : {ui::Appearance::Light, ui::Appearance::Dark}) {
+            ui::applyAppearance(look);
+            QWidget page;
+            page.resize(200, 60);
+            QToolButton once(&page), toggle(&page);
+            for (QToolButton* button : {&once, &toggle}) {
+                button->setText("log");
+                button->setAutoRaise(true);
+                button->resize(60, 30);
+            }
+            toggle.setCheckable(true);
+            const auto distinct = [](const QImage& a, const QImage& b) {
+                int pixels = 0;
+                for (int y = 0; y < a.height(); ++y)
+                    for (int x = 0; x < a.width(); ++x)
+                        pixels += a.pixel(x, y) != b.pixel(x, y) ? 1 : 0;
+                return pixels;
+            };
+            const QImage flat = once.grab().toImage(), up = toggle.grab().toImage();
+            toggle.setChecked(true);
+            const QImage down = toggle.grab().toImage();
+            QVERIFY(distinct(flat, up) > 100); // a frame
+            QVERIFY(distinct(up, down) > up.width() * up.height() / 2); // a tint
+        }
+        ui::applyAppearance(ui::Appearance::Light);
     }
 
     void chartsSayInWordsWhatTheyShow()

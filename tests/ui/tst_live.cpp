@@ -178,11 +178,18 @@ private slots:
         emit workspace().bridge().eventsArrived({{7, verdict}});
         QVERIFY(banner->isVisible());
         QCOMPARE(find<QLabel>("resultHeadline")->text(), QStringLiteral("3.50 times as fast as untuned"));
+        const QString figures = find<QLabel>("resultReasons")->text();
+        QVERIFY2(!figures.contains(QStringLiteral("as fast as untuned")), qPrintable(figures)); // is said above
+        QVERIFY2(figures.startsWith(QStringLiteral("2.480 ms instead of 8.670 ms; 95 % interval")),
+                 qPrintable(figures));
         QCOMPARE(issues.rowCount(), before - 2);
         find<QToolButton>("resultChecks")->click();
         auto* checks = find<QDialog>("checksDialog");
         auto* list = test::find<QTreeWidget>(checks, "checksList");
         QTRY_VERIFY(list->topLevelItemCount() > 2);
+        auto* found = test::find<QTreeWidget>(checks, "checksFindings");
+        QCOMPARE(found->topLevelItemCount(), 1); // that there is nothing is said
+        QVERIFY(found->topLevelItem(0)->text(0).startsWith(QStringLiteral("Nothing was found")));
         delete checks;
         workspace().clearRun();
         QVERIFY(!banner->isVisible());
@@ -457,8 +464,13 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(bar->isVisible(), 20000);
         QVERIFY(find<QLabel>("replayTitle")->text().contains(QStringLiteral("Replay")));
         QVERIFY(m_window->windowTitle().contains(QStringLiteral("Replay")));
-        QVERIFY(!find<QToolButton>("actionStartButton")->isEnabled());
+        QVERIFY(!find<QAction>("actionStart")->isEnabled());
         QVERIFY(!find<QToolButton>("actionExportButton")->isEnabled());
+        // One button pauses: that of the replay. The keys go on doing what they do.
+        for (const char* gone : {"actionStartButton", "actionResumeButton", "actionPauseButton", "actionStopButton"}) {
+            const auto* const button = m_window->findChild<QToolButton*>(QLatin1String(gone));
+            QVERIFY2(button == nullptr || !button->isVisible(), gone);
+        }
         QCOMPARE(find<QComboBox>("replayRun")->count(), 1);
         auto* speed = find<QComboBox>("replaySpeed");
         speed->setCurrentIndex(speed->count() - 1);
@@ -474,7 +486,14 @@ private slots:
     void aReplayGoesBackAndPlaysAgain()
     {
         auto* slider = find<QSlider>("replaySlider");
-        slider->setValue(slider->maximum() / 2); // three of six seconds
+        // A click on the groove goes there: three of six seconds.
+        m_window->resize(1280, 800);
+        QTRY_VERIFY(slider->isVisible());
+        QSignalSpy gone(slider, &QSlider::valueChanged);
+        QTest::mouseClick(slider, Qt::LeftButton, {}, slider->rect().center());
+        QVERIFY(!gone.isEmpty());
+        QVERIFY2(std::abs(gone[0][0].toInt() - slider->maximum() / 2) < slider->maximum() / 50,
+                 qPrintable(gone[0][0].toString()));
         find<QComboBox>("replaySpeed")->setCurrentIndex(0);
         QTRY_VERIFY(workspace().figures().trials >= 8 && workspace().figures().trials < 24);
         QTRY_VERIFY(ui::RoundModel::of(workspace()).rowCount() < 6);
@@ -490,6 +509,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(workspace().session() != nullptr && workspace().replay() == nullptr, 20000);
         QTRY_VERIFY(!find<QToolBar>("replayBar")->isVisible());
         QTRY_VERIFY(find<QToolButton>("actionStartButton")->isEnabled());
+        QTRY_VERIFY(find<QToolButton>("actionPauseButton")->isVisible());
     }
 
     /// Two seconds of 200 trials a second on all tasks: no turn of the event loop takes half a second (the figure is 50

@@ -190,6 +190,22 @@ private slots:
         QTRY_COMPARE(QApplication::clipboard()->text(), QString("lathe-cli tasks zoo:mlp"));
     }
 
+    /// Who types the name of a page wants the page, not the command line of what it shows.
+    void thePaletteHasViewsBeforeCopiesOfCommands()
+    {
+        runAction("view.palette");
+        QDialog* palette = nullptr;
+        QTRY_VERIFY((palette = m_window->findChild<QDialog*>("commandPalette")) != nullptr);
+        auto* input = palette->findChild<QLineEdit*>("paletteInput");
+        auto* list = palette->findChild<QListWidget*>("paletteList");
+        for (const QString name : {"tasks", "records", "re", "r", "replay", "export", "report"}) {
+            input->clear();
+            QTest::keyClicks(input, name);
+            QVERIFY2(list->count() > 0 && !list->item(0)->text().startsWith("Copy command"), qPrintable(name));
+        }
+        palette->close();
+    }
+
     void commandLinesQuoteWhatAShellWouldTakeApart()
     {
         session::OpenOptions open;

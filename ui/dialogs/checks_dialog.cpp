@@ -98,6 +98,14 @@ void ChecksDialog::fill()
             for (int column = 0; column < 3; ++column)
                 row->setToolTip(column, row->text(column));
         }
+    if (m_findings->topLevelItemCount() > 0)
+        return;
+    auto* none = new QTreeWidgetItem(m_findings,
+                                     {m_workspace.verdict() ? tr("Nothing was found that speaks against the figures.")
+                                                            : tr("No run of this project has been judged yet.")});
+    none->setData(0, Qt::UserRole, -1);
+    none->setFlags(Qt::NoItemFlags);
+    none->setFirstColumnSpanned(true);
 }
 
 } // namespace lathe::ui

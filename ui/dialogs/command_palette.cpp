@@ -21,6 +21,14 @@ QString plainText(const QAction* action)
     return withoutMnemonic(action->text());
 }
 
+/// One that copies the command line of what another one does: its name holds the name of that one.
+bool isCopy(const QAction& action)
+{
+    return action.objectName().startsWith(QStringLiteral("copy."));
+}
+
+constexpr int kCopyRank = 4; ///< by which such a one comes later: less than the letter at a word's beginning counts
+
 } // namespace
 
 CommandPalette::CommandPalette(const std::vector<QAction*>& actions, QWidget* parent)
@@ -85,7 +93,7 @@ void CommandPalette::fill(const QString& typed)
         if (action.isNull() || plainText(action).isEmpty())
             continue;
         if (const int points = score(typed, plainText(action)); points >= 0)
-            rows.push_back({points + (action->isEnabled() ? 1000 : 0), action});
+            rows.push_back({points + (action->isEnabled() ? 1000 : 0) - (isCopy(*action) ? kCopyRank : 0), action});
     }
     std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.score > b.score; });
     m_list->clear();

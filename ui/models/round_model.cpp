@@ -28,7 +28,7 @@ QString small(double seconds)
     if (!std::isfinite(seconds))
         return QStringLiteral("–");
     return std::abs(seconds) >= 0.9995e-3 ? QStringLiteral("%1 ms").arg(seconds * 1e3, 0, 'f', 2)
-                                         : QStringLiteral("%1 µs").arg(seconds * 1e6, 0, 'f', 1);
+                                          : QStringLiteral("%1 µs").arg(seconds * 1e6, 0, 'f', 1);
 }
 
 } // namespace
@@ -310,13 +310,13 @@ QString RoundModel::why(int row) const
     if (*round.reason == "pinned")
         text = tr("%1 is pinned, and pinned tasks go first.").arg(task);
     else if (*round.reason == "revived")
-        text = tr("All tasks had stopped; %1 promised most among them.").arg(task);
+        text = tr("All tasks had stopped; %1 had the largest expected gain.").arg(task);
     else if (*round.reason == "continued")
         text = tr("The round had been cut short with its run, and went on.");
     const double gain = round.terms["gain_per_second"];
     if (std::isfinite(gain)) {
         text += QLatin1Char(' ')
-                + tr("%1 promised to make the network %2 faster per second of search.").arg(task, small(gain));
+                + tr("%1 was expected to make the network %2 faster per second of search.").arg(task, small(gain));
         text += QLatin1Char(' ')
                 + tr("Its weight is %1; its last rounds gained %2 each, and about %3 are still to be had; a round of "
                      "it takes %4 s.")
@@ -379,7 +379,7 @@ QVariant RoundModel::data(const QModelIndex& index, int role) const
             return tr("all have stopped");
         if (*round.reason == "continued")
             return tr("was cut short");
-        return std::isfinite(promise(round)) ? tr("promises most") : tr("its turn");
+        return std::isfinite(promise(round)) ? tr("largest expected gain") : tr("its turn");
     case PromiseColumn: return small(promise(round));
     case NextColumn:
         if (const double next = round.terms["next_best_task"]; std::isfinite(next))
@@ -405,8 +405,8 @@ QVariant RoundModel::headerData(int section, Qt::Orientation orientation, int ro
     case WhyColumn: return tip ? tr("Why this task") : tr("Why");
     case PromiseColumn:
         return tip ? tr("What decided: expected gain of the network per second of search, or the reference's gradient")
-                   : tr("Promise");
-    case NextColumn: return tip ? tr("What the next task in line promised") : tr("Next in line");
+                   : tr("Expected gain");
+    case NextColumn: return tip ? tr("Expected gain of the next task in line") : tr("Next in line");
     case BestColumn: return tip ? tr("Fastest trial of the round") : tr("Best (ms)");
     case EstimateColumn: return tip ? tr("Estimated latency of the network after it") : tr("Estimate (ms)");
     default: return {};

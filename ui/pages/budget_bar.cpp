@@ -52,7 +52,7 @@ BudgetBar::BudgetBar(Workspace& workspace, QWidget* parent)
         m_pin->setToolTip(tr("Pinned tasks get trials first"));
         m_mute->setText(tr("Mute"));
         m_mute->setToolTip(tr("A muted task gets no trials"));
-        m_boost->setToolTip(tr("Raise or lower what the task promises to the scheduler"));
+        m_boost->setToolTip(tr("Raise or lower the gain that the scheduler expects of the task"));
         m_boost->setAccessibleName(tr("Weight in the scheduler"));
         m_cap->setToolTip(tr("At most so many trials in a run"));
         m_cap->setAccessibleName(tr("At most so many trials"));

@@ -11,8 +11,10 @@
 #include <QDateTime>
 #include <QLabel>
 #include <QLocale>
+#include <QMouseEvent>
 #include <QScopedValueRollback>
 #include <QSlider>
+#include <QStyleOptionSlider>
 #include <QTimer>
 #include <QToolButton>
 
@@ -26,6 +28,30 @@ namespace {
 constexpr int kPlaces = 10'000; ///< of the slider
 constexpr int kShowMs = 200;
 constexpr double kSpeeds[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
+
+/// A click on the groove takes the handle there, whatever the style: a page further is no place that anybody means.
+class PlaceSlider final : public QSlider
+{
+public:
+    using QSlider::QSlider;
+
+protected:
+    void mousePressEvent(QMouseEvent* event) override
+    {
+        if (event->button() == Qt::LeftButton) {
+            QStyleOptionSlider option;
+            initStyleOption(&option);
+            const QRect handle = style()->subControlRect(QStyle::CC_Slider, &option, QStyle::SC_SliderHandle, this),
+                        groove = style()->subControlRect(QStyle::CC_Slider, &option, QStyle::SC_SliderGroove, this);
+            const QPoint at = event->position().toPoint();
+            if (!handle.contains(at))
+                setSliderPosition(QStyle::sliderValueFromPosition(minimum(), maximum(),
+                                                                  at.x() - groove.left() - handle.width() / 2,
+                                                                  groove.width() - handle.width(), option.upsideDown));
+        }
+        QSlider::mousePressEvent(event); // takes hold of the handle, which is beneath the pointer now
+    }
+};
 
 } // namespace
 
@@ -51,7 +77,7 @@ ReplayBar::ReplayBar(Workspace& workspace, QWidget* parent)
     m_speed->setObjectName(QStringLiteral("replaySpeed"));
     for (const double speed : kSpeeds)
         m_speed->addItem(QStringLiteral("%1×").arg(speed), speed);
-    m_slider = new QSlider(Qt::Horizontal, this);
+    m_slider = new PlaceSlider(Qt::Horizontal, this);
     m_slider->setObjectName(QStringLiteral("replaySlider"));
     m_slider->setRange(0, kPlaces);
     m_slider->setPageStep(kPlaces / 20);

@@ -4,12 +4,15 @@
 #include "ui/bridge/trial_jobs.h"
 #include "ui/models/core_text.h"
 #include "ui/models/language.h"
+#include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QToolButton>
 #include <QVBoxLayout>
+
+#include <cmath>
 
 namespace lathe::ui {
 
@@ -22,6 +25,34 @@ struct Mark
     const char* color;
 };
 constexpr Mark kGood{"✓", "#2e7d32"}, kDoubtful{"?", "#9a5b00"}, kBad{"✗", "#b3261e"}, kUnknown{"?", "#5c5f66"};
+
+/// Beneath the headline: figures, without its sentence once more.
+QString figuresText(const session::Gain& gain)
+{
+    const auto times = [](double ratio) { return QString::number(ratio, 'f', 2); };
+    const QString tuned = msText(gain.ms), untuned = msText(gain.untunedMs);
+    switch (gain.verdict()) {
+    case session::Verdict::Faster:
+        return ResultBanner::tr("%1 instead of %2; 95 % interval of the gain %3 to %4, pairs of turns: %5")
+            .arg(tuned, untuned, times(gain.low), times(gain.high))
+            .arg(gain.pairs);
+    case session::Verdict::Slower:
+        return ResultBanner::tr("%1 instead of %2: %3 times as long; 95 % interval %4 to %5, pairs of turns: %6")
+            .arg(tuned, untuned, times(1 / gain.ratio), times(1 / gain.high), times(1 / gain.low))
+            .arg(gain.pairs);
+    case session::Verdict::NotProven:
+        return std::isfinite(gain.low)
+                   ? ResultBanner::tr("%1, untuned %2: %3 times as fast, but the 95 % interval, %4 to %5, holds 1; "
+                                      "pairs of turns: %6")
+                         .arg(tuned, untuned, times(gain.ratio), times(gain.low), times(gain.high))
+                         .arg(gain.pairs)
+                   : ResultBanner::tr("%1, untuned %2: %3 times as fast; pairs of turns: %4, too few for an interval")
+                         .arg(tuned, untuned, times(gain.ratio))
+                         .arg(gain.pairs);
+    case session::Verdict::Unknown: break;
+    }
+    return coreText(session::sayGain(gain));
+}
 
 bool isActive(session::RunState state)
 {
@@ -161,7 +192,7 @@ void ResultBanner::fillTexts(const session::VerdictEvent& verdict)
     m_mark->setStyleSheet(
         QStringLiteral("background: %1; color: white; border-radius: 4px").arg(QLatin1String(mark.color)));
     m_mark->setAccessibleName(m_headline->text());
-    const QString figures = coreText(session::sayGain(verdict.gain));
+    const QString figures = figuresText(verdict.gain);
     m_reasons->setText(sound ? figures
                              : tr("Do not rely on it yet: %1").arg(doubts.join(coreText(say(Msg::Semicolon)))));
     m_reasons->setToolTip(sound ? figures : figures + QStringLiteral("\n\n") + doubts.join(QLatin1Char('\n')));

@@ -18,6 +18,7 @@
 #include <QToolButton>
 
 #include <algorithm>
+#include <utility>
 
 namespace lathe::ui {
 
@@ -50,7 +51,7 @@ RunBar::RunBar(QWidget* parent)
             if (tip != nullptr) // else it depends on the target
                 a->setToolTip(a->shortcut().isEmpty() ? tr(tip)
                                                       : QStringLiteral("%1 (%2)").arg(
-                                                            tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
+                                                          tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
         });
         if (QWidget* button = widgetForAction(a))
             button->setObjectName(QLatin1String(name) + QStringLiteral("Button"));
@@ -257,6 +258,21 @@ void RunBar::showTarget()
     tip(m_start, tr("Tune the network from here on"));
     tip(m_resume, tr("Continue the project's latest run"));
     enableActions();
+}
+
+void RunBar::setReplay(bool replay)
+{
+    if (std::exchange(m_replay, replay) == replay)
+        return;
+    for (QAction* action : {m_start, m_resume, m_pause, m_stop}) {
+        if (replay) {
+            removeAction(action);
+            continue;
+        }
+        insertAction(m_export, action);
+        if (QWidget* button = widgetForAction(action))
+            button->setObjectName(action->objectName() + QStringLiteral("Button"));
+    }
 }
 
 void RunBar::setState(bool modelOpen, session::RunState state, bool canResume)

@@ -32,8 +32,9 @@ public:
     void setDevices(session::DeviceDirectory devices);
     void setState(bool modelOpen, session::RunState state, bool canResume);
     void setRemaining(const QString& text);
-    /// A replay takes none of the actions that tune.
-    void setReplay(bool replay) { m_replay = replay; }
+    /// A replay takes none of the actions that tune, and has its own bar to play and pause it: their buttons go. Their
+    /// keys stay.
+    void setReplay(bool replay);
     /// Whether somebody has chosen the budget, since the network was opened or a run began.
     bool isBudgetGiven() const { return m_budgetGiven; }
     void forgetBudget() { m_budgetGiven = false; }

@@ -8,6 +8,8 @@
 #include <QProxyStyle>
 #include <QSettings>
 #include <QStyleOption>
+#include <QToolBar>
+#include <QToolButton>
 
 namespace lathe::ui {
 
@@ -48,8 +50,9 @@ QPalette darkPalette()
     return p;
 }
 
-/// Fusion; the buttons of all dialogs are words alone, whether Qt made them or a page of ours, and lists and texts show
-/// that they have the focus even while nothing in them is chosen.
+/// Fusion; the buttons of all dialogs are words alone, whether Qt made them or a page of ours; lists and texts show
+/// that they have the focus even while nothing in them is chosen; and a tool button that stays down is told apart from
+/// one that does something once: it has a frame, and is tinted while it is down.
 class Style final : public QProxyStyle
 {
 public:
@@ -62,9 +65,20 @@ public:
     {
         return hint == SH_DialogButtonBox_ButtonsHaveIcons ? 0 : QProxyStyle::styleHint(hint, option, widget, answer);
     }
+    void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter,
+                            const QWidget* widget) const override
+    {
+        const bool hovered = option->state.testFlag(State_MouseOver) && option->state.testFlag(State_Enabled);
+        if (control == CC_ToolButton && option->state.testFlag(State_AutoRaise) && !hovered
+            && !(option->state & (State_On | State_Sunken)))
+            drawToggle(*option, *painter, widget); // which has no panel while it is up
+        QProxyStyle::drawComplexControl(control, option, painter, widget);
+    }
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                        const QWidget* widget) const override
     {
+        if (element == PE_PanelButtonTool && drawToggle(*option, *painter, widget))
+            return;
         QProxyStyle::drawPrimitive(element, option, painter, widget);
         if (element != PE_Frame || !option->state.testFlag(State_HasFocus)
             || qobject_cast<const QAbstractScrollArea*>(widget) == nullptr)
@@ -72,6 +86,35 @@ public:
         painter->setPen(option->palette.color(QPalette::Highlight));
         painter->setBrush(Qt::NoBrush);
         painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+    }
+
+private:
+    /// False: it is none.
+    static bool drawToggle(const QStyleOption& option, QPainter& painter, const QWidget* widget)
+    {
+        const auto* button = qobject_cast<const QToolButton*>(widget);
+        if (button == nullptr || !button->isCheckable())
+            return false;
+        const QPalette& colors = option.palette;
+        const bool down = option.state.testFlag(State_On) || option.state.testFlag(State_Sunken);
+        if (!down && qobject_cast<const QToolBar*>(button->parentWidget()) != nullptr)
+            return false; // all buttons of a toolbar lie flat until they are used
+        QColor fill = down ? colors.color(QPalette::Highlight) : colors.color(QPalette::Button);
+        if (down)
+            fill.setAlphaF(0.3F);
+        else if (option.state.testFlag(State_MouseOver) && option.state.testFlag(State_Enabled))
+            fill = fill.lighter(108);
+        QColor frame = colors.color(down || option.state.testFlag(State_HasFocus) ? QPalette::Highlight
+                                                                                  : QPalette::WindowText);
+        if (!down && !option.state.testFlag(State_HasFocus))
+            frame.setAlphaF(0.35F);
+        painter.save();
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(QPen(frame, down ? 1.5 : 1));
+        painter.setBrush(fill);
+        painter.drawRoundedRect(QRectF(option.rect).adjusted(1, 1, -1, -1), 3, 3);
+        painter.restore();
+        return true;
     }
 };
 
