@@ -43,7 +43,7 @@ Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partiti
 struct InstructionReport
 {
     std::string name;
-    std::string kind; ///< "kernel", "copy", "transform", "branch", "loop", "row"
+    std::string kind; ///< a word of runtime::kInstructionWords
     std::int32_t subgraph = -1; ///< -1: made by the planner
     std::int64_t runs = 1; ///< in one run of the network, as graph::Subgraph::runs
 };

@@ -151,15 +151,15 @@ def countedLoop():
          ["total", "x1"])
 
 
-def tradingPlaces():
+def tradingPlaces(name, n):
     """Three values that rotate, one that stays, rows of two of them. The count is a constant."""
     body = graph("step", [node("Identity", "b", "a_"), node("Identity", "c", "b_"), node("Identity", "a", "c_"), node("Identity", "goes_on", "still"),
                           node("Identity", "kept", "kept_"), node("Sub", ["a", "kept"], "row1"), node("Cast", "i", "row2", to=T.FLOAT)],
-                 [info("i", T.INT64, []), info("goes_on", T.BOOL, [])] + [info(n, T.FLOAT, [3]) for n in ("a", "b", "c", "kept")],
-                 [info("still", T.BOOL, [])] + [info(n, T.FLOAT, [3]) for n in ("a_", "b_", "c_", "kept_", "row1")] + [info("row2", T.FLOAT, [])])
+                 [info("i", T.INT64, []), info("goes_on", T.BOOL, [])] + [info(v, T.FLOAT, [n]) for v in ("a", "b", "c", "kept")],
+                 [info("still", T.BOOL, [])] + [info(v, T.FLOAT, [n]) for v in ("a_", "b_", "c_", "kept_", "row1")] + [info("row2", T.FLOAT, [])])
     made = graph("trading", [node("Loop", ["four", "", "a0", "b0", "c0", "a0"], ["a1", "b1", "c1", "k1", "rows1", "rows2"], body=body)], [],
-                 [info(n, T.FLOAT, [3]) for n in ("a1", "b1", "c1", "k1")] + [info("rows1", T.FLOAT, [4, 3]), info("rows2", T.FLOAT, [4])], [const("four", 4)])
-    save("trading", made, [{n: random.uniform(-1, 1, 3).astype(F32) for n in ("a0", "b0", "c0")}], ["a1", "b1", "c1", "k1", "rows1", "rows2"])
+                 [info(v, T.FLOAT, [n]) for v in ("a1", "b1", "c1", "k1")] + [info("rows1", T.FLOAT, [4, n]), info("rows2", T.FLOAT, [4])], [const("four", 4)])
+    save(name, made, [{v: random.uniform(-1, 1, n).astype(F32) for v in ("a0", "b0", "c0")}], ["a1", "b1", "c1", "k1", "rows1", "rows2"])
 
 
 def untilSmall():
@@ -246,9 +246,10 @@ voiceDetector()
 decoder(stacked=False)
 decoder(stacked=True)
 countedLoop()
-tradingPlaces()
+tradingPlaces("trading", 3)
 untilSmall()
 nested()
 branches()
 scans()
 convolutions()
+tradingPlaces("trading_large", 300)  # large enough to be swapped in place of copies
