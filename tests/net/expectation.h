@@ -31,6 +31,7 @@ struct Expected
     graph::HostTensor tensor; ///< rounded to its type everywhere
     std::vector<double> slack; ///< by element; infinite: nothing can be said of it
     Bound bound; ///< of the operator that gave it
+    bool isExact = false; ///< whether every operator of the graph is
 };
 
 struct ExpectationOptions

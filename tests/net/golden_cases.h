@@ -37,8 +37,8 @@ struct ImportedNetwork
 /// As a command reads a model file. Errors: those of importer, passes and partition.
 Result<ImportedNetwork> importNetwork(const std::string& model, const Target& target);
 
-/// The evaluation of a set beside what ONNX Runtime gave, whose own functions are approximations. Empty if they agree,
-/// or where ONNX Runtime is known to do otherwise than core/compute/README.md says.
+/// The evaluation of a set beside what ONNX Runtime gave, whose own functions are approximations (what is exact
+/// must be equal). Empty if they agree, or where ONNX Runtime is known to do otherwise than core/compute/README.md says.
 std::string compareWithGolden(const GoldenCase& of, std::size_t set, Expected evaluated,
                               const graph::HostTensor& golden);
 

@@ -45,6 +45,9 @@ DESCRIBED = {"Resize": [1, 2, 3], "Upsample": [1], "Pad": [2], "Range": [0, 1, 2
              "DFT": [1, 2], "STFT": [1, 3], "Col2Im": [1, 2], "CenterCropPad": [1], "BitShift": [1], "TensorScatter": [2],
              "ReverseSequence": [1], "GridSample": [1], "Split": [1], "LSTM": [4], "GRU": [4], "RNN": [4], "RotaryEmbedding": [3],
              "Attention": [3, 6]}
+# Inputs that Lathe takes at import alone: sizes, axes, scales.
+CONSTANT = {"BlackmanWindow": [0], "CenterCropPad": [1], "ConstantOfShape": [0], "CumSum": [1], "HammingWindow": [0], "HannWindow": [0],
+            "MelWeightMatrix": [0, 1, 2, 3, 4], "OneHot": [1], "Range": [0, 1, 2], "Resize": [1, 2, 3], "STFT": [1, 3], "Upsample": [1]}
 # What sums: values of one size, that neither overflow nor cancel wholly.
 SUMS = ("Conv", "Gemm", "MatMul", "Reduce", "Pool", "Norm", "Softmax", "LSTM", "GRU", "RNN", "Einsum", "Loss", "CumSum", "Sum",
         "Mean", "Attention", "DFT", "STFT", "Lp", "Det", "Resize", "Upsample", "GridSample", "RoiAlign", "Col2Im", "Rotary",
@@ -204,7 +207,7 @@ def make(case, type_name, kinds):
         described = i in DESCRIBED.get(case.op, [])
         with np.errstate(all="ignore"):
             kept = array.astype(dtype)
-        if is_constant(case, k, i, schema, constraints) and i > 0:
+        if (is_constant(case, k, i, schema, constraints) and i > 0) or i in CONSTANT.get(case.op, []):
             initializers.append(tensor_of(name, kept))
             continue
         inputs.append(helper.make_tensor_value_info(name, number, list(array.shape)))
