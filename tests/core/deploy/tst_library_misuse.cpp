@@ -137,7 +137,7 @@ private slots:
         {
             TestLibraryMisuse* test;
             lathe_instance* instance;
-            std::int32_t run = -1, bound = -1;
+            std::int32_t run = -1, bound = -1, boundInput = -1;
             bool buffer = false;
             float other[320] = {};
         } seen{this, instance};
@@ -148,12 +148,14 @@ private slots:
                 auto& s = *static_cast<Seen*>(user);
                 s.run = s.test->LATHE_CALL(run)(s.instance);
                 s.bound = s.test->LATHE_CALL(bind_output)(s.instance, 0, s.other, sizeof s.other);
+                s.boundInput = s.test->LATHE_CALL(bind_input)(s.instance, 0, s.other, sizeof s.other);
                 s.buffer = s.test->LATHE_CALL(input_buffer)(s.instance, 0) != nullptr;
             },
             &seen);
         QCOMPARE(LATHE_CALL(run)(instance), std::int32_t{LATHE_OK});
         QCOMPARE(seen.run, std::int32_t{LATHE_BUSY});
         QVERIFY(seen.buffer);
+        QCOMPARE(seen.boundInput, std::int32_t{LATHE_BUSY});
         QCOMPARE(seen.bound, std::int32_t{LATHE_BUSY}); // the run would end in another buffer than it began in
         QVERIFY(QByteArray(LATHE_CALL(last_error)(instance)).contains("may neither start another nor bind buffers"));
         QCOMPARE(LATHE_CALL(output_shape)(instance, 0, nullptr), std::int32_t{LATHE_INVALID_ARGUMENT});

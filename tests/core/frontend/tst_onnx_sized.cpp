@@ -250,6 +250,10 @@ private slots:
                               wire::node("ConstantOfShape", {"area"}, {"y"})};
         QCOMPARE(shapeFor(square, constants, {0, 0, 0, 0, 0, 0}), std::vector<std::int64_t>{16});
         QCOMPARE(shapeFor(square, constants, {1, 1, 1, 1, 1, 1}), std::vector<std::int64_t>{4});
+        // That of 1 - n where n is largest.
+        const Texts other = {wire::node("Sub", {"one", "n"}, {"less"}), wire::node("Mul", {"less", "less"}, {"area"}),
+                             wire::node("ConstantOfShape", {"area"}, {"y"})};
+        QCOMPARE(shapeFor(other, constants, {1, 1, 1, 1, 1, 1}), std::vector<std::int64_t>{25});
         // Numbers at the ends do not wrap around.
         const Texts far = {wire::node("Sub", {"n", "lowest"}, {"f"}), wire::node("ConstantOfShape", {"f"}, {"y"})};
         QCOMPARE(shapeFor(far, {vector("lowest", {std::numeric_limits<std::int64_t>::min()})}, {0, 0, 0, 0, 0, 0}),
