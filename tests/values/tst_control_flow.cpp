@@ -181,6 +181,18 @@ private slots:
         QVERIFY2(report.passed, report.text.c_str());
         QVERIFY2(report.notCompared.empty(), report.text.c_str());
         QCOMPARE(report.kinds.at(0).outputs.size(), std::size_t{2}); // y, and what goes into it
+
+        // Seen is what the last iteration left, not the first, with rows behind it that another run wrote.
+        deploy::LibraryRunRequest request;
+        request.inputs = {HostTensor::zeros({DType::F32, {4}})};
+        const std::vector<float> other = {1, 0.5F, -1, 2};
+        std::memcpy(request.inputs[0].bytes.data(), other.data(), request.inputs[0].bytes.size());
+        request.observe = {report.kinds.at(0).outputs.at(1).name};
+        const deploy::LibraryRun run = must(m.library().run(request));
+        QCOMPARE(run.observed.size(), std::size_t{1});
+        const auto rows = graph::operators::readFloats(run.observed[0].second);
+        QCOMPARE(std::vector<double>(rows.begin(), rows.begin() + 8),
+                 (std::vector<double>{-128, -64, 128, -256, -256, -128, 256, -512}));
     }
 
     void functionsInALoopAreCountedAsOftenAsTheyRun()
