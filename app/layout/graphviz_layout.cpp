@@ -69,6 +69,16 @@ std::string layOut(const GraphText& graph, std::ostream& out)
         set(nodes.back(), "width", graph.items[i].width / kPointsPerInch);
         set(nodes.back(), "height", graph.items[i].height / kPointsPerInch);
     }
+    // Where one item alone follows another, the edge between them is drawn straight before all others: the tensor of a
+    // branch goes straight down. Next come the ends of branches; a tensor past everything bends.
+    constexpr double kStraight = 64;
+    constexpr double kEnd = 8;
+    std::vector<int> leaving(graph.items.size(), 0);
+    std::vector<int> arriving(graph.items.size(), 0);
+    for (const GraphText::Edge& edge : graph.edges) {
+        ++leaving[static_cast<std::size_t>(edge.from)];
+        ++arriving[static_cast<std::size_t>(edge.to)];
+    }
     std::vector<Agedge_t*> edges;
     for (const GraphText::Edge& edge : graph.edges) {
         edges.push_back(edge.from == edge.to ? nullptr
@@ -77,6 +87,10 @@ std::string layOut(const GraphText& graph, std::ostream& out)
         if (edges.back() == nullptr)
             continue;
         set(edges.back(), "dir", "none");
+        const bool leavesAlone = leaving[static_cast<std::size_t>(edge.from)] == 1;
+        const bool arrivesAlone = arriving[static_cast<std::size_t>(edge.to)] == 1;
+        if (leavesAlone || arrivesAlone)
+            set(edges.back(), "weight", leavesAlone && arrivesAlone ? kStraight : kEnd);
         set(edges.back(), "tailport", "s");
         set(edges.back(), "headport", "n");
     }

@@ -191,12 +191,9 @@ Result<> JobBuilder::generate(const wire::BuildJob& job, Codegen& generator, Low
         LATHE_TRY_ASSIGN(const std::vector<std::byte> object, generator.compileObject(lowered.kernels));
         product = toText(object);
     } else {
-        const Listing kind = job.product() == wire::BuildJob::LLVM_IR    ? Listing::LlvmIr
-                             : job.product() == wire::BuildJob::ASSEMBLY ? Listing::Assembly
-                                                                         : Listing::Source;
         for (const schedule::LoweredKernel& kernel : lowered.kernels) {
-            LATHE_TRY_ASSIGN(const std::string text, generator.listing(kernel, kind));
-            product += text;
+            LATHE_TRY_ASSIGN(const Listing listing, generator.listing(kernel, job.listing()));
+            product += encode(listing) + '\n';
         }
     }
     ArtifactDescriptor descriptor;

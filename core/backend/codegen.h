@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/backend/listing.h"
 #include "core/ir/loop_nest.h"
 #include "core/schedule/lower.h"
 #include "core/support/result.h"
@@ -36,13 +37,6 @@ struct Artifact
     double linkProcessorSeconds = 0;
 };
 
-enum class Listing : std::uint8_t
-{
-    LlvmIr,
-    Assembly,
-    Source ///< CUDA, OpenCL
-};
-
 /// Sections of a deploy library: named, aligned, read-only bytes.
 struct BinarySection
 {
@@ -75,8 +69,9 @@ public:
     virtual ~Codegen() = default;
     /// Several candidates in one artifact. The call fails only if nothing could be made at all.
     virtual Result<Artifact> build(std::span<const schedule::LoweredKernel> kernels) = 0;
-    /// Text of one kernel, for people and tests.
-    virtual Result<std::string> listing(const schedule::LoweredKernel& kernel, Listing kind) = 0;
+    /// A text of one kernel, for people and tests; `name` is that of one of TargetKind::listings. It changes nothing of
+    /// what build() makes. Errors: Unsupported (no such listing), those of making it.
+    virtual Result<Listing> listing(const schedule::LoweredKernel& kernel, std::string_view name) = 0;
     /// Relocatable object with the phases of all kernels, symbols "<nest.name>_p<i>", for deploy.
     virtual Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels) = 0;
     virtual Result<> linkLibrary(const LibraryRequest& request) = 0;

@@ -157,20 +157,25 @@ Result<> writeNpy(const std::filesystem::path& file, const graph::HostTensor& te
     return writeFileAtomically(file, std::string_view(bytes));
 }
 
-Result<std::string> formatNpy(const graph::HostTensor& tensor)
+std::string npyHeader(const graph::TensorType& type)
 {
     std::string_view descr;
     for (const Descr& d : kTypes)
-        if (d.dtype == npyTypeOf(tensor.type.dtype))
+        if (d.dtype == npyTypeOf(type.dtype))
             descr = d.text;
     std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
-                                     fmt::join(tensor.type.shape, ", "), tensor.type.shape.size() == 1 ? "," : "");
+                                     fmt::join(type.shape, ", "), type.shape.size() == 1 ? "," : "");
     header.append(63 - (header.size() + 10) % 64, ' ');
     header += '\n';
     std::string bytes("\x93NUMPY\x01\x00", 8);
     const auto size = static_cast<std::uint16_t>(header.size());
     bytes.append(reinterpret_cast<const char*>(&size), 2);
-    bytes += header;
+    return bytes + header;
+}
+
+Result<std::string> formatNpy(const graph::HostTensor& tensor)
+{
+    std::string bytes = npyHeader(tensor.type);
     bytes.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
     return bytes;
 }

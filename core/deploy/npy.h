@@ -24,6 +24,8 @@ Result<> writeNpy(const std::filesystem::path& file, const graph::HostTensor& te
 // The same from and to memory; `name` stands in the errors.
 Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name);
 Result<std::string> formatNpy(const graph::HostTensor& tensor);
+/// What stands in such a file before the values.
+std::string npyHeader(const graph::TensorType& type);
 
 /// The element type by which .npy files hold a tensor, where that is not its own: uint16 for bfloat16.
 DType npyTypeOf(DType dtype);

@@ -132,22 +132,25 @@ public:
         m_options.sourceName = [this](std::int32_t source, std::int32_t) { return bufferName(source); };
     }
 
-    std::string run()
+    PrintedNest run()
     {
-        m_text = fmt::format("kernel {}\n", m_nest.name);
+        m_out.text = fmt::format("kernel {}\n", m_nest.name);
         for (const Buffer& b : m_nest.buffers) {
-            m_text += fmt::format("buffer {} {} {} {}", b.name, lathe::toString(b.dtype), toString(b.scope),
-                                  integers(b.shape));
+            m_out.text += fmt::format("buffer {} {} {} {}", b.name, lathe::toString(b.dtype), toString(b.scope),
+                                      integers(b.shape));
             if (b.strides != denseStrides(b.shape))
-                m_text += " strides " + integers(b.strides);
-            m_text += b.constant ? " constant\n" : b.readOnly ? " readonly\n" : "\n";
+                m_out.text += " strides " + integers(b.strides);
+            m_out.text += b.constant ? " constant\n" : b.readOnly ? " readonly\n" : "\n";
         }
+        m_out.runs.assign(1 + m_nest.buffers.size(), 0);
         for (std::size_t i = 0; i < m_nest.phases.size(); ++i) {
-            m_text += fmt::format("phase {}\n", i);
+            m_out.text += fmt::format("phase {}\n", i);
+            m_out.runs.push_back(0);
             if (m_nest.phases[i])
                 statement(*m_nest.phases[i], 1);
         }
-        return std::move(m_text);
+        m_out.stores.resize(m_out.runs.size());
+        return std::move(m_out);
     }
 
 private:
@@ -172,7 +175,8 @@ private:
 
     void line(int depth, const std::string& text)
     {
-        m_text += std::string(2 * static_cast<std::size_t>(depth), ' ') + text + '\n';
+        m_out.text += std::string(2 * static_cast<std::size_t>(depth), ' ') + text + '\n';
+        m_out.runs.push_back(m_runs);
     }
 
     void body(const StmtNode& s, std::size_t index, int depth)
@@ -184,15 +188,23 @@ private:
     void statement(const StmtNode& s, int depth)
     {
         const ExprPrinter text(m_options, &m_variables);
+        if (s.kind != StmtKind::Block)
+            m_out.lines[&s] = static_cast<std::int32_t>(m_out.runs.size());
         switch (s.kind) {
         case StmtKind::For: {
             const std::string hint = s.unrollHint > 1 ? fmt::format(" unroll {}", s.unrollHint) : std::string();
             line(depth, fmt::format("{} {} ({}, {}){}", toString(s.loop), text(s.variable), text(s.min), text(s.extent),
                                     hint));
+            const double outside = m_runs;
+            if (s.extent->kind == ExprKind::IntImm)
+                m_runs *= static_cast<double>(s.extent->intValue);
             body(s, 0, depth + 1);
+            m_runs = outside;
             break;
         }
         case StmtKind::Store:
+            m_out.stores.resize(m_out.runs.size());
+            m_out.stores.push_back(true);
             line(depth, fmt::format("{}{} = {}", bufferName(s.buffer), text.list(s.indices, '[', ']'), text(s.value)));
             break;
         case StmtKind::Block:
@@ -218,7 +230,8 @@ private:
     const LoopNest& m_nest;
     PrintOptions m_options;
     VariableNames m_variables;
-    std::string m_text;
+    PrintedNest m_out;
+    double m_runs = 1; ///< of what stands here
 };
 
 } // namespace
@@ -235,7 +248,28 @@ std::string print(const Expr& e)
 
 std::string print(const LoopNest& nest)
 {
+    return NestPrinter(nest).run().text;
+}
+
+PrintedNest printWithLines(const LoopNest& nest)
+{
     return NestPrinter(nest).run();
+}
+
+LoopNest withOwnStatements(const LoopNest& nest)
+{
+    const std::function<Stmt(const Stmt&)> copied = [&copied](const Stmt& stmt) -> Stmt {
+        if (!stmt)
+            return nullptr;
+        auto own = std::make_shared<StmtNode>(*stmt);
+        for (Stmt& inner : own->body)
+            inner = copied(inner);
+        return own;
+    };
+    LoopNest own = nest;
+    for (Stmt& phase : own.phases)
+        phase = copied(phase);
+    return own;
 }
 
 std::string toString(LoopKind kind)

@@ -64,13 +64,15 @@ Result<std::unique_ptr<BuilderClient>> BuilderClient::start(std::string target, 
     return std::unique_ptr<BuilderClient>(new BuilderClient(std::move(impl)));
 }
 
-Result<BuiltProduct> BuilderClient::build(std::span<const KernelJob> kernels, Product product, Deadline deadline)
+Result<BuiltProduct> BuilderClient::build(std::span<const KernelJob> kernels, Product product, Deadline deadline,
+                                          const std::string& listing)
 {
     wire::Message message;
     wire::BuildJob& job = *message.mutable_build_job();
     job.set_id(m_impl->worker.nextId());
     job.set_target(m_impl->target);
     job.set_product(static_cast<wire::BuildJob::Product>(product));
+    job.set_listing(listing);
     std::map<Hash128, std::string_view> needed;
     for (const KernelJob& kernel : kernels) {
         auto& candidate = *job.add_candidates();
@@ -112,7 +114,15 @@ Result<BuiltProduct> BuilderClient::build(std::span<const KernelJob> kernels, Pr
         const wire::Blob blob = blobs.find(wire::fromWire(result.product()));
         if (!blob)
             return makeError(Errc::Internal, say(Msg::BuilderSentNothing));
-        built.bytes = *blob;
+        if (product != Product::Listing)
+            built.bytes = *blob;
+        for (std::size_t at = 0; product == Product::Listing && at < blob->size();) {
+            const std::size_t end = blob->find('\n', at);
+            LATHE_TRY_ASSIGN(backend::Listing one,
+                             backend::decodeListing(std::string_view(*blob).substr(at, end - at)));
+            built.listings.push_back(std::move(one));
+            at = end == std::string::npos ? blob->size() : end + 1;
+        }
     }
     return built;
 }

@@ -36,7 +36,8 @@ struct KernelStatus
 
 struct BuiltProduct
 {
-    std::string bytes; ///< artifact, relocatable object, or the text of a listing; empty if no kernel was built
+    std::string bytes; ///< artifact or relocatable object; empty if no kernel was built
+    std::vector<backend::Listing> listings = {}; ///< of the kernels that were built, in order
     ArtifactDescriptor descriptor; ///< of the kernels that were built, in order; also for objects
     std::vector<KernelStatus> kernels; ///< one per job
 };
@@ -45,9 +46,7 @@ enum class Product : std::uint8_t
 {
     Artifact,
     Object, ///< phases as symbols "<name>_p<i>", for LibraryRequest
-    LlvmIr, ///< texts of all kernels, one after another
-    Assembly,
-    Source
+    Listing
 };
 
 /// One lathe-builder, used step by step: what deploy, listings and tests need. Code generators run in that process
@@ -65,7 +64,9 @@ public:
     /// Errors of single kernels are in the product; of the call: BuildTimeout, WorkerCrashed, Incompatible, NotFound.
     /// After an error the process is started afresh at the next call. One that is killed from outside is replaced at
     /// once, and asked again once: then it is WorkerCrashed.
-    Result<BuiltProduct> build(std::span<const KernelJob> kernels, Product product, Deadline deadline);
+    /// @param listing  which one (TargetKind::listings), where that is the product.
+    Result<BuiltProduct> build(std::span<const KernelJob> kernels, Product product, Deadline deadline,
+                               const std::string& listing = {});
     Result<> link(const backend::LibraryRequest& request, Deadline deadline);
     /// What a network must give on these inputs, by the operators' plain evaluation in that process; no target is
     /// needed. The network's constants go there in a file. Errors: RunTimeout, Cancelled, WorkerCrashed, StoreFailed,

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "core/backend/listing.h"
 #include "core/deploy/estimate_parts.h"
 #include "core/session/events.h"
 #include "core/session/report/checks.h"
 #include "core/session/time_spent.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
+#include "core/target/kinds.h"
 
 #include <filesystem>
 #include <map>
@@ -101,6 +103,7 @@ struct TrialDetail
     std::vector<std::string> steps; ///< JSON, one each
     std::string loops; ///< loop tree of the schedule
     std::string nest; ///< what the generator gets
+    std::vector<ListingKind> listings = {}; ///< that the back end can make of it
     std::vector<std::pair<std::string, double>> features; ///< the reference's, those that are not zero
     std::string problem; ///< why loops, nest or features are missing
     About aboutText = {}, aboutProblem = {};
@@ -121,12 +124,9 @@ struct FailureView
 /// paths) left out.
 std::string causeOf(const std::string& text);
 
-enum class Listing : std::uint8_t
-{
-    LlvmIr,
-    Assembly,
-    Source
-};
+using backend::LineMark;
+using backend::Listing;
+using backend::MarkedLines;
 
 enum class TrialFile : std::uint8_t
 {
@@ -208,9 +208,9 @@ public:
     virtual Result<TrialPoints> points(const TrialQuery& query, TrialAxis x, TrialAxis y, std::stop_token stop) = 0;
     virtual Result<std::int64_t> rowOf(const std::string& trial) = 0; ///< NotFound
     virtual Result<std::string> projectNote() = 0; ///< empty: none
-    /// Compiles the trial's kernel in a builder process. Errors: NotFound, BuildFailed, BuildTimeout, WorkerCrashed,
-    /// Unsupported.
-    virtual Result<std::string> listing(std::int64_t row, Listing what) = 0;
+    /// Compiles the trial's kernel in a builder process, for one of TrialDetail::listings. Errors: NotFound,
+    /// BuildFailed, BuildTimeout, WorkerCrashed, Unsupported.
+    virtual Result<Listing> listing(std::int64_t row, const std::string& name) = 0;
     virtual Result<std::vector<FailureView>> failures(std::stop_token stop) = 0; ///< most frequent first
     virtual Result<std::vector<RunView>> runs() = 0; ///< of this model and target, oldest first
     virtual Result<std::vector<RoundView>> rounds(std::int64_t run) = 0;

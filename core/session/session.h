@@ -8,6 +8,7 @@
 #include "core/session/replay/replay.h"
 #include "core/session/run_part.h"
 #include "core/session/views.h"
+#include "core/session/weights.h"
 #include "core/support/message.h"
 
 #include <memory>
@@ -35,6 +36,8 @@ public:
 
     virtual const OpenOptions& options() const = 0;
     virtual std::shared_ptr<const GraphView> graph() const = 0;
+    /// The values of its constants; may outlive the session.
+    virtual std::shared_ptr<Weights> weights() const = 0;
     /// What the model leaves open, with the sizes that were chosen; empty for a network of the zoo, and where all is
     /// fixed. options() says the same, in the words in which it was asked for.
     virtual const std::vector<frontend::OpenDimension>& inputSizes() const = 0;

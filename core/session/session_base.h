@@ -18,6 +18,7 @@ class SessionBase : public TuningSession
 public:
     const OpenOptions& options() const final { return m_options; }
     std::shared_ptr<const GraphView> graph() const final { return m_graph; }
+    std::shared_ptr<Weights> weights() const final { return m_weights; }
     const std::vector<frontend::OpenDimension>& inputSizes() const final { return m_model->dimensions; }
     std::vector<UntunedView> untuned() const final { return viewUntuned(*m_model); }
 
@@ -47,6 +48,7 @@ protected:
         : m_options(std::move(options))
         , m_model(std::move(model))
         , m_graph(viewGraph(*m_model))
+        , m_weights(std::make_shared<Weights>(m_model))
     {
     }
 
@@ -64,6 +66,7 @@ protected:
     const OpenOptions m_options;
     const std::shared_ptr<const LoadedModel> m_model;
     const std::shared_ptr<const GraphView> m_graph;
+    const std::shared_ptr<Weights> m_weights;
     RunControl m_control;
 
 private:

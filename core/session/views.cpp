@@ -37,6 +37,8 @@ TensorView viewValue(const graph::Graph& g, graph::ValueId id)
     for (const graph::OutputExtent& extent : g.outputExtents)
         if (g.outputs[static_cast<std::size_t>(extent.output)] == id)
             view.dynamicAxes.push_back(extent.axis);
+    if (value.constant != nullptr)
+        view.constant = static_cast<std::int32_t>(id.value);
     return view;
 }
 
@@ -56,6 +58,7 @@ std::shared_ptr<const GraphView> viewGraph(const LoadedModel& model)
         NodeView n;
         n.id = static_cast<std::int32_t>(i);
         n.name = node.name;
+        n.origin = node.origin;
         n.op = node.op;
         for (const auto& [key, attr] : node.attrs)
             n.attributes.emplace_back(key, attrText(attr));

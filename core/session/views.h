@@ -20,12 +20,13 @@ struct TensorView
     std::string dtype;
     std::vector<std::int64_t> shape;
     std::vector<std::int32_t> dynamicAxes = {}; ///< of outputs of the network: where `shape` has the most that can be
+    std::int32_t constant = -1; ///< by which Weights knows its values; -1: they are computed, or an input
 };
 
 struct NodeView
 {
     std::int32_t id = 0; ///< index into GraphView::nodes
-    std::string name;
+    std::string name; ///< unique
     std::string op;
     std::vector<std::pair<std::string, std::string>> attributes; ///< as text
     std::vector<TensorView> inputs; ///< constants included
@@ -34,6 +35,7 @@ struct NodeView
     std::int32_t subgraph = -1; ///< nodes of one fused function share it
     std::string reason; ///< why it is in no task
     About about = {}; ///< the reason
+    std::string origin = {}; ///< the model's own name of the node that it came from; empty: none
 };
 
 struct EdgeView

@@ -104,6 +104,26 @@ PreparedFile& PreparedFile::operator=(PreparedFile&& other) noexcept
 
 Result<PreparedFile> PreparedFile::write(fs::path path, std::span<const std::byte> bytes)
 {
+    return write(std::move(path), bytes, {});
+}
+
+Result<> PreparedFile::append(std::span<const std::byte> bytes)
+{
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+        const ssize_t n = ::write(m_file.get(), bytes.data() + done, bytes.size() - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return failed(m_path, "write", errno);
+        done += static_cast<std::size_t>(n);
+    }
+    return {};
+}
+
+Result<PreparedFile> PreparedFile::write(fs::path path, std::span<const std::byte> beginning,
+                                         std::span<const std::byte> rest)
+{
     // Without a name until all of it is on the disk, where the file system can do that: a program that is killed
     // meanwhile leaves nothing behind.
     std::string temporary;
@@ -120,15 +140,8 @@ Result<PreparedFile> PreparedFile::write(fs::path path, std::span<const std::byt
         ::fchmod(file.get(), 0666 & ~mask);
     }
     PreparedFile prepared(std::move(path), std::move(temporary), std::move(file));
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-        const ssize_t n = ::write(prepared.m_file.get(), bytes.data() + done, bytes.size() - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return failed(prepared.m_path, "write", errno);
-        done += static_cast<std::size_t>(n);
-    }
+    LATHE_TRY(prepared.append(beginning));
+    LATHE_TRY(prepared.append(rest));
     if (::fsync(prepared.m_file.get()) != 0)
         return failed(prepared.m_path, "sync", errno);
     return prepared;

@@ -20,6 +20,9 @@ class PreparedFile
 public:
     /// Errors: InvalidArgument (no such folder, not permitted), StoreFailed (disk full ...).
     static Result<PreparedFile> write(std::filesystem::path path, std::span<const std::byte> bytes);
+    /// Likewise of a beginning and a rest that lie apart.
+    static Result<PreparedFile> write(std::filesystem::path path, std::span<const std::byte> beginning,
+                                      std::span<const std::byte> rest);
     ~PreparedFile();
     PreparedFile(PreparedFile&& other) noexcept;
     PreparedFile& operator=(PreparedFile&& other) noexcept;
@@ -33,6 +36,7 @@ public:
     static Result<> putAll(std::span<PreparedFile> files);
 
 private:
+    Result<> append(std::span<const std::byte> bytes);
     Result<> giveName(); ///< beside the file, where it has none yet
     PreparedFile(std::filesystem::path path, std::string temporary, OpenFile file);
     std::filesystem::path m_path;

@@ -32,6 +32,16 @@ struct OfferedTarget
     std::string title; ///< for people: "this CPU, 1 thread"
 };
 
+/// A text in which a back end shows what becomes of a kernel: its code, a compiler's own form of it, an estimate.
+struct ListingKind
+{
+    std::string name; ///< "ir", "assembly", "source": by which it is asked for
+    std::string title; ///< for people, in the field's words: "LLVM IR"
+    /// How it is read: "ir" (LLVM's), "x86", "arm", "c" (CUDA and OpenCL C too), "nest" (as ir::print writes); "text":
+    /// as it is. The back end's answer may say more exactly.
+    std::string language;
+};
+
 /// A kind of target describes itself. Core knows the reference's kinds and the simulator; the `rules` half of a plugin
 /// (core/backend/rules.h) adds its kind or replaces what is known of it.
 struct TargetKind
@@ -48,6 +58,7 @@ struct TargetKind
     /// may replace, "detected" what was asked of this machine, "user" what the target's words say. Null: those of a
     /// processor that tells nothing.
     std::function<Hardware(const Target& target)> presets;
+    std::vector<ListingKind> listings = {}; ///< in the order in which they are offered
 };
 
 using TargetKindPtr = std::shared_ptr<const TargetKind>;

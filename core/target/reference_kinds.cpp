@@ -99,7 +99,8 @@ std::vector<TargetKind> referenceKinds()
                       {"cpu -threads=1", "this CPU, 1 thread"},
                       {"cpu -mcpu=cortex-a72 -mtriple=aarch64-linux-gnu -threads=4", "64-bit Arm, 4 threads"}},
                      cpuTraits,
-                     cpuPresets});
+                     cpuPresets,
+                     {{"ir", "LLVM IR", "ir"}, {"assembly", "Assembly", "x86"}, {"mca", "llvm-mca", "text"}}});
     kinds.push_back({"cuda",
                      "NVIDIA GPUs (CUDA)",
                      {archWord(), anyWord("host")},
@@ -115,7 +116,8 @@ std::vector<TargetKind> referenceKinds()
                       anyWord("script"), integerWord("seed"), threadsWord()},
                      {{"sim", "simulated device"}},
                      simTraits,
-                     simPresets});
+                     simPresets,
+                     {{"source", "Source", "nest"}}});
     return kinds;
 }
 

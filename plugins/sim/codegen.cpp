@@ -300,11 +300,20 @@ public:
         return artifact;
     }
 
-    Result<std::string> listing(const schedule::LoweredKernel& kernel, backend::Listing kind) override
+    Result<backend::Listing> listing(const schedule::LoweredKernel& kernel, std::string_view name) override
     {
-        if (kind != backend::Listing::Source)
+        if (name != "source")
             return makeError(Errc::Unsupported, say(Msg::SimNoListing));
-        return fmt::format("{}\nmodel time: {:.1f} ns\n", ir::print(kernel.nest), modelTimeNs(kernel.nest, m_machine));
+        backend::Listing listing;
+        listing.name = name;
+        listing.language = "nest";
+        listing.program = ir::print(kernel.nest);
+        listing.text = fmt::format("{}\nmodel time: {:.1f} ns\n", listing.program, modelTimeNs(kernel.nest, m_machine));
+        const auto lines = std::count(listing.program.begin(), listing.program.end(), '\n');
+        for (std::int32_t line = 0; line < lines; ++line)
+            listing.statements.push_back(line);
+        listing.statements.resize(listing.statements.size() + 2, -1);
+        return listing;
     }
 
     Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel>) override

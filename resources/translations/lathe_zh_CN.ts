@@ -227,6 +227,10 @@
             <source>Input si&amp;zes…</source>
             <translation>输入尺寸(&amp;Z)…</translation>
         </message>
+        <message>
+            <source>&amp;Weights…</source>
+            <translation>权重(&amp;W)…</translation>
+        </message>
     </context>
     <context>
         <name>Appearance</name>
@@ -4407,6 +4411,46 @@
             <source>A better layout is coming…</source>
             <translation>正在计算更好的布局…</translation>
         </message>
+        <message>
+            <source>Choose another node, and press W there: the way between the two is shown.</source>
+            <translation>选择另一个节点并按 W：将显示两者之间的路径。</translation>
+        </message>
+        <message>
+            <source>&amp;Unfold</source>
+            <translation>展开(&amp;U)</translation>
+        </message>
+        <message>
+            <source>Show &amp;weights</source>
+            <translation>显示权重(&amp;W)</translation>
+        </message>
+        <message>
+            <source>&amp;Copy the name</source>
+            <translation>复制名称(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Show the way from the &amp;selected node</source>
+            <translation>显示从所选节点到此处的路径(&amp;S)</translation>
+        </message>
+        <message>
+            <source>&amp;Hide the way</source>
+            <translation>隐藏路径(&amp;H)</translation>
+        </message>
+        <message>
+            <source>&amp;Fold all</source>
+            <translation>全部折叠(&amp;F)</translation>
+        </message>
+        <message>
+            <source>Unfold &amp;all</source>
+            <translation>全部展开(&amp;A)</translation>
+        </message>
+        <message>
+            <source>&amp;Zoom to fit</source>
+            <translation>适合窗口(&amp;Z)</translation>
+        </message>
+        <message>
+            <source>Copy the &amp;picture</source>
+            <translation>复制图片(&amp;P)</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::HardwareModel</name>
@@ -4998,6 +5042,50 @@
             <source>%1 A plain layout is shown instead.</source>
             <translation>%1现以简单布局显示。</translation>
         </message>
+        <message>
+            <source>Names</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>Show the model&apos;s names of the nodes instead of their operators</source>
+            <translation>显示模型中的节点名称，而不是算子</translation>
+        </message>
+        <message>
+            <source>Hide the way (Esc)</source>
+            <translation>隐藏路径 (Esc)</translation>
+        </message>
+        <message>
+            <source>Hide the way</source>
+            <translation>隐藏路径</translation>
+        </message>
+        <message>
+            <source>Nothing leads from %1 to %2: they are on different branches.</source>
+            <translation>%1 与 %2 之间没有路径：它们在不同的分支上。</translation>
+        </message>
+        <message>
+            <source>%1 to %2 edges long</source>
+            <translation>长 %1 到 %2 条边</translation>
+        </message>
+        <message>
+            <source>%1 paths</source>
+            <translation>%1 条路径</translation>
+        </message>
+        <message>
+            <source>1 edge long</source>
+            <translation>长 1 条边</translation>
+        </message>
+        <message>
+            <source>%1 edges long</source>
+            <translation>长 %1 条边</translation>
+        </message>
+        <message>
+            <source>1 path</source>
+            <translation>1 条路径</translation>
+        </message>
+        <message>
+            <source>From %1 to %2: %3, %4, through %5 nodes</source>
+            <translation>从 %1 到 %2：%3，%4，经过 %5 个节点</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::ProgramComparison</name>
@@ -5167,6 +5255,22 @@
         <message>
             <source>Compute DAG</source>
             <translation>计算 DAG</translation>
+        </message>
+        <message>
+            <source>Show &amp;weights…</source>
+            <translation>显示权重(&amp;W)…</translation>
+        </message>
+        <message>
+            <source>weight %1</source>
+            <translation>权重 %1</translation>
+        </message>
+        <message>
+            <source>Name in the model</source>
+            <translation>模型中的名称</translation>
+        </message>
+        <message>
+            <source>%1. Double-click to see the values.</source>
+            <translation>%1。双击可查看数值。</translation>
         </message>
     </context>
     <context>
@@ -5361,14 +5465,6 @@
         <message>
             <source>Program</source>
             <translation>程序</translation>
-        </message>
-        <message>
-            <source>LLVM IR</source>
-            <translation>LLVM IR</translation>
-        </message>
-        <message>
-            <source>Assembly</source>
-            <translation>汇编</translation>
         </message>
         <message>
             <source>Features</source>
@@ -7475,6 +7571,286 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
         <message>
             <source>No run of this project has been judged yet.</source>
             <translation>该项目还没有运行得到评判。</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::WeightsDialog</name>
+        <message>
+            <source>Weights</source>
+            <translation>权重</translation>
+        </message>
+        <message>
+            <source>Minimum</source>
+            <translation>最小值</translation>
+        </message>
+        <message>
+            <source>Maximum</source>
+            <translation>最大值</translation>
+        </message>
+        <message>
+            <source>Mean</source>
+            <translation>平均值</translation>
+        </message>
+        <message>
+            <source>Standard deviation</source>
+            <translation>标准差</translation>
+        </message>
+        <message>
+            <source>Zeros</source>
+            <translation>零值</translation>
+        </message>
+        <message>
+            <source>NaN</source>
+            <translation>NaN</translation>
+        </message>
+        <message>
+            <source>Infinite</source>
+            <translation>无穷值</translation>
+        </message>
+        <message>
+            <source>Constant</source>
+            <translation>常量</translation>
+        </message>
+        <message>
+            <source>Values</source>
+            <translation>数值</translation>
+        </message>
+        <message>
+            <source>Histogram of the values</source>
+            <translation>数值直方图</translation>
+        </message>
+        <message>
+            <source>&amp;Logarithmic counts</source>
+            <translation>对数计数(&amp;L)</translation>
+        </message>
+        <message>
+            <source>Go to index, such as 3, 0, 2</source>
+            <translation>转到索引，例如 3, 0, 2</translation>
+        </message>
+        <message>
+            <source>Go to index</source>
+            <translation>转到索引</translation>
+        </message>
+        <message>
+            <source>&amp;Save as .npy…</source>
+            <translation>另存为 .npy(&amp;S)…</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>关闭(&amp;L)</translation>
+        </message>
+        <message>
+            <source>S&amp;top</source>
+            <translation>停止(&amp;T)</translation>
+        </message>
+        <message>
+            <source>&amp;Compute statistics</source>
+            <translation>计算统计(&amp;C)</translation>
+        </message>
+        <message>
+            <source>This network has no constants.</source>
+            <translation>此网络没有常量。</translation>
+        </message>
+        <message>
+            <source>The statistics were stopped.</source>
+            <translation>统计已停止。</translation>
+        </message>
+        <message>
+            <source>%1 (%2 %)</source>
+            <translation>%1（%2%）</translation>
+        </message>
+        <message>
+            <source>Values from %1 to %2, mean %3</source>
+            <translation>数值范围 %1 到 %2，平均值 %3</translation>
+        </message>
+        <message>
+            <source>There is no value at %1.</source>
+            <translation>%1 处没有数值。</translation>
+        </message>
+        <message>
+            <source>At most %1 values can be copied: save them as a file.</source>
+            <translation>最多可复制 %1 个数值：请另存为文件。</translation>
+        </message>
+        <message>
+            <source>Copied.</source>
+            <translation>已复制。</translation>
+        </message>
+        <message>
+            <source>Save the values</source>
+            <translation>保存数值</translation>
+        </message>
+        <message>
+            <source>NumPy array (*.npy)</source>
+            <translation>NumPy 数组 (*.npy)</translation>
+        </message>
+        <message>
+            <source>Saving…</source>
+            <translation>正在保存…</translation>
+        </message>
+        <message>
+            <source>Saved as %1.</source>
+            <translation>已保存为 %1。</translation>
+        </message>
+        <message>
+            <source>%1 %2, 1 value, read by %3</source>
+            <translation>%1 %2，1 个值，由 %3 读取</translation>
+        </message>
+        <message>
+            <source>%1 %2, %4 values, read by %3</source>
+            <translation>%1 %2，%4 个值，由 %3 读取</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ValueGrid</name>
+        <message>
+            <source>&amp;Copy</source>
+            <translation>复制(&amp;C)</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::HistogramView</name>
+        <message>
+            <source>from</source>
+            <translation>从</translation>
+        </message>
+        <message>
+            <source>to</source>
+            <translation>到</translation>
+        </message>
+        <message>
+            <source>values</source>
+            <translation>数值个数</translation>
+        </message>
+        <message>
+            <source>%1 to %2: %3 values</source>
+            <translation>%1 到 %2：%3 个值</translation>
+        </message>
+    </context>
+    <context>
+        <name>Listings</name>
+        <message>
+            <source>LLVM IR</source>
+            <translation>LLVM IR</translation>
+        </message>
+        <message>
+            <source>Assembly</source>
+            <translation>汇编</translation>
+        </message>
+        <message>
+            <source>Source</source>
+            <translation>源代码</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::CodeView</name>
+        <message>
+            <source>Find</source>
+            <translation>查找</translation>
+        </message>
+        <message>
+            <source>Find in the code</source>
+            <translation>在代码中查找</translation>
+        </message>
+        <message>
+            <source>Previous (Shift+F3)</source>
+            <translation>上一个 (Shift+F3)</translation>
+        </message>
+        <message>
+            <source>Next (F3)</source>
+            <translation>下一个 (F3)</translation>
+        </message>
+        <message>
+            <source>Close (Esc)</source>
+            <translation>关闭 (Esc)</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n found</source>
+            <translation>
+                <numerusform>找到 %n 个</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>%1 of %2</source>
+            <translation>第 %1 个，共 %2 个</translation>
+        </message>
+        <message>
+            <source>&amp;Copy</source>
+            <translation>复制(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Select &amp;all</source>
+            <translation>全选(&amp;A)</translation>
+        </message>
+        <message>
+            <source>&amp;Find</source>
+            <translation>查找(&amp;F)</translation>
+        </message>
+        <message>
+            <source>&amp;Save as…</source>
+            <translation>另存为(&amp;S)…</translation>
+        </message>
+        <message>
+            <source>Save the code</source>
+            <translation>保存代码</translation>
+        </message>
+        <message>
+            <source>%1 could not be written: %2</source>
+            <translation>无法写入 %1：%2</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ListingPanel</name>
+        <message>
+            <source>Program</source>
+            <translation>程序</translation>
+        </message>
+        <message>
+            <source>Hot loop</source>
+            <translation>热点循环</translation>
+        </message>
+        <message>
+            <source>Go to the innermost loop that does most of the work</source>
+            <translation>转到完成大部分工作的最内层循环</translation>
+        </message>
+        <message>
+            <source>Spill: a register is written to the stack</source>
+            <translation>溢出：寄存器写入栈</translation>
+        </message>
+        <message>
+            <source>Reload: a register is read from the stack</source>
+            <translation>重载：从栈读回寄存器</translation>
+        </message>
+        <message>
+            <source>Vector registers: %1 of %2</source>
+            <translation>向量寄存器：%1 / %2</translation>
+        </message>
+        <message>
+            <source>General registers: %1 of %2</source>
+            <translation>通用寄存器：%1 / %2</translation>
+        </message>
+        <message>
+            <source>Spills: %1, reloads: %2</source>
+            <translation>溢出：%1，重载：%2</translation>
+        </message>
+        <message>
+            <source>Hot loop: lines %1 to %2</source>
+            <translation>热点循环：第 %1 到 %2 行</translation>
+        </message>
+        <message>
+            <source>, %1 of these in it</source>
+            <translation>，其中 %1 次在循环内</translation>
+        </message>
+        <message>
+            <source>Larger</source>
+            <translation>放大</translation>
+        </message>
+        <message>
+            <source>Open in a window of its own</source>
+            <translation>在独立窗口中打开</translation>
         </message>
     </context>
 </TS>

@@ -73,7 +73,10 @@ public:
         return lathe::makeError(lathe::Errc::NotFound, "none");
     }
     lathe::Result<std::string> projectNote() override { return std::string(); }
-    lathe::Result<std::string> listing(std::int64_t, lathe::session::Listing) override { return std::string(); }
+    lathe::Result<lathe::session::Listing> listing(std::int64_t, const std::string&) override
+    {
+        return lathe::session::Listing();
+    }
     lathe::Result<std::vector<lathe::session::FailureView>> failures(std::stop_token) override
     {
         return std::vector<lathe::session::FailureView>();

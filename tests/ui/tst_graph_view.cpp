@@ -1,6 +1,7 @@
 #include "tests/support/test_program.h"
 #include "ui/models/graph_find.h"
 #include "ui/models/graph_outline.h"
+#include "ui/models/graph_way.h"
 #include "ui/views/graph_layout.h"
 #include "ui/views/graph_layouter.h"
 #include "ui/views/graph_view.h"
@@ -125,6 +126,82 @@ private slots:
                 QVERIFY(place >= 0 && place < static_cast<int>(visible.items.size()));
         }
         QCOMPARE(ui::visibleGraph(b.graph, outline, allGroups(outline)).items.size(), b.graph.nodes.size());
+    }
+
+    void theWayBetweenTwoNodesIsEveryPath()
+    {
+        Builder b; // 0 -> 1 -> 2 -> 3, 0 -> 3, 0 -> 4, 3 -> 5
+        const int first = b.node("conv2d", {});
+        const int one = b.node("relu", {first});
+        const int two = b.node("relu", {one});
+        const int join = b.node("add", {two, first});
+        const int aside = b.node("pool", {first});
+        const int end = b.node("dense", {join});
+        const ui::GraphWay way = ui::wayBetween(b.graph, end, first); // in whichever order they were chosen
+        QCOMPARE(way.from, first);
+        QCOMPARE(way.to, end);
+        QVERIFY((way.nodes == std::set<int>{first, one, two, join, end}));
+        QCOMPARE(way.paths, 2.0);
+        QCOMPARE(way.shortest, 2);
+        QCOMPARE(way.longest, 4);
+        QVERIFY(!ui::wayBetween(b.graph, aside, end).exists());
+        QVERIFY(!ui::wayBetween(b.graph, first, first).exists());
+        QVERIFY(!ui::wayBetween(b.graph, -1, 99).exists());
+        QCOMPARE(ui::wayBetween(Builder::chainOfBlocks(64).graph, 0, 64 * 6 + 1).paths, std::pow(2, 64));
+    }
+
+    void aClickWithControlShowsTheWay()
+    {
+        Builder b;
+        const int first = b.node("conv2d", {});
+        const int one = b.node("relu", {first});
+        const int join = b.node("add", {one, first});
+        auto graph = std::make_shared<const session::GraphView>(b.graph);
+        ui::GraphView view;
+        view.layouter().setProgram(QString());
+        view.resize(600, 600);
+        view.setGraph(graph);
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        QTest::qWait(400); // until the drawing stands
+        ui::GraphWay shown;
+        connect(&view, &ui::GraphView::wayChanged, &view, [&shown](const ui::GraphWay& way) { shown = way; });
+        QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.nodeRect(first).center());
+        QCOMPARE(view.selectedNode(), first);
+        const QImage plain = view.viewport()->grab().toImage();
+        QTest::mouseClick(view.viewport(), Qt::LeftButton, Qt::ControlModifier, view.nodeRect(join).center());
+        QCOMPARE(view.selectedNode(), first); // it stays the one that is selected
+        QCOMPARE(shown.from, first);
+        QCOMPARE(shown.to, join);
+        QCOMPARE(shown.nodes.size(), std::size_t(3));
+        QVERIFY(view.viewport()->grab().toImage() != plain);
+        QTest::keyClick(&view, Qt::Key_Escape);
+        QCOMPARE(shown.from, -1);
+        QCOMPARE(view.viewport()->grab().toImage(), plain);
+        QTest::keyClick(&view, Qt::Key_W); // by the keyboard
+        QTest::keyClick(&view, Qt::Key_Down);
+        QTest::keyClick(&view, Qt::Key_W);
+        QVERIFY(shown.exists());
+        QCOMPARE(shown.from, first);
+    }
+
+    void nodesAreCalledByTheModelsNames()
+    {
+        Builder b;
+        b.node("conv2d", {});
+        b.graph.nodes[0].origin = "/stem/Conv";
+        auto graph = std::make_shared<const session::GraphView>(b.graph);
+        ui::GraphView view;
+        view.layouter().setProgram(QString());
+        view.setGraph(graph);
+        const QByteArray operators = view.svg();
+        view.setShowsNames(true);
+        const QByteArray names = view.svg();
+        QVERIFY(operators.contains("conv2d") && !operators.contains("/stem/Conv"));
+        QVERIFY(names.contains("/stem/Conv") && !names.contains("conv2d"));
+        ui::GraphFind finder;
+        finder.setGraph(graph);
+        QCOMPARE(finder.find("stem"), std::vector<int>{0});
     }
 
     void aFunctionThatWouldCloseACycleIsNotFolded()

@@ -93,6 +93,26 @@ private slots:
         QVERIFY(!layout.frames[0].contains(layout.centers[3]));
     }
 
+    void aBranchOfOneNodeARankIsStraight()
+    {
+        // Two residual blocks: three nodes below each other, and a tensor past them, which bends.
+        const ui::GraphShape shape{8, {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {3, 4}, {4, 5}, {5, 6}, {3, 6}, {6, 7}}, {}};
+        const auto asked = layouter();
+        QSignalSpy done(asked.get(), &ui::GraphLayouter::laidOut);
+        QVERIFY(!asked->ask(shape));
+        QVERIFY(done.wait(30000));
+        const auto layout = done.front().front().value<ui::GraphLayout>();
+        for (std::size_t e = 0; e < shape.edges.size(); ++e) {
+            const auto [from, to] = shape.edges[e];
+            if (to != from + 1)
+                continue;
+            QVERIFY2(std::abs(layout.centers[from].x() - layout.centers[to].x()) < 0.6,
+                     qPrintable(QStringLiteral("%1 to %2").arg(from).arg(to)));
+            for (const QPointF& point : layout.edges[static_cast<qsizetype>(e)])
+                QVERIFY(std::abs(point.x() - layout.centers[from].x()) < 0.6);
+        }
+    }
+
     void whatIsRememberedNeedsNoProgram()
     {
         const auto asked = layouter();

@@ -279,7 +279,7 @@ private slots:
         tasks->setFocus();
         tasks->selectRow(0);
         QTest::keyClick(m_window.get(), Qt::Key_C, Qt::ControlModifier);
-        QVERIFY2(QApplication::clipboard()->text().startsWith("Task\t"), qPrintable(QApplication::clipboard()->text()));
+        QVERIFY2(QApplication::clipboard()->text().startsWith("#\tTask\t"), qPrintable(QApplication::clipboard()->text()));
         graph->setFocus();
         QTest::keyClick(m_window.get(), Qt::Key_C, Qt::ControlModifier);
         QVERIFY(QApplication::clipboard()->mimeData()->hasImage());

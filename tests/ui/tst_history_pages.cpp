@@ -16,10 +16,12 @@
 #include "ui/pages/budget_bar.h"
 #include "ui/pages/curves_page.h"
 #include "ui/pages/failures_page.h"
+#include "ui/pages/listing_panel.h"
 #include "ui/pages/records_page.h"
 #include "ui/pages/scatter_panel.h"
 #include "ui/pages/scheduler_page.h"
 #include "ui/pages/time_page.h"
+#include "ui/views/code_view.h"
 
 #include <QAbstractItemModelTester>
 #include <QClipboard>
@@ -119,6 +121,27 @@ private slots:
             find<QTreeWidget>(m_records.get(), "recordOverview")->findItems("Predicted", Qt::MatchExactly);
         QCOMPARE(predicted.size(), 1);
         QVERIFY2(predicted[0]->text(1).contains("450 %"), qPrintable(predicted[0]->text(1)));
+    }
+
+    /// The simulator names one listing: its source, which is the program itself.
+    void aRecordHasATabForEachListingOfItsBackEnd()
+    {
+        auto* table = find<QTableView>(m_records.get(), "recordTable");
+        table->setCurrentIndex(table->model()->index(0, 0));
+        QTRY_VERIFY(m_records->findChild<ui::ListingPanel*>(QStringLiteral("recordListing-source")) != nullptr);
+        QCOMPARE(m_records->findChildren<ui::ListingPanel*>().size(), 1);
+        auto* panel = find<ui::ListingPanel>(m_records.get(), "recordListing-source");
+        auto* tabs = find<QTabWidget>(m_records.get(), "recordTabs");
+        QCOMPARE(tabs->tabText(tabs->indexOf(panel)), QStringLiteral("Source"));
+        tabs->setCurrentWidget(panel);
+        QTRY_VERIFY_WITH_TIMEOUT(panel->code()->toPlainText().contains(QStringLiteral("model time")), 30000);
+        QCOMPARE(panel->code()
+                     ->toPlainText()
+                     .section(QLatin1Char('\n'), 1)
+                     .section(QStringLiteral("model time"), 0, 0)
+                     .trimmed(),
+                 panel->program()->toPlainText().section(QLatin1Char('\n'), 1).trimmed());
+        tabs->setCurrentIndex(0);
     }
 
     void selectedTrialsAreCopiedAsText()

@@ -17,6 +17,11 @@ QString plain(const QString& text)
 
 } // namespace
 
+const std::string& modelName(const session::NodeView& node)
+{
+    return node.origin.empty() ? node.name : node.origin;
+}
+
 void GraphFind::setGraph(std::shared_ptr<const session::GraphView> graph)
 {
     m_graph = std::move(graph);
@@ -32,7 +37,7 @@ std::vector<int> GraphFind::find(const QString& text) const
         return found;
     if (m_texts.empty()) {
         for (const session::NodeView& node : m_graph->nodes) {
-            QString all = QString::fromStdString(node.name + ' ' + node.op);
+            QString all = QString::fromStdString(node.name + ' ' + node.origin + ' ' + node.op);
             for (const auto& output : node.outputs)
                 all += QLatin1Char(' ') + shapeText(output);
             m_texts.push_back(plain(all));

@@ -9,6 +9,9 @@
 
 namespace lathe::ui {
 
+/// The model's own name of a node, the graph's where it was made by a pass.
+const std::string& modelName(const session::NodeView& node);
+
 /// Finds nodes by name, type and shape.
 class GraphFind
 {

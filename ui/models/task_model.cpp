@@ -186,6 +186,7 @@ QVariant TaskModel::text(const session::TaskView& task, int column) const
 {
     switch (column) {
     case NameColumn: return QString::fromStdString(task.name);
+    case NumberColumn: return QStringLiteral("#%1").arg(task.id);
     case WeightColumn: return QString::number(task.weight);
     case ShapeColumn: // the first input is the activation; the others are weights or residuals of the same shape
         return (task.inputs.empty() ? QString() : shapes({task.inputs.front()})) + QStringLiteral(" → ")
@@ -217,6 +218,7 @@ QVariant TaskModel::text(const session::TaskView& task, int column) const
 QVariant TaskModel::sortValue(const session::TaskView& task, int column) const
 {
     switch (column) {
+    case NumberColumn: return task.id;
     case WeightColumn: return task.weight;
     case FlopColumn: return task.flop;
     case LatencyColumn: return std::isfinite(task.bestMs) ? task.bestMs : 1e30;
@@ -265,6 +267,7 @@ QVariant TaskModel::headerData(int section, Qt::Orientation orientation, int rol
         return {};
     switch (section) {
     case NameColumn: return tr("Task");
+    case NumberColumn: return QStringLiteral("#");
     case WeightColumn: return tr("Weight");
     case ShapeColumn: return tr("Shapes");
     case FlopColumn: return tr("MFLOP");

@@ -32,6 +32,7 @@ public:
         ShapeColumn,
         CurveColumn, ///< drawn by a delegate from HistoryRole
         BudgetColumn,
+        NumberColumn, ///< by which the graph and the properties name it
         ColumnCount
     };
     enum Role

@@ -2,6 +2,7 @@
 
 #include "ui/bridge/session_bridge.h"
 #include "ui/commands/window_actions.h"
+#include "ui/dialogs/weights_dialog.h"
 #include "ui/models/language.h"
 #include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
@@ -13,11 +14,13 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QFileDialog>
+#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QTimer>
 #include <QToolBar>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -37,6 +40,7 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent)
     m_graph->setObjectName(QStringLiteral("graphView"));
     makeFind();
     makeNotices();
+    makeWayBar();
     m_legend = new GraphLegend(this);
     m_legend->setObjectName(QStringLiteral("graphLegend"));
     auto* layout = new QVBoxLayout(this);
@@ -45,6 +49,7 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent)
     layout->addWidget(makeBar());
     layout->addWidget(m_notice);
     layout->addWidget(m_layoutNotice);
+    layout->addWidget(m_wayBar);
     layout->addWidget(m_graph, 1);
     layout->addWidget(m_legend);
     setFocusProxy(m_graph);
@@ -77,6 +82,8 @@ void NetworkPage::contribute(WindowActions& actions)
                 MenuPlace{ViewPicture, 40}, [this] { m_graph->foldAll(); });
     actions.add("graph.unfold", QT_TRANSLATE_NOOP("Actions", "&Unfold all groups"), {Qt::CTRL | Qt::Key_BracketRight},
                 MenuPlace{ViewPicture, 50}, [this] { m_graph->unfoldAll(); });
+    actions.addWhileOpen("graph.weights", QT_TRANSLATE_NOOP("Actions", "&Weights…"), {}, MenuPlace{ViewPicture, 55},
+                         [this] { showWeights(m_workspace.selection().current().node); });
     actions.add("graph.save", QT_TRANSLATE_NOOP("Actions", "Save the network's pi&cture…"), {},
                 MenuPlace{ViewPicture, 60}, [this] { savePicture(); });
 }
@@ -136,6 +143,64 @@ void NetworkPage::makeNotices()
     connect(m_graph, &GraphView::layoutReady, m_layoutNotice, &QWidget::hide);
 }
 
+void NetworkPage::makeWayBar()
+{
+    m_wayBar = new QWidget(this);
+    m_way = new QLabel(m_wayBar);
+    m_way->setObjectName(QStringLiteral("graphWay"));
+    m_way->setWordWrap(true);
+    m_way->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    auto* hide = new QToolButton(m_wayBar);
+    hide->setObjectName(QStringLiteral("graphWayHide"));
+    hide->setAutoRaise(true);
+    hide->setText(QStringLiteral("✕"));
+    connect(hide, &QToolButton::clicked, m_graph, [this] { m_graph->showWay(-1, -1); });
+    auto* layout = new QHBoxLayout(m_wayBar);
+    layout->setContentsMargins(6, 2, 6, 2);
+    layout->addWidget(m_way, 1);
+    layout->addWidget(hide);
+    m_wayBar->hide();
+    retranslated(hide, [hide] {
+        hide->setToolTip(tr("Hide the way (Esc)"));
+        hide->setAccessibleName(tr("Hide the way"));
+    });
+}
+
+void NetworkPage::showWay(const GraphWay& way)
+{
+    m_wayBar->setVisible(way.from >= 0);
+    if (way.from < 0)
+        return;
+    const auto& nodes = m_workspace.session()->graph()->nodes;
+    const auto name = [&nodes](int node) {
+        return QString::fromStdString(modelName(nodes[static_cast<std::size_t>(node)]));
+    };
+    if (!way.exists()) {
+        m_way->setText(
+            tr("Nothing leads from %1 to %2: they are on different branches.").arg(name(way.from), name(way.to)));
+        return;
+    }
+    const QString length = way.longest == 1              ? tr("1 edge long")
+                           : way.shortest == way.longest ? tr("%1 edges long").arg(way.longest)
+                                                         : tr("%1 to %2 edges long").arg(way.shortest).arg(way.longest);
+    const QString paths = way.paths == 1 ? tr("1 path") : tr("%1 paths").arg(way.paths, 0, 'g', 7);
+    m_way->setText(tr("From %1 to %2: %3, %4, through %5 nodes")
+                       .arg(name(way.from), name(way.to), paths, length)
+                       .arg(way.nodes.size()));
+}
+
+void NetworkPage::showWeights(int node)
+{
+    if (m_workspace.session() == nullptr)
+        return;
+    const auto& nodes = m_workspace.session()->graph()->nodes;
+    std::int32_t constant = -1; // none is chosen: the dialog begins with the first of the network
+    if (node >= 0 && node < static_cast<int>(nodes.size()))
+        for (const session::TensorView& input : nodes[static_cast<std::size_t>(node)].inputs)
+            constant = constant < 0 ? input.constant : constant;
+    WeightsDialog::showFor(*m_workspace.session(), this, constant);
+}
+
 QToolBar* NetworkPage::makeBar()
 {
     auto* bar = new QToolBar(this); // what does not fit goes into its menu
@@ -151,15 +216,18 @@ QToolBar* NetworkPage::makeBar()
     };
     QAction* fold = button("graphFold");
     QAction* unfold = button("graphUnfold");
+    QAction* names = button("graphNames");
+    names->setCheckable(true);
     QAction* overview = button("graphOverview");
     overview->setCheckable(true);
     overview->setChecked(true);
     QAction* picture = button("graphSave");
     connect(fold, &QAction::triggered, m_graph, &GraphView::foldAll);
     connect(unfold, &QAction::triggered, m_graph, &GraphView::unfoldAll);
+    connect(names, &QAction::toggled, m_graph, &GraphView::setShowsNames);
     connect(overview, &QAction::toggled, m_graph, &GraphView::setShowsOverview);
     connect(picture, &QAction::triggered, this, &NetworkPage::savePicture);
-    retranslated(this, [this, fold, unfold, overview, picture, bar] {
+    retranslated(this, [this, fold, unfold, names, overview, picture, bar] {
         m_graph->setAccessibleName(tr("Network graph"));
         m_find->setPlaceholderText(tr("Find name, type, shape"));
         m_find->setAccessibleName(tr("Find nodes by name, type or shape"));
@@ -170,6 +238,8 @@ QToolBar* NetworkPage::makeBar()
         m_coloring->setAccessibleName(tr("What the colours show"));
         fold->setText(tr("Fold all"));
         unfold->setText(tr("Unfold all"));
+        names->setText(tr("Names"));
+        names->setToolTip(tr("Show the model's names of the nodes instead of their operators"));
         overview->setText(tr("Overview"));
         picture->setText(tr("Save picture…"));
         bar->setWindowTitle(tr("Network"));
@@ -185,11 +255,14 @@ void NetworkPage::connectGraph()
         if (graph && node >= 0 && m_workspace.selection().current().node != node)
             m_workspace.selection().selectNode(node, graph->nodes[static_cast<std::size_t>(node)].task);
     });
+    connect(m_graph, &GraphView::wayChanged, this, &NetworkPage::showWay);
+    connect(m_graph, &GraphView::weightsWanted, this, &NetworkPage::showWeights);
     connect(m_graph, &GraphView::taskSelected, this, [this](int task) { m_workspace.selection().selectTask(task); });
 }
 
 void NetworkPage::takeGraph()
 {
+    m_wayBar->hide();
     m_graph->setGraph(m_workspace.session()->graph());
     m_finder.setGraph(m_workspace.session()->graph());
     m_near.clear();

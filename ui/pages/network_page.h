@@ -18,6 +18,7 @@ namespace lathe::ui {
 
 class GraphLegend;
 class GraphView;
+struct GraphWay;
 class Workspace;
 
 /// The network as a graph with its search, colours and pictures; linked with the selected task and node.
@@ -51,6 +52,9 @@ private:
     void find(const QString& text);
     void updateFigures();
     void follow(const Selection::Place& place);
+    void makeWayBar();
+    void showWay(const GraphWay& way);
+    void showWeights(int node); ///< -1: no node's in particular
 
     Workspace& m_workspace;
     GraphView* m_graph = nullptr;
@@ -59,6 +63,8 @@ private:
     QLabel* m_found = nullptr;
     QComboBox* m_coloring = nullptr;
     QLabel* m_notice = nullptr; ///< for a moment
+    QWidget* m_wayBar = nullptr; ///< while a way is shown
+    QLabel* m_way = nullptr;
     QLabel* m_layoutNotice = nullptr; ///< while the plain layout is shown
     std::set<int> m_near; ///< tasks whose best record is of other conditions, as far as was asked
     GraphFind m_finder;

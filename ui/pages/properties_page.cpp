@@ -1,6 +1,7 @@
 #include "ui/pages/properties_page.h"
 
 #include "ui/bridge/session_bridge.h"
+#include "ui/dialogs/weights_dialog.h"
 #include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/models/task_model.h"
@@ -13,6 +14,7 @@
 #include <QFontDatabase>
 #include <QHeaderView>
 #include <QMenu>
+#include <QPushButton>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
@@ -87,11 +89,22 @@ PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent)
     });
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
     layout->addWidget(m_tree);
+    m_weights = new QPushButton(this);
+    m_weights->setObjectName(QStringLiteral("propertiesWeights"));
+    m_weights->hide();
+    layout->addWidget(m_weights);
+    connect(m_weights, &QPushButton::clicked, this, [this] { showWeights(m_constant); });
+    connect(m_tree, &QTreeWidget::itemActivated, this, [this](const QTreeWidgetItem* item) {
+        if (const QVariant constant = item->data(0, Qt::UserRole); constant.isValid())
+            showWeights(constant.toInt());
+    });
     setFocusProxy(m_tree);
     retranslated(this, [this] {
         m_tree->setAccessibleName(tr("Properties of the selected task and node"));
         m_tree->setHeaderLabels({tr("Property"), tr("Value")});
+        m_weights->setText(tr("Show &weights…"));
         show(m_workspace.selection().current());
     });
     connect(&workspace.selection(), &Selection::changed, this, &PropertiesPage::show);
@@ -103,10 +116,13 @@ void PropertiesPage::show(const Selection::Place& place)
     m_tree->clear();
     m_reading.drop(); // it is of another task
     m_best = m_algorithm = nullptr;
+    m_constant = -1;
+    m_weights->hide();
     if (m_workspace.session() == nullptr)
         return;
     addNode(place.node);
     addTask(place.task);
+    m_weights->setVisible(m_constant >= 0);
     if (m_tree->topLevelItemCount() == 0) {
         auto* hint = new QTreeWidgetItem(m_tree, {tr("Select a task or a node.")});
         hint->setFirstColumnSpanned(true);
@@ -124,7 +140,7 @@ void PropertiesPage::addTask(int task)
         item->setToolTip(1, value);
         return item;
     };
-    add(tr("Task"), QString::fromStdString(view.name));
+    add(tr("Task"), QStringLiteral("#%1 %2").arg(task).arg(QString::fromStdString(view.name)));
     add(tr("Weight"), QString::number(view.weight));
     add(tr("MFLOP"), QString::number(view.flop / 1e6, 'f', view.flop < 1e6 ? 4 : 1));
     m_best = add(tr("Best"), QString());
@@ -195,6 +211,27 @@ void PropertiesPage::updateFigures()
                                                          : QString::fromStdString(view.bestAlternative));
 }
 
+/// With what it takes; a constant can be opened.
+void PropertiesPage::addTensor(QTreeWidgetItem* parent, const QString& name, const session::TensorView& tensor,
+                               const QString& layout)
+{
+    auto* item = new QTreeWidgetItem(parent, {name, tensorText(tensor, layout)});
+    item->setToolTip(0, name);
+    item->setToolTip(1, item->text(1));
+    if (tensor.constant < 0)
+        return;
+    item->setData(0, Qt::UserRole, tensor.constant);
+    item->setToolTip(1, tr("%1. Double-click to see the values.").arg(item->text(1)));
+    if (m_constant < 0)
+        m_constant = tensor.constant;
+}
+
+void PropertiesPage::showWeights(std::int32_t constant)
+{
+    if (m_workspace.session() != nullptr && constant >= 0)
+        WeightsDialog::showFor(*m_workspace.session(), this, constant);
+}
+
 void PropertiesPage::addNode(int node)
 {
     const auto graph = m_workspace.session()->graph();
@@ -205,15 +242,19 @@ void PropertiesPage::addNode(int node)
         m_tree,
         {tr("Node"), QStringLiteral("%1 %2").arg(QString::fromStdString(view.op), QString::fromStdString(view.name))});
     item->setToolTip(1, item->text(1));
+    if (!view.origin.empty() && view.origin != view.name)
+        new QTreeWidgetItem(item, {tr("Name in the model"), QString::fromStdString(view.origin)});
+    if (view.task >= 0)
+        new QTreeWidgetItem(item, {tr("Task"), QStringLiteral("#%1").arg(view.task)});
     const QString activations = layoutText(view, {"data_layout", "layout", "out_layout"});
     for (std::size_t i = 0; i < view.inputs.size(); ++i) {
         const QString layout = i == 0 ? activations : i == 1 ? layoutText(view, {"kernel_layout"}) : QString();
-        new QTreeWidgetItem(item, {tr("input %1").arg(QString::fromStdString(view.inputs[i].name)),
-                                   tensorText(view.inputs[i], layout)});
+        const QString name = QString::fromStdString(view.inputs[i].name);
+        addTensor(item, view.inputs[i].constant >= 0 ? tr("weight %1").arg(name) : tr("input %1").arg(name),
+                  view.inputs[i], layout);
     }
     for (const auto& output : view.outputs)
-        new QTreeWidgetItem(
-            item, {tr("output %1").arg(QString::fromStdString(output.name)), tensorText(output, activations)});
+        addTensor(item, tr("output %1").arg(QString::fromStdString(output.name)), output, activations);
     for (const auto& [name, value] : view.attributes)
         new QTreeWidgetItem(item, {QString::fromStdString(name), QString::fromStdString(value)});
     if (!view.reason.empty())

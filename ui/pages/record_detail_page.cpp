@@ -5,11 +5,12 @@
 #include "ui/models/failure_model.h"
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
+#include "ui/pages/listing_panel.h"
+#include "ui/views/code_view.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QDateTime>
-#include <QFontDatabase>
 #include <QHeaderView>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -17,17 +18,24 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPlainTextEdit>
+#include <QPointer>
 #include <QRegularExpression>
 #include <QTabWidget>
 #include <QToolButton>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lathe::ui {
 
 namespace {
+
+/// What back ends call their listings, as far as it is translated.
+[[maybe_unused]] constexpr const char* kListingTitles[] = {QT_TRANSLATE_NOOP("Listings", "LLVM IR"),
+                                                           QT_TRANSLATE_NOOP("Listings", "Assembly"),
+                                                           QT_TRANSLATE_NOOP("Listings", "Source")};
 
 /// {"a": 1, "b": {"c": 2}} as rows beneath `parent`; "value" members with their "origin" on one line.
 void addJson(QTreeWidgetItem* parent, const QJsonObject& object)
@@ -74,10 +82,26 @@ RecordDetailPage::RecordDetailPage(QWidget* parent)
     m_steps = addText("recordSteps");
     m_loops = addText("recordLoops");
     m_nest = addText("recordProgram");
-    m_ir = addText("recordIr");
-    m_assembly = addText("recordAssembly");
     m_features = makeTree("recordFeatures", m_tabs);
     m_tabs->addTab(m_features, {});
+    makeCopyMenu();
+    m_note = new QPlainTextEdit(this);
+    m_note->setObjectName(QStringLiteral("recordNote"));
+    m_note->setTabChangesFocus(true);
+    m_note->setFixedHeight(m_note->fontMetrics().lineSpacing() * 2 + 12);
+    m_note->installEventFilter(this);
+    m_note->setEnabled(false); // shown from the start: what is below it stays in its place
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_title);
+    layout->addWidget(m_note);
+    layout->addWidget(m_tabs, 1);
+    connect(m_tabs, &QTabWidget::currentChanged, this, &RecordDetailPage::loadListing);
+    retranslated(this, [this] { retranslate(); });
+}
+
+void RecordDetailPage::makeCopyMenu()
+{
     auto* copy = new QToolButton(m_tabs);
     copy->setObjectName(QStringLiteral("recordCopy"));
     copy->setAutoRaise(true);
@@ -104,19 +128,6 @@ RecordDetailPage::RecordDetailPage(QWidget* parent)
         tab->setText(tr("Copy this &tab"));
         all->setText(tr("Copy &everything"));
     });
-    m_note = new QPlainTextEdit(this);
-    m_note->setObjectName(QStringLiteral("recordNote"));
-    m_note->setTabChangesFocus(true);
-    m_note->setFixedHeight(m_note->fontMetrics().lineSpacing() * 2 + 12);
-    m_note->installEventFilter(this);
-    m_note->setEnabled(false); // shown from the start: what is below it stays in its place
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(m_title);
-    layout->addWidget(m_note);
-    layout->addWidget(m_tabs, 1);
-    connect(m_tabs, &QTabWidget::currentChanged, this, &RecordDetailPage::loadListing);
-    retranslated(this, [this] { retranslate(); });
 }
 
 RecordDetailPage::~RecordDetailPage()
@@ -124,28 +135,48 @@ RecordDetailPage::~RecordDetailPage()
     m_tabs->disconnect(this);
 }
 
-QPlainTextEdit* RecordDetailPage::addText(const char* name)
+CodeView* RecordDetailPage::addText(const char* name)
 {
-    auto* text = new QPlainTextEdit(m_tabs);
+    auto* text = new CodeView(m_tabs);
     text->setObjectName(QLatin1String(name));
-    text->setReadOnly(true);
-    text->setLineWrapMode(QPlainTextEdit::NoWrap);
-    text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
-    text->setTabChangesFocus(true);
     m_tabs->addTab(text, {});
     return text;
 }
 
+/// A tab for each, before the features; those of the same names stay.
+void RecordDetailPage::takeListings(const std::vector<ListingKind>& kinds)
+{
+    const bool same = std::ranges::equal(kinds, m_listings, [](const ListingKind& kind, ListingPanel* panel) {
+        return panel->kind().name == kind.name;
+    });
+    if (same)
+        return;
+    for (ListingPanel* panel : m_listings)
+        delete panel;
+    m_listings.clear();
+    for (const ListingKind& kind : kinds) {
+        auto* panel = new ListingPanel(kind, m_tabs);
+        panel->setObjectName(QStringLiteral("recordListing-") + QString::fromStdString(kind.name));
+        m_tabs->insertTab(m_tabs->indexOf(m_features), panel, QString());
+        m_listings.push_back(panel);
+    }
+    retranslate();
+}
+
 void RecordDetailPage::retranslate()
 {
-    const std::pair<QWidget*, QString> titles[] = {{m_overview, tr("Overview")}, {m_steps, tr("Steps")},
-                                                   {m_loops, tr("Loops")},       {m_nest, tr("Program")},
-                                                   {m_ir, tr("LLVM IR")},        {m_assembly, tr("Assembly")},
+    const std::pair<QWidget*, QString> titles[] = {{m_overview, tr("Overview")},
+                                                   {m_steps, tr("Steps")},
+                                                   {m_loops, tr("Loops")},
+                                                   {m_nest, tr("Program")},
                                                    {m_features, tr("Features")}};
     for (const auto& [widget, title] : titles) {
         m_tabs->setTabText(m_tabs->indexOf(widget), title);
         widget->setAccessibleName(title);
     }
+    for (ListingPanel* panel : m_listings)
+        m_tabs->setTabText(m_tabs->indexOf(panel),
+                           QCoreApplication::translate("Listings", panel->kind().title.c_str()));
     m_note->setPlaceholderText(tr("A note on this trial"));
     m_note->setAccessibleName(tr("A note on this trial"));
     m_note->setToolTip(tr("Kept with the project when the field is left, or with Ctrl+Enter"));
@@ -171,6 +202,8 @@ QString RecordDetailPage::textOf(QWidget* tab) const
 {
     if (const auto* text = qobject_cast<QPlainTextEdit*>(tab))
         return text->toPlainText();
+    if (const auto* panel = qobject_cast<ListingPanel*>(tab))
+        return panel->code()->toPlainText();
     auto* tree = qobject_cast<QTreeWidget*>(tab);
     QString lines;
     for (QTreeWidgetItemIterator it(tree); *it != nullptr; ++it)
@@ -220,14 +253,14 @@ void RecordDetailPage::showRow(std::int64_t row)
     m_note->setEnabled(false);
     m_asked.drop();
     m_row = row;
-    for (QPlainTextEdit* text : {m_ir, m_assembly}) {
-        text->clear();
-        text->setProperty("row", 0);
+    for (ListingPanel* panel : m_listings) {
+        panel->setMessage({});
+        panel->setProperty("row", 0);
     }
     if (row == 0) {
         m_detail = {};
-        for (QPlainTextEdit* text : {m_steps, m_loops, m_nest})
-            text->clear();
+        for (CodeView* text : {m_steps, m_loops, m_nest})
+            text->setCode({}, QStringLiteral("text"));
         m_overview->clear();
         m_features->clear();
         retranslate();
@@ -246,6 +279,7 @@ void RecordDetailPage::showRow(std::int64_t row)
 void RecordDetailPage::showDetail(const session::TrialDetail& detail)
 {
     m_detail = detail;
+    takeListings(detail.listings);
     fillOverview(detail);
     m_note->setPlainText(QString::fromStdString(detail.row.note));
     m_note->setEnabled(true);
@@ -253,10 +287,11 @@ void RecordDetailPage::showDetail(const session::TrialDetail& detail)
     QStringList steps;
     for (const std::string& step : detail.steps)
         steps << QString::fromStdString(step);
-    m_steps->setPlainText(steps.join(QLatin1Char('\n')));
+    m_steps->setCode(steps.join(QLatin1Char('\n')), QStringLiteral("text"));
     const QString problem = coreText(detail.problem, detail.aboutProblem);
-    m_loops->setPlainText(detail.loops.empty() ? problem : QString::fromStdString(detail.loops));
-    m_nest->setPlainText(detail.nest.empty() ? problem : QString::fromStdString(detail.nest));
+    m_loops->setCode(detail.loops.empty() ? problem : QString::fromStdString(detail.loops), QStringLiteral("nest"));
+    m_nest->setCode(detail.nest.empty() ? problem : QString::fromStdString(detail.nest), QStringLiteral("nest"));
+    loadListing();
     m_features->clear();
     QList<QTreeWidgetItem*> items;
     for (const auto& [name, value] : detail.features)
@@ -340,16 +375,20 @@ void RecordDetailPage::fillOverview(const session::TrialDetail& detail)
 
 void RecordDetailPage::loadListing()
 {
-    auto* text = qobject_cast<QPlainTextEdit*>(m_tabs->currentWidget());
-    if (m_row == 0 || (text != m_ir && text != m_assembly) || text->property("row").toLongLong() == m_row)
+    auto* panel = qobject_cast<ListingPanel*>(m_tabs->currentWidget());
+    if (m_row == 0 || panel == nullptr || panel->property("row").toLongLong() == m_row)
         return;
-    text->setProperty("row", static_cast<qlonglong>(m_row));
-    text->setPlainText(tr("Compiling…"));
-    const session::Listing what = text == m_ir ? session::Listing::LlvmIr : session::Listing::Assembly;
-    m_lister.ask([row = m_row, what](session::History& history, std::stop_token) { return history.listing(row, what); },
-                 [text, row = m_row](Result<std::string> listing) {
-                     if (text->property("row").toLongLong() == row)
-                         text->setPlainText(listing ? QString::fromStdString(*listing) : errorText(listing.error()));
+    panel->setProperty("row", static_cast<qlonglong>(m_row));
+    panel->setMessage(tr("Compiling…"));
+    m_lister.ask([row = m_row, name = panel->kind().name](session::History& history,
+                                                          std::stop_token) { return history.listing(row, name); },
+                 [panel = QPointer<ListingPanel>(panel), row = m_row](Result<session::Listing> listing) {
+                     if (panel == nullptr || panel->property("row").toLongLong() != row)
+                         return;
+                     if (listing)
+                         panel->setListing(*std::move(listing));
+                     else
+                         panel->setMessage(errorText(listing.error()));
                  });
 }
 

@@ -15,8 +15,11 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// One trial: figures, schedule steps, loop tree, program, generated code, features. Code is made in a builder process
-/// when its tab is first looked at.
+class CodeView;
+class ListingPanel;
+
+/// One trial: figures, schedule steps, loop tree, program, features, and a tab for each listing that its back end
+/// names. Code is made in a builder process when its tab is first looked at.
 class RecordDetailPage final : public QWidget
 {
     Q_OBJECT
@@ -42,7 +45,9 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    QPlainTextEdit* addText(const char* name);
+    CodeView* addText(const char* name);
+    void makeCopyMenu();
+    void takeListings(const std::vector<ListingKind>& kinds);
     void showDetail(const session::TrialDetail& detail);
     void fillOverview(const session::TrialDetail& detail);
     void loadListing();
@@ -58,7 +63,8 @@ private:
     QTabWidget* m_tabs = nullptr;
     QTreeWidget* m_overview = nullptr;
     QTreeWidget* m_features = nullptr;
-    QPlainTextEdit *m_steps = nullptr, *m_loops = nullptr, *m_nest = nullptr, *m_ir = nullptr, *m_assembly = nullptr;
+    CodeView *m_steps = nullptr, *m_loops = nullptr, *m_nest = nullptr;
+    std::vector<ListingPanel*> m_listings;
     session::TrialDetail m_detail;
 };
 

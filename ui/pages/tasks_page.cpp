@@ -40,20 +40,21 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
     m_table->sortByColumn(TaskModel::ShareColumn, Qt::DescendingOrder); // equal ones stay in the network's order
     // What a dock of the default width shows: the name in what room is left, then share, latency, curve, budget.
     const std::pair<int, int> widths[] = {
-        {TaskModel::NameColumn, 140},  {TaskModel::ShareColumn, 60},  {TaskModel::LatencyColumn, 70},
-        {TaskModel::CurveColumn, 56},  {TaskModel::BudgetColumn, 60}, {TaskModel::TrialsColumn, 60},
-        {TaskModel::ErrorsColumn, 60}, {TaskModel::StateColumn, 80},  {TaskModel::GflopsColumn, 72},
-        {TaskModel::LimitColumn, 64},  {TaskModel::WeightColumn, 64}, {TaskModel::FlopColumn, 72},
-        {TaskModel::ShapeColumn, 220}};
+        {TaskModel::NumberColumn, 32},  {TaskModel::NameColumn, 140},  {TaskModel::ShareColumn, 60},
+        {TaskModel::LatencyColumn, 70}, {TaskModel::CurveColumn, 56},  {TaskModel::BudgetColumn, 60},
+        {TaskModel::TrialsColumn, 60},  {TaskModel::ErrorsColumn, 60}, {TaskModel::StateColumn, 80},
+        {TaskModel::GflopsColumn, 72},  {TaskModel::LimitColumn, 64},  {TaskModel::WeightColumn, 64},
+        {TaskModel::FlopColumn, 72},    {TaskModel::ShapeColumn, 220}};
     QHeaderView* header = m_table->horizontalHeader();
     int visual = 0;
     for (const auto& [column, width] : widths) {
         header->resizeSection(column, width);
         header->moveSection(header->visualIndex(column), visual++);
     }
-    m_table->setRoomColumn(
-        TaskModel::NameColumn,
-        {TaskModel::ShareColumn, TaskModel::LatencyColumn, TaskModel::CurveColumn, TaskModel::BudgetColumn}, 110);
+    m_table->setRoomColumn(TaskModel::NameColumn,
+                           {TaskModel::NumberColumn, TaskModel::ShareColumn, TaskModel::LatencyColumn,
+                            TaskModel::CurveColumn, TaskModel::BudgetColumn},
+                           94);
     m_table->restoreColumns();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);

@@ -1,5 +1,6 @@
 #include "ui/views/graph_scene.h"
 
+#include "ui/models/graph_find.h"
 #include "ui/models/texts.h"
 
 #include <QFontMetricsF>
@@ -112,11 +113,12 @@ void GraphScene::placeAll()
         m_rects.emplace_back(at(center) - QPointF(m_nodeWidth, m_nodeHeight) / 2, QSizeF(m_nodeWidth, m_nodeHeight));
     m_pieces.clear();
     m_lines.clear();
-    for (const QPolygonF& spline : m_layout.edges) {
+    for (int e = 0; e < static_cast<int>(m_layout.edges.size()); ++e) {
+        const QPolygonF& spline = m_layout.edges[e];
         QLineF line(at(spline.front()), at(spline.front()));
         for (qsizetype p = 0; p + 3 < spline.size(); p += 3) {
             const QPointF end = at(spline[p + 3]);
-            addCurve({at(spline[p]), at(spline[p + 1]), at(spline[p + 2]), end});
+            addCurve({at(spline[p]), at(spline[p + 1]), at(spline[p + 2]), end}, e);
             // Pieces that go on straight are one line.
             if (line.length() > 0 && std::abs(distanceTo(QLineF(line.p1(), end), line.p2())) > kCoarse) {
                 m_lines.push_back(line);
@@ -139,18 +141,18 @@ void GraphScene::placeAll()
     m_texts.assign(m_rects.size(), std::nullopt);
 }
 
-void GraphScene::addCurve(const std::array<QPointF, 4>& c)
+void GraphScene::addCurve(const std::array<QPointF, 4>& c, int edge)
 {
     if (QLineF(c[0], c[3]).length() > kLongest) { // halves, by de Casteljau
         const QPointF ab = (c[0] + c[1]) / 2;
         const QPointF bc = (c[1] + c[2]) / 2;
         const QPointF cd = (c[2] + c[3]) / 2;
         const QPointF middle = ((ab + bc) / 2 + (bc + cd) / 2) / 2;
-        addCurve({c[0], ab, (ab + bc) / 2, middle});
-        addCurve({middle, (bc + cd) / 2, cd, c[3]});
+        addCurve({c[0], ab, (ab + bc) / 2, middle}, edge);
+        addCurve({middle, (bc + cd) / 2, cd, c[3]}, edge);
         return;
     }
-    Piece piece{QPainterPath(c[0]), {}};
+    Piece piece{QPainterPath(c[0]), {}, edge};
     const QLineF chord(c[0], c[3]);
     if (std::abs(distanceTo(chord, c[1])) < kStraight && std::abs(distanceTo(chord, c[2])) < kStraight)
         piece.curve.lineTo(c[3]);
@@ -164,6 +166,12 @@ void GraphScene::setColoring(GraphColoring coloring)
 {
     m_coloring = coloring;
     m_looks.clear();
+}
+
+void GraphScene::setShowsNames(bool on)
+{
+    m_names = on;
+    m_texts.assign(m_rects.size(), std::nullopt);
 }
 
 void GraphScene::setFigures(std::vector<GraphTaskFigure> figures)
@@ -191,8 +199,18 @@ void GraphScene::markAll()
             mark.marked = mark.marked
                           || (m_marks.task >= 0 && m_graph->nodes[static_cast<std::size_t>(node)].task == m_marks.task);
             mark.match = mark.match || m_marks.matches.contains(node);
+            mark.way = mark.way || m_marks.way.contains(node);
         }
     }
+    m_edgeOnWay.assign(m_visible.edges.size(), false);
+    if (m_marks.way.empty())
+        return;
+    std::set<std::pair<int, int>> steps;
+    for (const session::EdgeView& edge : m_graph->edges)
+        if (m_marks.way.contains(edge.from) && m_marks.way.contains(edge.to))
+            steps.emplace(placeOf(edge.from), placeOf(edge.to));
+    for (std::size_t e = 0; e < m_edgeOnWay.size(); ++e)
+        m_edgeOnWay[e] = steps.contains(m_visible.edges[e]);
 }
 
 int GraphScene::placeAt(QPointF point) const
@@ -240,7 +258,7 @@ const GraphScene::Texts& GraphScene::texts(int place) const
         shape = m_outline.group(groupOf(what)).shape;
     } else {
         const session::NodeView& node = m_graph->nodes[static_cast<std::size_t>(what)];
-        title = QString::fromStdString(node.op);
+        title = QString::fromStdString(m_names ? modelName(node) : node.op);
         shape = node.outputs.empty() ? QString() : shapeText(node.outputs.front());
     }
     const QString note = this->note(place);
@@ -252,7 +270,8 @@ const GraphScene::Texts& GraphScene::texts(int place) const
     };
     kept.emplace();
     kept->noteWidth = note.isEmpty() ? 0 : metrics.horizontalAdvance(note);
-    kept->title = prepared(metrics.elidedText(title, Qt::ElideRight, width));
+    kept->title = prepared(
+        metrics.elidedText(title, m_names && !isGroup(what) ? Qt::ElideLeft : Qt::ElideRight, width));
     kept->shape = prepared(metrics.elidedText(shape, Qt::ElideRight, width - kept->noteWidth - 6));
     kept->note = prepared(note);
     return *kept;
@@ -286,6 +305,11 @@ void GraphScene::paintItem(QPainter& painter, int place, double scale, const QPa
         fill.setAlphaF(0.4F);
         painter.setBrush(QBrush(fill, look.pattern));
         box(r);
+    }
+    if (mark.way) {
+        painter.setBrush(Qt::NoBrush);
+        painter.setPen(QPen(palette.color(QPalette::Highlight), 2.5 / std::min(scale, 1.0)));
+        painter.drawRoundedRect(r.adjusted(-2, -2, 2, 2), 6, 6);
     }
     if (mark.match) {
         painter.setBrush(Qt::NoBrush);
@@ -332,7 +356,8 @@ void GraphScene::paintFrames(QPainter& painter, const QRectF& clip, double scale
     painter.setRenderHint(QPainter::Antialiasing);
 }
 
-void GraphScene::paintEdges(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette) const
+void GraphScene::paintEdges(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette,
+                            bool withMarks) const
 {
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(mix(palette.color(QPalette::Base), palette.color(QPalette::Text), 0.4),
@@ -341,8 +366,17 @@ void GraphScene::paintEdges(QPainter& painter, const QRectF& clip, double scale,
         for (const Piece& piece : m_pieces)
             if (piece.bounds.intersects(clip))
                 painter.drawPath(piece.curve);
-        return;
     }
+    if (withMarks && !m_marks.way.empty()) {
+        const QPen pen = painter.pen();
+        painter.setPen(QPen(palette.color(QPalette::Highlight), 3 / std::min(scale, 1.0)));
+        for (const Piece& piece : m_pieces)
+            if (m_edgeOnWay[static_cast<std::size_t>(piece.edge)] && piece.bounds.intersects(clip))
+                painter.drawPath(piece.curve);
+        painter.setPen(pen);
+    }
+    if (scale >= kCurvesFrom)
+        return;
     std::vector<QLineF> seen;
     for (const QLineF& l : m_lines)
         if (QRectF(l.p1(), l.p2()).normalized().adjusted(-1, -1, 1, 1).intersects(clip))
@@ -359,7 +393,7 @@ void GraphScene::paint(QPainter& painter, const QRectF& clip, double scale, cons
         return;
     painter.setFont(m_font);
     paintFrames(painter, clip, scale, palette, withMarks);
-    paintEdges(painter, clip, scale, palette);
+    paintEdges(painter, clip, scale, palette, withMarks);
     for (std::size_t i = 0; i < m_rects.size(); ++i)
         if (m_rects[i].adjusted(-6, -6, 6, 6).intersects(clip))
             paintItem(painter, static_cast<int>(i), scale, palette, withMarks ? m_marked[i] : Mark());

@@ -28,6 +28,7 @@ struct GraphMarks
     int group = -1;
     int task = -1;
     std::set<int> matches; ///< nodes
+    std::set<int> way; ///< nodes between two that were chosen, both included
 };
 
 /// The drawing of a network: what is unfolded, where it stands, how it looks. Knows nothing of scrolling; the view, the
@@ -63,6 +64,8 @@ public:
 
     void setColoring(GraphColoring coloring);
     GraphColoring coloring() const { return m_coloring; }
+    /// Nodes are called by the model's names instead of their operators.
+    void setShowsNames(bool on);
     void setFigures(std::vector<GraphTaskFigure> figures); ///< by task
     void setMarks(const GraphMarks& marks);
 
@@ -75,7 +78,7 @@ public:
 private:
     struct Mark
     {
-        bool current = false, marked = false, match = false;
+        bool current = false, marked = false, match = false, way = false;
     };
     struct Texts
     {
@@ -92,15 +95,16 @@ private:
     {
         QPainterPath curve;
         QRectF bounds;
+        int edge = 0;
     };
     void placeAll();
-    void addCurve(const std::array<QPointF, 4>& points);
+    void addCurve(const std::array<QPointF, 4>& points, int edge);
     void markAll();
     const std::vector<GraphLook>& looks() const;
     const Texts& texts(int place) const;
     void paintFrames(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette,
                      bool withMarks) const;
-    void paintEdges(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette) const;
+    void paintEdges(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, bool withMarks) const;
     void paintItem(QPainter& painter, int place, double scale, const QPalette& palette, const Mark& mark) const;
 
     std::shared_ptr<const session::GraphView> m_graph;
@@ -111,6 +115,7 @@ private:
     QFont m_font;
     double m_nodeWidth = 0, m_nodeHeight = 0;
     GraphColoring m_coloring = GraphColoring::Task;
+    bool m_names = false;
     std::vector<GraphTaskFigure> m_figures;
     GraphMarks m_marks;
 
@@ -122,6 +127,7 @@ private:
     std::vector<QLineF> m_lines; ///< the edges, coarsely
     std::vector<FrameBox> m_frames;
     std::vector<Mark> m_marked;
+    std::vector<bool> m_edgeOnWay;
     mutable std::vector<GraphLook> m_looks; ///< empty: to be made anew
     mutable std::vector<std::optional<Texts>> m_texts;
 };

@@ -48,6 +48,7 @@ GraphView::GraphView(QWidget* parent)
 void GraphView::setGraph(std::shared_ptr<const session::GraphView> graph)
 {
     m_marks = {};
+    m_wayFrom = -1;
     m_scale = 1;
     rearrange(-1, [&] { m_scene.setGraph(std::move(graph), font()); });
 }

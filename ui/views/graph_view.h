@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ui/models/graph_way.h"
 #include "ui/views/graph_scene.h"
 
 #include <QAbstractScrollArea>
@@ -15,7 +16,7 @@ class GraphLayouter;
 /// The network as a layered graph. Wheel scrolls, Ctrl+wheel zooms about the pointer, dragging pans, dragging with
 /// Shift carries the picture out; a click selects a node, and with it its task; a double click or Enter unfolds a
 /// group, a click on a frame's corner, Backspace or Escape folds it; up and down walk along edges, left and right
-/// within a row.
+/// within a row. A click with Ctrl, or W on one node and then on another, shows the way between the two.
 ///
 /// A layout comes from another process. Until it is there the last drawing stays for a moment, then a plain one takes
 /// its place, which can be used like any other.
@@ -49,6 +50,10 @@ public:
     void zoomBy(double factor);
     void zoomToFit();
     void setShowsOverview(bool on);
+    void setShowsNames(bool on); ///< of nodes, instead of their operators
+    /// Marks every path between two nodes, and unfolds what hides the two; a negative one: none. Says so by
+    /// wayChanged().
+    void showWay(int from, int to);
     /// Where a node, or the group that hides it, is drawn, in the viewport's coordinates.
     QRect nodeRect(int node) const;
 
@@ -62,6 +67,8 @@ signals:
     void nodeSelected(int node); ///< -1: none
     void taskSelected(int task); ///< by way of a folded function
     void notice(const QString& text);
+    void wayChanged(const lathe::ui::GraphWay& way); ///< from -1: none is shown
+    void weightsWanted(int node);
     void layoutFailed(const QString& sentence); ///< the plain layout stays
     void layoutReady(); ///< from lathe-layout, now or earlier
 
@@ -75,6 +82,7 @@ protected:
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
     bool viewportEvent(QEvent* event) override;
 
 private:
@@ -91,6 +99,8 @@ private:
     int withinRow(int from, bool right) const;
     void foldAround(int place);
     int currentPlace() const;
+    int nodeAt(int place) const; ///< of a group its first
+    void wayTo(int place);
     void updateScrollBars();
     void ensureVisible(int place);
     void goHome();
@@ -119,6 +129,7 @@ private:
     double m_scale = 1;
     QPoint m_home{-1, -1}; ///< position() as goHome() left it
     bool m_overview = true;
+    int m_wayFrom = -1; ///< the node that W was pressed on
     enum class Drag
     {
         None,

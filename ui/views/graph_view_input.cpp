@@ -1,18 +1,24 @@
 #include "ui/models/core_text.h"
+#include "ui/models/graph_find.h"
 #include "ui/models/texts.h"
 #include "ui/views/graph_view.h"
 #include "ui/views/view_export.h"
 
 #include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
 #include <QHelpEvent>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QScrollBar>
 #include <QToolTip>
 #include <QWheelEvent>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace lathe::ui {
 
@@ -97,8 +103,16 @@ void GraphView::keyPressEvent(QKeyEvent* event)
         if (place >= 0 && isGroup(m_scene.item(place)))
             toggle(groupOf(m_scene.item(place)));
         return;
+    case Qt::Key_W:
+        if (place >= 0)
+            wayTo(place);
+        return;
     case Qt::Key_Backspace:
     case Qt::Key_Escape:
+        if (event->key() == Qt::Key_Escape && !m_marks.way.empty()) {
+            showWay(-1, -1);
+            return;
+        }
         if (place >= 0)
             foldAround(place);
         return;
@@ -145,7 +159,12 @@ void GraphView::mousePressEvent(QMouseEvent* event)
     }
     const QPointF point = toScene(event->position());
     if (const int place = m_scene.placeAt(point); place >= 0) {
-        choose(place);
+        if (event->modifiers().testFlag(Qt::ControlModifier) && currentPlace() >= 0 && currentPlace() != place) {
+            m_wayFrom = nodeAt(currentPlace());
+            wayTo(place);
+        } else {
+            choose(place);
+        }
         return;
     }
     if (const int group = m_scene.frameTitleAt(point); group >= 0) {
@@ -187,6 +206,84 @@ void GraphView::mouseReleaseEvent(QMouseEvent*)
     viewport()->unsetCursor();
 }
 
+int GraphView::nodeAt(int place) const
+{
+    return m_scene.nodesAt(place).front();
+}
+
+/// The first time: from here.
+void GraphView::wayTo(int place)
+{
+    const int node = nodeAt(place);
+    if (m_wayFrom < 0 || m_wayFrom == node) {
+        m_wayFrom = node;
+        emit notice(tr("Choose another node, and press W there: the way between the two is shown."));
+        return;
+    }
+    showWay(std::exchange(m_wayFrom, -1), node);
+}
+
+void GraphView::showWay(int from, int to)
+{
+    m_wayFrom = -1;
+    const auto count = m_scene.graph() != nullptr ? static_cast<int>(m_scene.graph()->nodes.size()) : 0;
+    GraphWay way;
+    if (from >= 0 && to >= 0 && from < count && to < count) {
+        way = wayBetween(*m_scene.graph(), from, to);
+        if (m_scene.item(m_scene.placeOf(from)) != from)
+            rearrange(from, [&] { m_scene.reveal(from); });
+        if (m_scene.item(m_scene.placeOf(to)) != to)
+            rearrange(to, [&] { m_scene.reveal(to); });
+    }
+    m_marks.way = way.nodes;
+    refresh();
+    emit wayChanged(way);
+}
+
+void GraphView::setShowsNames(bool on)
+{
+    m_scene.setShowsNames(on);
+    redraw();
+}
+
+void GraphView::contextMenuEvent(QContextMenuEvent* event)
+{
+    if (m_scene.graph() == nullptr)
+        return;
+    const bool byKey = event->reason() == QContextMenuEvent::Keyboard;
+    const int place = byKey ? currentPlace() : m_scene.placeAt(toScene(event->pos()));
+    QMenu menu(this);
+    if (place >= 0) {
+        const GraphItem item = m_scene.item(place);
+        const int before = currentPlace();
+        if (isGroup(item)) {
+            menu.addAction(tr("&Unfold"), this, [this, item] { toggle(groupOf(item)); });
+        } else {
+            const session::NodeView& node = m_scene.graph()->nodes[static_cast<std::size_t>(item)];
+            const bool reads = std::ranges::any_of(node.inputs, [](const auto& input) { return input.constant >= 0; });
+            menu.addAction(tr("Show &weights"), this, [this, item] { emit weightsWanted(item); })->setEnabled(reads);
+            menu.addAction(tr("&Copy the name"), this, [name = QString::fromStdString(modelName(node))] {
+                QApplication::clipboard()->setText(name);
+            });
+        }
+        QAction* const way = menu.addAction(tr("Show the way from the &selected node"), this, [this, place, before] {
+            m_wayFrom = nodeAt(before);
+            wayTo(place);
+        });
+        way->setEnabled(before >= 0 && before != place);
+    }
+    if (!m_marks.way.empty())
+        menu.addAction(tr("&Hide the way"), this, [this] { showWay(-1, -1); });
+    menu.addSeparator();
+    menu.addAction(tr("&Fold all"), this, &GraphView::foldAll);
+    menu.addAction(tr("Unfold &all"), this, &GraphView::unfoldAll);
+    menu.addAction(tr("&Zoom to fit"), this, &GraphView::zoomToFit);
+    QAction* const copy = menu.addAction(tr("Copy the &picture"), this, [this] { copyView(*this); });
+    copy->setShortcut(QKeySequence::Copy);
+    menu.exec(byKey && place >= 0 ? viewport()->mapToGlobal(toViewport(m_scene.rectOf(place)).center().toPoint())
+                                  : event->globalPos());
+}
+
 QString GraphView::toolTipAt(QPointF point) const
 {
     const int place = m_scene.placeAt(toScene(point));
@@ -202,7 +299,7 @@ QString GraphView::toolTipAt(QPointF point) const
     } else {
         const session::NodeView& node = m_scene.graph()->nodes[static_cast<std::size_t>(item)];
         text = QStringLiteral("<b>%1</b> %2")
-                   .arg(QString::fromStdString(node.op), QString::fromStdString(node.name).toHtmlEscaped());
+                   .arg(QString::fromStdString(node.op), QString::fromStdString(modelName(node)).toHtmlEscaped());
         for (const auto& output : node.outputs)
             text += QStringLiteral("<br>→ %1 %2").arg(QString::fromStdString(output.dtype), shapeText(output));
         if (node.task >= 0)

@@ -33,7 +33,10 @@ public:
     }
     Result<std::int64_t> rowOf(const std::string& trial) override { return ask(&History::rowOf, trial); }
     Result<std::string> projectNote() override { return ask(&History::projectNote); }
-    Result<std::string> listing(std::int64_t row, Listing what) override { return ask(&History::listing, row, what); }
+    Result<Listing> listing(std::int64_t row, const std::string& name) override
+    {
+        return ask(&History::listing, row, name);
+    }
     Result<std::vector<FailureView>> failures(std::stop_token stop) override { return ask(&History::failures, stop); }
     Result<std::vector<RunView>> runs() override { return ask(&History::runs); }
     Result<std::vector<RoundView>> rounds(std::int64_t run) override { return ask(&History::rounds, run); }

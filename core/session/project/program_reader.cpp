@@ -70,10 +70,11 @@ Result<std::string> ProgramReader::text(const Standing& standing, const std::str
     LATHE_TRY_ASSIGN(const auto rows, history->find(query, {}));
     if (rows.empty())
         return makeError(Errc::NotFound, say(Msg::RecordGone, found->trial));
-    if (what == ProgramText::LlvmIr || what == ProgramText::Assembly || what == ProgramText::Source)
-        return history->listing(rows.front(), what == ProgramText::LlvmIr     ? Listing::LlvmIr
-                                              : what == ProgramText::Assembly ? Listing::Assembly
-                                                                              : Listing::Source);
+    if (what == ProgramText::LlvmIr || what == ProgramText::Assembly || what == ProgramText::Source) {
+        LATHE_TRY_ASSIGN(Listing listing,
+                         history->listing(rows.front(), std::string(kNames[static_cast<std::size_t>(what)])));
+        return std::move(listing.text);
+    }
     LATHE_TRY_ASSIGN(const TrialDetail detail, history->detail(rows.front()));
     if (what == ProgramText::Steps)
         return fmt::format("{}\n", fmt::join(detail.steps, "\n"));

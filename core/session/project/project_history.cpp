@@ -74,7 +74,7 @@ public:
     Result<TrialPoints> points(const TrialQuery& query, TrialAxis x, TrialAxis y, std::stop_token stop) override;
     Result<std::int64_t> rowOf(const std::string& trial) override { return m_reader.rowOf(trial); }
     Result<std::string> projectNote() override { return m_reader.project().note(store::kProjectNote); }
-    Result<std::string> listing(std::int64_t row, Listing what) override;
+    Result<Listing> listing(std::int64_t row, const std::string& name) override;
     Result<std::vector<FailureView>> failures(std::stop_token stop) override;
     Result<std::vector<RunView>> runs() override;
     Result<std::vector<RoundView>> rounds(std::int64_t run) override;
@@ -297,6 +297,8 @@ Result<TrialDetail> ProjectHistory::detail(std::int64_t row)
     detail.durationsMs = record.result.durationsMs;
     detail.conditions = record.result.conditions;
     detail.device = record.result.device.fingerprint;
+    if (const TargetKindPtr kind = findTargetKind(m_model->target.kind()))
+        detail.listings = kind->listings;
     if (auto described = describe(record.candidate, detail); !described) {
         detail.problem = described.error().message;
         detail.aboutProblem = described.error().about;
@@ -304,7 +306,7 @@ Result<TrialDetail> ProjectHistory::detail(std::int64_t row)
     return detail;
 }
 
-Result<std::string> ProjectHistory::listing(std::int64_t row, Listing what)
+Result<Listing> ProjectHistory::listing(std::int64_t row, const std::string& name)
 {
     LATHE_TRY_ASSIGN(const Record record, m_reader.record(row));
     LATHE_TRY_ASSIGN(const graph::Alternative* const alternative, alternativeOf(record.candidate));
@@ -320,18 +322,15 @@ Result<std::string> ProjectHistory::listing(std::int64_t row, Listing what)
     if (!m_builder) {
         LATHE_TRY_ASSIGN(m_builder, measure::BuilderClient::start(m_model->target.text()));
     }
-    const measure::Product product = what == Listing::LlvmIr     ? measure::Product::LlvmIr
-                                     : what == Listing::Assembly ? measure::Product::Assembly
-                                                                 : measure::Product::Source;
-    LATHE_TRY_ASSIGN(measure::BuiltProduct built,
-                     m_builder->build(std::span(&job, 1), product, Deadline::inSeconds(kListingSeconds)));
+    LATHE_TRY_ASSIGN(measure::BuiltProduct built, m_builder->build(std::span(&job, 1), measure::Product::Listing,
+                                                                   Deadline::inSeconds(kListingSeconds), name));
     if (!built.kernels.empty() && built.kernels.front().code != Errc::Ok)
         return Error{.code = built.kernels.front().code,
                      .message = built.kernels.front().text,
                      .about = built.kernels.front().about};
-    if (built.bytes.empty())
+    if (built.listings.empty())
         return makeError(Errc::Unsupported, say(Msg::NoListing, m_model->target.kind()));
-    return std::move(built.bytes);
+    return std::move(built.listings.front());
 }
 
 Result<std::vector<FailureView>> ProjectHistory::failures(std::stop_token stop)

@@ -153,6 +153,7 @@ Result<MachineCode> generate(llvm::Module& module, const CpuTarget& target, Code
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     auto& machine = static_cast<llvm::LLVMTargetMachine&>(*target.machine);
+    machine.Options.MCOptions.AsmVerbose = format == CodeFormat::Assembly;
     {
         llvm::legacy::PassManager passes;
         llvm::TargetLibraryInfoImpl library{llvm::Triple(module.getTargetTriple())};

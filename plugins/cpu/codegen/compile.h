@@ -34,7 +34,7 @@ Result<> optimize(llvm::Module& module, const CpuTarget& target);
 enum class CodeFormat : std::uint8_t
 {
     Object,
-    Assembly
+    Assembly ///< with LLVM's remarks on loops, spills and, where the module has debug locations, lines
 };
 /// @param schedules  lets LLVM reorder instructions before registers are assigned. Off, they stay in the order in which
 ///                   they were emitted, which keeps the lives of broadcasts short.

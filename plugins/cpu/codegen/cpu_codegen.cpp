@@ -4,11 +4,9 @@
 #include "core/support/processor_time.h"
 #include "plugins/cpu/codegen/emit.h"
 #include "plugins/cpu/codegen/link.h"
+#include "plugins/cpu/codegen/listing.h"
 
 #include <fmt/format.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include <chrono>
 #include <unordered_set>
@@ -95,27 +93,9 @@ Result<backend::Artifact> CpuCodegen::build(std::span<const schedule::LoweredKer
     return artifact;
 }
 
-Result<std::string> CpuCodegen::listing(const schedule::LoweredKernel& kernel, backend::Listing kind)
+Result<backend::Listing> CpuCodegen::listing(const schedule::LoweredKernel& kernel, std::string_view name)
 {
-    if (kind == backend::Listing::Source)
-        return makeError(Errc::Unsupported,
-                         "the CPU back end goes through no source text; ask for LLVM IR or assembly");
-    std::string text;
-    for (std::size_t phase = 0; phase < kernel.nest.phases.size(); ++phase) {
-        const std::string symbol = phaseSymbol(kernel.nest, phase);
-        if (kind == backend::Listing::Assembly) {
-            LATHE_TRY_ASSIGN(const MachineCode code,
-                             compilePhase(m_target, kernel.nest, phase, symbol, CodeFormat::Assembly));
-            text.append(reinterpret_cast<const char*>(code.bytes.data()), code.bytes.size());
-            continue;
-        }
-        llvm::LLVMContext context;
-        LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module,
-                         emitModule(context, m_target, kernel.nest, phase, symbol));
-        llvm::raw_string_ostream stream(text);
-        module->print(stream, nullptr);
-    }
-    return text;
+    return makeListing(m_target, kernel.nest, name);
 }
 
 Result<std::vector<std::byte>> CpuCodegen::compileObject(std::span<const schedule::LoweredKernel> kernels)

@@ -13,7 +13,7 @@ public:
     static Result<std::unique_ptr<backend::Codegen>> create(const Target& target);
 
     Result<backend::Artifact> build(std::span<const schedule::LoweredKernel> kernels) override;
-    Result<std::string> listing(const schedule::LoweredKernel& kernel, backend::Listing kind) override;
+    Result<backend::Listing> listing(const schedule::LoweredKernel& kernel, std::string_view name) override;
     Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels) override;
     Result<> linkLibrary(const backend::LibraryRequest& request) override;
     std::vector<std::string> features() const override { return m_target.checkedFeatures; }

@@ -2,6 +2,7 @@
 #include "plugins/cpu/codegen/emitter.h"
 
 #include <fmt/format.h>
+#include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
@@ -61,10 +62,12 @@ std::string phaseSymbol(const ir::LoopNest& nest, std::size_t phase)
     return fmt::format("{}_p{}", nest.name, phase);
 }
 
-PhaseEmitter::PhaseEmitter(llvm::Module& module, const ir::LoopNest& nest, const CpuTarget& target)
+PhaseEmitter::PhaseEmitter(llvm::Module& module, const ir::LoopNest& nest, const CpuTarget& target,
+                           const ir::PrintedNest* printed)
     : m_module(module)
     , m_nest(nest)
     , m_target(target)
+    , m_printed(printed)
     , m_scratch(ir::scratchLayout(nest))
     , m_context(module.getContext())
     , m_builder(m_context)
@@ -207,6 +210,8 @@ Result<> PhaseEmitter::emit(std::size_t phase, const std::string& symbol)
     m_function->addParamAttr(1, llvm::Attribute::NoAlias);
     m_function->addParamAttr(1, llvm::Attribute::getWithAlignment(m_context, llvm::Align(kLine)));
 
+    if (m_printed != nullptr)
+        describeSource();
     llvm::BasicBlock* entry = llvm::BasicBlock::Create(m_context, "entry", m_function);
     llvm::BasicBlock* start = llvm::BasicBlock::Create(m_context, "start", m_function);
     m_builder.SetInsertPoint(entry);
@@ -216,21 +221,42 @@ Result<> PhaseEmitter::emit(std::size_t phase, const std::string& symbol)
     m_builder.SetInsertPoint(start);
     if (!failed())
         emitPhaseBody(body);
+    m_builder.SetCurrentDebugLocation({});
     m_builder.CreateRet(m_builder.getInt32(0));
     if (m_error)
         return *std::move(m_error);
     return {};
 }
 
+void PhaseEmitter::describeSource()
+{
+    m_module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
+    llvm::DIBuilder builder(m_module);
+    llvm::DIFile* const file = builder.createFile("program", "");
+    builder.createCompileUnit(llvm::dwarf::DW_LANG_C, file, "lathe", false, "", 0, "",
+                              llvm::DICompileUnit::LineTablesOnly);
+    m_function->setSubprogram(builder.createFunction(file, m_function->getName(), "", file, 1,
+                                                     builder.createSubroutineType(builder.getOrCreateTypeArray({})), 1,
+                                                     llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition));
+    builder.finalize();
+}
+
+void PhaseEmitter::locate(const ir::Stmt& stmt)
+{
+    if (const auto line = m_printed->lines.find(stmt.get()); line != m_printed->lines.end())
+        m_builder.SetCurrentDebugLocation(
+            llvm::DILocation::get(m_context, static_cast<unsigned>(line->second) + 1, 0, m_function->getSubprogram()));
+}
+
 Result<> emitPhase(llvm::Module& module, const ir::LoopNest& nest, std::size_t phase, const std::string& symbol,
-                   const CpuTarget& target)
+                   const CpuTarget& target, const ir::PrintedNest* printed)
 {
     for (const ir::Buffer& buffer : nest.buffers)
         if (buffer.shape.size() != buffer.strides.size())
             return makeError(Errc::Internal,
                              fmt::format("kernel '{}': buffer '{}' has {} dimensions and {} strides", nest.name,
                                          buffer.name, buffer.shape.size(), buffer.strides.size()));
-    return PhaseEmitter(module, nest, target).emit(phase, symbol);
+    return PhaseEmitter(module, nest, target, printed).emit(phase, symbol);
 }
 
 } // namespace lathe::cpu

@@ -171,6 +171,18 @@ void PhaseEmitter::emitStmt(const ir::Stmt& stmt)
 {
     if (!stmt || failed())
         return;
+    if (m_printed == nullptr) {
+        emitUnlocated(stmt);
+        return;
+    }
+    const llvm::DebugLoc outer = m_builder.getCurrentDebugLocation();
+    locate(stmt);
+    emitUnlocated(stmt);
+    m_builder.SetCurrentDebugLocation(outer);
+}
+
+void PhaseEmitter::emitUnlocated(const ir::Stmt& stmt)
+{
     switch (stmt->kind) {
     case StmtKind::Block:
         for (const ir::Stmt& s : stmt->body)

@@ -33,7 +33,8 @@ inline std::int64_t bufferBytes(const ir::Buffer& buffer)
 class PhaseEmitter
 {
 public:
-    PhaseEmitter(llvm::Module& module, const ir::LoopNest& nest, const CpuTarget& target);
+    PhaseEmitter(llvm::Module& module, const ir::LoopNest& nest, const CpuTarget& target,
+                 const ir::PrintedNest* printed);
     Result<> emit(std::size_t phase, const std::string& symbol);
 
 private:
@@ -66,6 +67,9 @@ private:
     // emit.cpp, emit_stmt.cpp: statements
     void emitPhaseBody(const ir::Stmt& stmt);
     void emitStmt(const ir::Stmt& stmt);
+    void emitUnlocated(const ir::Stmt& stmt);
+    void describeSource();
+    void locate(const ir::Stmt& stmt);
     void emitFor(const ir::StmtNode& node);
     void emitCountedLoop(const ir::StmtNode& node, llvm::Value* begin, llvm::Value* end, const IndexForm& min,
                          IndexRange range, std::int64_t knownTrips);
@@ -131,6 +135,7 @@ private:
     llvm::Module& m_module;
     const ir::LoopNest& m_nest;
     const CpuTarget& m_target;
+    const ir::PrintedNest* m_printed; ///< null: instructions get no locations
     ir::ScratchLayout m_scratch;
     llvm::LLVMContext& m_context;
     llvm::IRBuilder<> m_builder;

@@ -35,23 +35,25 @@ bool isWorthAnotherTry(const MachineCode& code)
 } // namespace
 
 Result<std::unique_ptr<llvm::Module>> emitModule(llvm::LLVMContext& context, const CpuTarget& target,
-                                                 const ir::LoopNest& nest, std::size_t phase, const std::string& symbol)
+                                                 const ir::LoopNest& nest, std::size_t phase, const std::string& symbol,
+                                                 const ir::PrintedNest* printed)
 {
     auto module = std::make_unique<llvm::Module>("lathe", context);
     module->setTargetTriple(target.triple);
     module->setDataLayout(target.machine->createDataLayout());
     module->setPICLevel(llvm::PICLevel::BigPIC);
-    LATHE_TRY(emitPhase(*module, nest, phase, symbol, target));
+    LATHE_TRY(emitPhase(*module, nest, phase, symbol, target, printed));
     LATHE_TRY(optimize(*module, target));
     return module;
 }
 
 Result<MachineCode> compilePhase(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase,
-                                 const std::string& symbol, CodeFormat format)
+                                 const std::string& symbol, CodeFormat format, const ir::PrintedNest* printed)
 {
     const auto compile = [&](bool schedules) -> Result<MachineCode> {
         llvm::LLVMContext context;
-        LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module, emitModule(context, target, nest, phase, symbol));
+        LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module,
+                         emitModule(context, target, nest, phase, symbol, printed));
         return generate(*module, target, format, schedules);
     };
     // Cores that do not run out of order need LLVM's scheduler.

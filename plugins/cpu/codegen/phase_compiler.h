@@ -14,15 +14,16 @@ class Module;
 
 namespace lathe::cpu {
 
-/// The module of one phase after the short pass pipeline.
+/// The module of one phase after the short pass pipeline. `printed` as of emitPhase().
 Result<std::unique_ptr<llvm::Module>> emitModule(llvm::LLVMContext& context, const CpuTarget& target,
-                                                 const ir::LoopNest& nest, std::size_t phase,
-                                                 const std::string& symbol);
+                                                 const ir::LoopNest& nest, std::size_t phase, const std::string& symbol,
+                                                 const ir::PrintedNest* printed = nullptr);
 
 /// Instructions stay in the order in which they were emitted, and go through LLVM's scheduler where that spills fewer
 /// vectors; cores that do not run out of order are served the other way round. Errors: those of emitPhase and generate.
 Result<MachineCode> compilePhase(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase,
-                                 const std::string& symbol, CodeFormat format);
+                                 const std::string& symbol, CodeFormat format,
+                                 const ir::PrintedNest* printed = nullptr);
 
 /// Objects of phases by what they do: candidates of one task often share all but one (winograd's transforms), and
 /// different genomes often mean the same code. Symbols are made from the key, so that kernels share the code itself.

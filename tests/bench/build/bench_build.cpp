@@ -117,13 +117,13 @@ Result<> writePrograms(const std::vector<Trial>& trials, const std::string& targ
     for (const Trial& trial : trials) {
         LATHE_TRY_ASSIGN(const schedule::LoweredKernel kernel, lowered(trial, 0));
         LATHE_TRY_ASSIGN(const auto generator, cpu::CpuCodegen::create(parsed));
-        const auto text = generator->listing(kernel, backend::Listing::Assembly);
+        const auto text = generator->listing(kernel, "assembly");
         const auto artifact = generator->build({&kernel, 1});
         if (!text || !artifact) {
             out << trial.id << " " << (text ? artifact.error() : text.error()).message << "\n";
             continue;
         }
-        out << trial.id << " " << contentHash(*text).hex() << " " << artifact->kernels[0].info.vectorSpills << " "
+        out << trial.id << " " << contentHash(text->text).hex() << " " << artifact->kernels[0].info.vectorSpills << " "
             << artifact->kernels[0].info.codeBytes << "\n";
     }
     return {};

@@ -80,9 +80,9 @@ void prepare(Bench& bench, backend::Codegen& codegen, bool list, bool ir)
         bench.tensors.push_back(values);
     }
     if (list)
-        fmt::print("{}\n", require(codegen.listing(bench.kernel, backend::Listing::Assembly)));
+        fmt::print("{}\n", require(codegen.listing(bench.kernel, "assembly")).text);
     if (ir)
-        fmt::print("{}\n", require(codegen.listing(bench.kernel, backend::Listing::LlvmIr)));
+        fmt::print("{}\n", require(codegen.listing(bench.kernel, "ir")).text);
     constexpr double kSlice = 4e-3;
     bench.timeOnce();
     const double once = bench.flop / (bench.timeOnce() * 1e9);

@@ -118,8 +118,8 @@ int main(int argc, char** argv)
         if (nest == name)
             fmt::print("{}\n", ir::print(kernel->nest));
         if (list == name)
-            fmt::print("{}\n", codegen->listing(*kernel, backend::Listing::Assembly).has_value()
-                                   ? *codegen->listing(*kernel, backend::Listing::Assembly)
+            fmt::print("{}\n", codegen->listing(*kernel, "assembly").has_value()
+                                   ? codegen->listing(*kernel, "assembly")->text
                                    : "");
         const std::int64_t out = layer.size / layer.stride;
         const double flop = 2.0

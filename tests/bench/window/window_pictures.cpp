@@ -14,6 +14,8 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QProcess>
+#include <QTabWidget>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTimer>
 
@@ -74,10 +76,30 @@ public:
             if (!keep(*m_window, QLatin1String(page.id)))
                 return false;
         }
-        return takeDialogs();
+        return takeRecord() && takeDialogs();
     }
 
 private:
+    /// A trial, with each of its tabs: code is compiled for some.
+    bool takeRecord()
+    {
+        if (auto* go = m_window->findChild<QAction*>(QStringLiteral("page.records")))
+            go->trigger();
+        auto* table = test::find<QTableView>(m_window.get(), "recordTable");
+        auto* tabs = test::find<QTabWidget>(m_window.get(), "recordTabs");
+        QTest::qWait(500);
+        table->setCurrentIndex(table->model()->index(0, 0));
+        QTest::qWait(500);
+        for (int tab = 0; tab < tabs->count(); ++tab) {
+            tabs->setCurrentIndex(tab);
+            QTest::qWait(1500);
+            if (!keep(*m_window, QStringLiteral("record_") + tabs->currentWidget()->objectName()))
+                return false;
+        }
+        tabs->setCurrentIndex(0);
+        return true;
+    }
+
     bool takeDialogs()
     {
         for (QAction* action : m_window->findChild<ui::ActionCatalog*>()->all()) {

@@ -139,7 +139,7 @@ void TestCpuCodegen::linkingChangesNoSetting()
     const auto listings = [&] {
         std::vector<std::string> all;
         for (const schedule::LoweredKernel& kernel : kernels)
-            all.push_back(*codegenFor()->listing(kernel, backend::Listing::Assembly));
+            all.push_back(codegenFor()->listing(kernel, "assembly")->text);
         return all;
     };
     const std::vector<std::string> before = listings();
@@ -248,9 +248,9 @@ void TestCpuCodegen::registerTilesLeaveNoStackBehind()
     const auto codegen = codegenFor("cpu -mtriple=x86_64-linux-gnu -mcpu=znver4");
     QVERIFY(codegen);
     const schedule::LoweredKernel kernel = matmul(28, 64, 64, 14, 32);
-    const Result<std::string> ir = codegen->listing(kernel, backend::Listing::LlvmIr);
+    const Result<backend::Listing> ir = codegen->listing(kernel, "ir");
     QVERIFY(ir);
-    QVERIFY(ir->find("alloca") == std::string::npos);
+    QVERIFY(ir->text.find("alloca") == std::string::npos);
     const Result<backend::Artifact> artifact = codegen->build({&kernel, 1});
     QVERIFY(artifact);
     QCOMPARE(artifact->kernels[0].info.vectorSpills, std::int64_t{0});
@@ -272,14 +272,14 @@ void TestCpuCodegen::listingsShowVectorsAndAssembly()
     const auto codegen = codegenFor("cpu -mtriple=x86_64-linux-gnu -mcpu=haswell");
     QVERIFY(codegen);
     const schedule::LoweredKernel kernel = matmul(8, 32, 8, 4, 16);
-    const Result<std::string> ir = codegen->listing(kernel, backend::Listing::LlvmIr);
+    const Result<backend::Listing> ir = codegen->listing(kernel, "ir");
     QVERIFY(ir);
-    QVERIFY(ir->find("<8 x float>") != std::string::npos);
-    const Result<std::string> assembly = codegen->listing(kernel, backend::Listing::Assembly);
+    QVERIFY(ir->text.find("<8 x float>") != std::string::npos);
+    const Result<backend::Listing> assembly = codegen->listing(kernel, "assembly");
     QVERIFY(assembly);
-    QVERIFY(assembly->find("vfmadd231ps") != std::string::npos);
-    QVERIFY(assembly->find("ymm") != std::string::npos);
-    const Result<std::string> source = codegen->listing(kernel, backend::Listing::Source);
+    QVERIFY(assembly->text.find("vfmadd231ps") != std::string::npos);
+    QVERIFY(assembly->text.find("ymm") != std::string::npos);
+    const Result<backend::Listing> source = codegen->listing(kernel, "source");
     QVERIFY(!source);
     QVERIFY(source.error().code == Errc::Unsupported);
 }
@@ -289,9 +289,9 @@ void TestCpuCodegen::aarch64Compiles()
     const auto codegen = codegenFor("cpu -mtriple=aarch64-linux-gnu -mcpu=cortex-a72");
     QVERIFY(codegen);
     const schedule::LoweredKernel kernel = matmul(8, 32, 8, 4, 16);
-    const Result<std::string> assembly = codegen->listing(kernel, backend::Listing::Assembly);
+    const Result<backend::Listing> assembly = codegen->listing(kernel, "assembly");
     QVERIFY2(assembly, assembly ? "" : assembly.error().message.c_str());
-    QVERIFY(assembly->find("fmla") != std::string::npos);
+    QVERIFY(assembly->text.find("fmla") != std::string::npos);
     const Result<backend::Artifact> artifact = codegen->build({&kernel, 1});
     QVERIFY(artifact);
     QVERIFY(dynamicSymbols(artifact->bytes).undefined.empty());
@@ -352,11 +352,11 @@ void TestCpuCodegen::aRegisterBufferThatStaysInMemoryShows()
 void TestCpuCodegen::sumsKeepTheirOrder()
 {
     const schedule::LoweredKernel kernel = matmul(8, 32, 8, 4, 16);
-    const Result<std::string> ir = m_codegen->listing(kernel, backend::Listing::LlvmIr);
+    const Result<backend::Listing> ir = m_codegen->listing(kernel, "ir");
     QVERIFY(ir);
-    QVERIFY(ir->find("contract") != std::string::npos);
+    QVERIFY(ir->text.find("contract") != std::string::npos);
     for (const char* flag : {"reassoc", "fast", "nnan", "ninf", "arcp", "afn"})
-        QVERIFY2(ir->find(std::string(" ") + flag + " ") == std::string::npos, flag);
+        QVERIFY2(ir->text.find(std::string(" ") + flag + " ") == std::string::npos, flag);
 }
 
 void TestCpuCodegen::aLibraryHoldsSectionsAndExportsNamesAlone()

@@ -73,9 +73,10 @@ std::string TestStateKernels::listingOf(const compute::DagPtr& dag, const std::v
     const auto kernel = schedule::lower(*std::move(state), {});
     if (!kernel)
         return {};
-    const auto text = m_codegen->listing(*kernel, backend::Listing::Assembly);
-    if (!text)
+    const auto listing = m_codegen->listing(*kernel, "assembly");
+    if (!listing)
         return {};
+    const std::string* text = &listing->text;
     std::string code;
     for (std::size_t at = 0; at < text->size();) {
         const std::size_t end = std::min(text->find('\n', at), text->size());
