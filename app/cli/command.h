@@ -47,6 +47,7 @@ void addReplay(CLI::App& app, Action& run);
 void addGain(CLI::App& app, Action& run);
 void addReport(CLI::App& app, Action& run);
 void addRoofline(CLI::App& app, Action& run);
+void addWeights(CLI::App& app, Action& run);
 void addHeadStart(CLI::App& app, Action& run);
 void addZoo(CLI::App& app, Action& run);
 void addDevices(CLI::App& app, Action& run);

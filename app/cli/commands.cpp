@@ -24,6 +24,7 @@ void addCommands(CLI::App& app, Action& run)
     addGain(app, run);
     addReport(app, run);
     addRoofline(app, run);
+    addWeights(app, run);
     addHeadStart(app, run);
     addZoo(app, run);
     addDevices(app, run);

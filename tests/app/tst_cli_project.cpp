@@ -49,6 +49,30 @@ private slots:
         QCOMPARE(m_live.last()["trials"].toInt(), 40);
     }
 
+    void weightsAreListedAndSaved()
+    {
+        const Output listed = cli({"weights", "zoo:mlp", "--target", "sim", "--json"});
+        QVERIFY2(listed.code == 0, listed.err);
+        const QJsonArray weights = QJsonDocument::fromJson(listed.out).object()["weights"].toArray();
+        QVERIFY(weights.size() >= 3);
+        const QJsonObject first = weights.first().toObject();
+        QCOMPARE(first["name"].toString(), QStringLiteral("fc1_weight"));
+        QCOMPARE(first["shape"].toArray(), (QJsonArray{128, 784}));
+        QCOMPARE(first["count"].toInt(), 128 * 784);
+        QCOMPARE(first["nans"].toInt(), 0);
+        QVERIFY(first["min"].toDouble() < first["mean"].toDouble()
+                && first["mean"].toDouble() < first["max"].toDouble());
+        const Output table = cli({"weights", "zoo:mlp", "--target", "sim"});
+        QVERIFY2(table.code == 0 && table.out.contains("fc1_weight") && table.out.contains("128x784"), table.out);
+        const Output saved = cli({"weights", "zoo:mlp", "--target", "sim", "--save", "fc1_weight=w.npy"});
+        QVERIFY2(saved.code == 0, saved.err);
+        QFile file(m_dir.filePath("w.npy"));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(file.size(), qint64{128 + 128 * 784 * 4});
+        const Output wrong = cli({"weights", "zoo:mlp", "--target", "sim", "--save", "nothing=w.npy"});
+        QVERIFY(wrong.code != 0 && wrong.err.contains("nothing=w.npy"));
+    }
+
     void aReplayPrintsWhatTunePrinted()
     {
         const Output replayed = cli({"replay", "p.lathe", "--speed", "1000000", "--json"});
@@ -114,8 +138,9 @@ private slots:
     {
         const Output page = cli({"--man-page"});
         QVERIFY2(page.code == 0 && page.out.startsWith(".TH LATHE"), page.err);
-        for (const char* command : {"tasks", "tune", "compile", "run", "bench", "verify", "records list", "compare",
-                                    "gate", "budget", "replay", "gain", "report", "roofline", "zoo export", "devices"})
+        for (const char* command :
+             {"tasks", "tune", "compile", "run", "bench", "verify", "records list", "compare", "gate", "budget",
+              "replay", "gain", "report", "roofline", "weights", "zoo export", "devices"})
             QVERIFY2(page.out.contains(QByteArray("\n.SS ") + command + '\n'), command);
         QVERIFY(!page.out.contains("man\\-page")); // for packages alone
         QProcess groff;

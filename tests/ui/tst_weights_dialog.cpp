@@ -10,6 +10,7 @@
 #include "ui/pages/network_page.h"
 #include "ui/pages/properties_page.h"
 #include "ui/pages/tasks_page.h"
+#include "ui/views/graph_view.h"
 #include "ui/views/histogram_view.h"
 #include "ui/views/value_grid.h"
 
@@ -20,9 +21,11 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QSemaphore>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
+#include <QToolButton>
 #include <QTreeWidget>
 #include <QtTest>
 
@@ -161,6 +164,35 @@ private slots:
         QTRY_VERIFY(alive.isNull());
     }
 
+    void statisticsAreStopped()
+    {
+        // A constant that is made while it is looked at, for as long as the test wants.
+        QSemaphore go;
+        auto model = std::make_shared<session::LoadedModel>();
+        model->graph.addConstant("slow", DType::I8, {4},
+                                 graph::makeConstLater(4, 0, [&go]() -> Result<std::vector<std::byte>> {
+                                     go.acquire();
+                                     return std::vector<std::byte>(4, std::byte{7});
+                                 }));
+        auto graph = std::make_shared<session::GraphView>();
+        session::NodeView node;
+        node.inputs = {{"slow", "int8", {4}, {}, 0}};
+        graph->nodes.push_back(node);
+        ui::WeightsDialog dialog(graph, std::make_shared<session::Weights>(model), nullptr);
+        dialog.setAttribute(Qt::WA_DeleteOnClose, false);
+        dialog.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+        auto* stop = find<QPushButton>(&dialog, "weightsStop");
+        QTRY_VERIFY(stop->isVisible());
+        QTest::mouseClick(stop, Qt::LeftButton);
+        go.release(100);
+        QTRY_COMPARE(find<QLabel>(&dialog, "weightsState")->text(), QStringLiteral("The statistics were stopped."));
+        QCOMPARE(find<QLabel>(&dialog, "weightsMin")->text(), QStringLiteral("…"));
+        QTest::mouseClick(stop, Qt::LeftButton); // and begun anew
+        QTRY_COMPARE(find<QLabel>(&dialog, "weightsMin")->text(), QStringLiteral("7"));
+        QVERIFY(!stop->isVisible());
+    }
+
     void aNodeLeadsToItsWeights()
     {
 
@@ -207,6 +239,17 @@ private slots:
         QVERIFY(
             find<QComboBox>(dialog, "weightsChoice")->currentText().startsWith(QString::fromStdString(weight.name)));
         QTRY_VERIFY(find<QLabel>(dialog, "weightsMean")->text() != QStringLiteral("…"));
+        // The way through the whole network, in words.
+        auto* drawn = find<ui::GraphView>(&network, "graphView");
+        auto* way = find<QLabel>(&network, "graphWay");
+        drawn->showWay(0, static_cast<int>(graph->nodes.size()) - 1);
+        QVERIFY2(way->text().contains(QStringLiteral("1 path, %1 edges long, through %2 nodes")
+                                          .arg(graph->nodes.size() - 1)
+                                          .arg(graph->nodes.size())),
+                 qPrintable(way->text()));
+        QVERIFY(!way->parentWidget()->isHidden());
+        find<QToolButton>(&network, "graphWayHide")->click();
+        QVERIFY(way->parentWidget()->isHidden());
         // Another one of the same network is shown in the same dialog.
         emit tree->itemActivated(item->child(0), 0); // an input is no weight
         QCOMPARE(properties.findChildren<ui::WeightsDialog*>().size(), 1);

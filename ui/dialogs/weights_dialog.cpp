@@ -233,6 +233,7 @@ void WeightsDialog::readStatistics()
 {
     m_counting.drop();
     m_statistics = nullptr;
+    m_state->clear();
     for (QLabel* figure : m_figures)
         figure->setText(QStringLiteral("…"));
     m_histogram->setCounts({}, 0, 0);

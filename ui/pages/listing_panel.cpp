@@ -143,8 +143,12 @@ void ListingPanel::setListing(session::Listing listing)
         std::max(0, static_cast<int>(lines.indexOf(QStringLiteral("phase 0"))))); // past the buffers
     setSides();
     const auto hot = std::ranges::find(m_listing.marks, session::LineMark::HotLoop, &session::MarkedLines::mark);
+    const auto first = std::ranges::find_if(m_listing.statements,
+                                            [](std::int32_t statement) { return statement >= 0; });
     if (hot != m_listing.marks.end())
         m_code->showLine(hot->first);
+    else if (first != m_listing.statements.end()) // past what every text of its kind begins with
+        m_code->showLine(static_cast<int>(first - m_listing.statements.begin()));
 }
 
 void ListingPanel::setSides()
@@ -160,9 +164,7 @@ void ListingPanel::setSides()
             sides.push_back({mark.first, mark.last, seriesColor(6), tr("Reload: a register is read from the stack")});
     }
     m_code->setSides(std::move(sides));
-    const QString text = facts();
-    m_facts->setText(text);
-    m_facts->setVisible(!text.isEmpty());
+    m_facts->setText(facts());
     m_larger->setEnabled(!m_listing.text.empty());
     m_hot->setVisible(std::ranges::find(m_listing.marks, session::LineMark::HotLoop, &session::MarkedLines::mark)
                       != m_listing.marks.end());

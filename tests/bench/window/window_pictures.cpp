@@ -18,6 +18,7 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTimer>
+#include <QToolButton>
 
 #include <cstdio>
 
@@ -93,8 +94,14 @@ private:
         for (int tab = 0; tab < tabs->count(); ++tab) {
             tabs->setCurrentIndex(tab);
             QTest::qWait(1500);
-            if (!keep(*m_window, QStringLiteral("record_") + tabs->currentWidget()->objectName()))
+            const QString name = QStringLiteral("record_") + tabs->currentWidget()->objectName();
+            if (!keep(*m_window, name))
                 return false;
+            if (auto* larger = tabs->currentWidget()->findChild<QToolButton*>(QStringLiteral("listingLarger"))) {
+                larger->click();
+                if (!keepOthers(name))
+                    return false;
+            }
         }
         tabs->setCurrentIndex(0);
         return true;
