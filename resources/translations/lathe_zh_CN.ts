@@ -5272,6 +5272,18 @@
             <source>%1. Double-click to see the values.</source>
             <translation>%1。双击可查看数值。</translation>
         </message>
+        <message>
+            <source>%1 to %2, mean %3, zeros %4 %</source>
+            <translation>%1 到 %2，平均值 %3，零值 %4%</translation>
+        </message>
+        <message>
+            <source>, NaN or infinite: %1</source>
+            <translation>，NaN 或无穷：%1</translation>
+        </message>
+        <message>
+            <source>Values</source>
+            <translation>数值</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::QualityPanel</name>

@@ -113,8 +113,9 @@ PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent)
 
 void PropertiesPage::show(const Selection::Place& place)
 {
-    m_tree->clear();
     m_reading.drop(); // it is of another task
+    m_counting.dropAll(); // before the items that they fill are gone
+    m_tree->clear();
     m_best = m_algorithm = nullptr;
     m_constant = -1;
     m_weights->hide();
@@ -224,6 +225,36 @@ void PropertiesPage::addTensor(QTreeWidgetItem* parent, const QString& name, con
     item->setToolTip(1, tr("%1. Double-click to see the values.").arg(item->text(1)));
     if (m_constant < 0)
         m_constant = tensor.constant;
+    readStatistics(item, tensor);
+}
+
+/// A line below the weight, once they are there; of a large one when its values are looked at.
+void PropertiesPage::readStatistics(QTreeWidgetItem* item, const session::TensorView& tensor)
+{
+    constexpr std::int64_t kAtOnce = std::int64_t{1} << 24;
+    std::int64_t count = 1;
+    for (const std::int64_t extent : tensor.shape)
+        count *= extent;
+    if (count > kAtOnce)
+        return;
+    m_counting.run(
+        [weights = m_workspace.session()->weights(), constant = tensor.constant](const JobLink& link) {
+            return weights->statistics(constant, link.stopToken());
+        },
+        [item](const Result<std::shared_ptr<const session::WeightStatistics>>& read) {
+            if (!read)
+                return;
+            const session::WeightStatistics& s = **read;
+            const auto number = [](double value) { return QString::number(value, 'g', 4); };
+            const double zeros = s.count > 0 ? 100 * static_cast<double>(s.zeros) / static_cast<double>(s.count) : 0;
+            QString text = tr("%1 to %2, mean %3, zeros %4 %")
+                               .arg(number(s.min), number(s.max), number(s.mean), QString::number(zeros, 'f', 1));
+            if (const std::int64_t wrong = s.nans + s.infinities; wrong > 0)
+                text += tr(", NaN or infinite: %1").arg(wrong);
+            auto* line = new QTreeWidgetItem(item, {tr("Values"), text});
+            line->setToolTip(1, text);
+            item->setExpanded(true);
+        });
 }
 
 void PropertiesPage::showWeights(std::int32_t constant)

@@ -31,6 +31,7 @@ private:
     void addNode(int node);
     void addTensor(QTreeWidgetItem* parent, const QString& name, const session::TensorView& tensor,
                    const QString& layout);
+    void readStatistics(QTreeWidgetItem* item, const session::TensorView& tensor);
     void showWeights(std::int32_t constant);
     Workspace& m_workspace;
     QTreeWidget* m_tree = nullptr;
@@ -38,6 +39,7 @@ private:
     std::int32_t m_constant = -1; ///< the first of them
     JobLane m_jobs;
     Job m_reading; ///< of the task's schedule
+    JobLane m_counting; ///< of the node's weights
     int m_task = -1; ///< that of the two rows below
     QTreeWidgetItem* m_best = nullptr;
     QTreeWidgetItem* m_algorithm = nullptr;

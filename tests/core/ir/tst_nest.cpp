@@ -1,4 +1,5 @@
 #include "core/ir/interpret.h"
+#include "core/ir/print.h"
 #include "core/ir/scalar.h"
 #include "core/ir/scratch.h"
 #include "core/ir/verify.h"
@@ -48,6 +49,7 @@ class TestNest : public QObject
 
 private slots:
     void printIsStable();
+    void statementsKnowTheirLines();
     void partsShareAParallelLoop();
     void accessesOutOfBoundsAreNamed();
     void scratchIsNotKeptBetweenParts();
@@ -69,6 +71,31 @@ void TestNest::printIsStable()
                                                               "  parallel i (0, 10)\n"
                                                               "    tmp[0] = in[i]\n"
                                                               "    out[i] = (tmp[0] + 1f)\n"));
+}
+
+void TestNest::statementsKnowTheirLines()
+{
+    LoopNest nest = addOne();
+    nest.phases.push_back(makeFor(var("j"), 0, intImm(3), LoopKind::Serial, nest.phases[0])); // shared by both
+    const LoopNest own = withOwnStatements(nest);
+    const PrintedNest printed = printWithLines(own);
+    QCOMPARE(printed.text, print(nest));
+    const auto lines = QString::fromStdString(printed.text).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    QCOMPARE(printed.runs.size(), static_cast<std::size_t>(lines.size()));
+    QCOMPARE(printed.stores.size(), printed.runs.size());
+    const Stmt& first = own.phases[0];
+    const Stmt& second = own.phases[1]->body[0];
+    QVERIFY(first != second);
+    QCOMPARE(printed.lines.at(first.get()), 5);
+    QCOMPARE(printed.lines.at(own.phases[1].get()), 9);
+    QCOMPARE(printed.lines.at(second.get()), 10);
+    QCOMPARE(printed.lines.size(), std::size_t{7}); // blocks have none
+    for (const auto& [statement, line] : printed.lines)
+        QCOMPARE(printed.stores[static_cast<std::size_t>(line)], statement->kind == StmtKind::Store);
+    QCOMPARE(printed.runs[0], 0.0); // the kernel's name
+    QCOMPARE(printed.runs[5], 1.0);
+    QCOMPARE(printed.runs[6], 10.0);
+    QCOMPARE(printed.runs[11], 30.0); // within the second phase's loop
 }
 
 void TestNest::partsShareAParallelLoop()
