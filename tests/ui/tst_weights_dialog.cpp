@@ -227,10 +227,10 @@ private slots:
                 QStringLiteral("weight %1=float32 %2").arg(QString::fromStdString(weight.name), ui::shapeText(weight))),
             qPrintable(all));
         QVERIFY2(all.contains(QStringLiteral("Task=#%1").arg(node->task)), qPrintable(all));
-        QTreeWidgetItem* const row = tree->topLevelItem(0)->child(
+        QTreeWidgetItem* const held = tree->topLevelItem(0)->child(
             static_cast<int>(rows.indexOf(QRegularExpression(QStringLiteral("^weight .*")))));
-        QTRY_COMPARE(row->childCount(), 1);
-        QVERIFY2(row->child(0)->text(1).contains(QStringLiteral(", mean ")), qPrintable(row->child(0)->text(1)));
+        QTRY_COMPARE(held->childCount(), 1);
+        QVERIFY2(held->child(0)->text(1).contains(QStringLiteral(", mean ")), qPrintable(held->child(0)->text(1)));
         // The Tasks table has the same number.
         auto* table = find<QTableView>(&tasks, "taskTable");
         QStringList numbers;
