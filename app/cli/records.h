@@ -17,6 +17,8 @@ void addRecordNotes(CLI::App& records, Action& run); ///< note
 struct TrialFilterArguments
 {
     std::string task, state, stage, cause, text, order;
+    std::string target;
+    std::int64_t run = 0;
     double minMs = session::kUnknown, maxMs = session::kUnknown;
     bool noted = false, descending = false;
 

@@ -27,6 +27,8 @@ const std::map<std::string, session::TrialQuery::Order> kOrders = {
 void TrialFilterArguments::addTo(CLI::App& command)
 {
     command.add_option("--task", task, "Only this task (its name or key)");
+    command.add_option("--run", run, "Only trials of this run, by its number")->check(CLI::PositiveNumber);
+    command.add_option("--measured-for", target, "Only trials that were measured for this target");
     command.add_option("--state", state, "Only trials in this state: Ok, failed, or an error code such as RunTimeout")
         ->check([](const std::string& word) {
             return word == "failed" || errcFromString(word)
@@ -56,6 +58,8 @@ Result<session::TrialQuery> TrialFilterArguments::query(const session::TuningSes
             return makeError(Errc::NotFound,
                              fmt::format("the network has no task '{}': lathe-cli tasks lists them", task));
     }
+    query.run = run;
+    query.target = target;
     query.code = state;
     query.stage = stage;
     query.cause = cause;

@@ -40,6 +40,8 @@ struct TrialQuery
         Repeats ///< likewise
     };
     std::int32_t task = -1;
+    std::int64_t run = 0; ///< RunView::id; 0: any
+    std::string target; ///< that it was measured for
     std::string code; ///< Errc; "failed": every one but Ok
     std::string stage;
     std::string cause; ///< FailureView::cause
@@ -159,8 +161,12 @@ struct RunView
     std::string state;
     std::string options; ///< JSON
     double untunedMs = kUnknown;
-    std::vector<std::pair<double, double>> measured; ///< (at seconds, ms) of the whole network
-    deploy::EstimateParts measuredParts; ///< what was estimated beside the last of these
+    struct Measured
+    {
+        double atSeconds = 0, ms = kUnknown; ///< of the whole network
+        deploy::EstimateParts parts; ///< estimated beside it
+    };
+    std::vector<Measured> measured;
     struct Finals
     {
         double atSeconds = 0, seconds = 0; ///< their end, how long they took

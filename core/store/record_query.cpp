@@ -63,6 +63,10 @@ Result<Statement> selectRecords(const Database& db, std::string_view columns, co
         where("failure_cause(text) = ?", q.cause);
     if (q.session != 0)
         where("session = ?", q.session);
+    if (!q.target.empty())
+        // Records of older versions leave it to their run.
+        where("(target = ? OR (target = '' AND session IN (SELECT id FROM sessions WHERE target = ?)))", q.target,
+              q.target);
     if (std::isfinite(q.minNs))
         where("mean_ns >= ?", q.minNs);
     if (std::isfinite(q.maxNs))

@@ -33,6 +33,7 @@ struct RecordQuery
     std::string text; ///< part of alternative, sketch, note or a failure's text, or the first digits of a trial's id
     bool noted = false; ///< only those with a note
     std::int64_t session = 0; ///< 0: any
+    std::string target;
     double minNs = std::numeric_limits<double>::quiet_NaN(), maxNs = std::numeric_limits<double>::quiet_NaN();
     std::int64_t afterRow = 0; ///< only rows stored later than this one
     Order order = Order::Time;

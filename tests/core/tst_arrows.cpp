@@ -199,8 +199,7 @@ private slots:
         const QMap<QString, QString> rooms = {{"sqlite3.h", "core/store/"},
                                               {"xgboost/", "core/search/"},
                                               {"tbb/", "core/session/"},
-                                              {"oneapi/", "core/session/"},
-                                              {"QtCharts", "ui/views/"}};
+                                              {"oneapi/", "core/session/"}};
         check([&rooms](const Include& i) {
             for (auto room = rooms.begin(); room != rooms.end(); ++room)
                 if (i.what.startsWith(room.key()) && !i.file.startsWith(room.value()))

@@ -39,6 +39,9 @@ QStringList filterWords(const session::TrialQuery& query, const QString& task)
     };
     if (query.task >= 0)
         words << QStringLiteral("--task") << task;
+    if (query.run != 0)
+        words << QStringLiteral("--run") << QString::number(query.run);
+    text("--measured-for", query.target);
     text("--state", query.code);
     text("--stage", query.stage);
     text("--cause", query.cause);

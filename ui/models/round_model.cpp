@@ -120,8 +120,7 @@ void RoundModel::onOpened()
             }
             for (const auto& [at, rest] : stored->run.rests)
                 addPiece(at, rest);
-            for (const auto& [at, ms] : stored->run.measured)
-                m_measured.push_back({at, ms});
+            m_measured = std::move(stored->run.measured);
             std::vector<QList<double>> gains(static_cast<std::size_t>(m_workspace.tasks().rowCount()));
             for (const Round& round : m_rounds) {
                 if (round.task < 0 || static_cast<std::size_t>(round.task) >= gains.size()
@@ -219,7 +218,7 @@ void RoundModel::take(const std::vector<session::Event>& events)
             if (measured->untuned)
                 m_untunedMs = measured->ms;
             else
-                m_measured.push_back({event.atSeconds, measured->ms});
+                m_measured.push_back({event.atSeconds, measured->ms, measured->estimated});
         } else if (const auto* finals = std::get_if<session::FinalsEvent>(&event.what)) {
             m_finals.push_back({event.atSeconds, finals->afterMs});
             addPiece(event.atSeconds, finals->time);

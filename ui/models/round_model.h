@@ -61,10 +61,7 @@ public:
         double atSeconds = 0; ///< its end
         NamedNumbers activitySeconds;
     };
-    struct Measured
-    {
-        double atSeconds = 0, ms = 0;
-    };
+    using Measured = session::RunView::Measured;
 
     /// The one of a workspace; made when first asked for.
     static RoundModel& of(Workspace& workspace);

@@ -251,8 +251,8 @@ void Workspace::readHistory()
                 if (std::isfinite(run.untunedMs))
                     m_figures.untunedMs = run.untunedMs;
                 if (!run.measured.empty()) {
-                    m_figures.measuredMs = run.measured.back().second;
-                    m_figures.measuredParts = run.measuredParts;
+                    m_figures.measuredMs = run.measured.back().ms;
+                    m_figures.measuredParts = run.measured.back().parts;
                 }
             }
             m_figures.runSeconds = runs->back().activeSeconds;

@@ -8,7 +8,7 @@
 #include "core/schedule/step.h"
 #include "core/search/features.h"
 #include "core/session/exports/kernel_choices.h"
-#include "core/session/project/stored_events.h"
+#include "core/session/project/stored_runs.h"
 #include "core/session/project/stored_time.h"
 #include "core/store/record_reader.h"
 #include "core/support/json_fields.h"
@@ -112,6 +112,8 @@ Result<store::RecordQuery> ProjectHistory::storeQuery(const TrialQuery& query) c
             return makeError(Errc::InvalidArgument, say(Msg::NoTask, query.task));
         q.task = m_model->partition.tasks[static_cast<std::size_t>(query.task)].key;
     }
+    q.session = query.run;
+    q.target = query.target;
     q.code = query.code;
     q.stage = query.stage;
     q.cause = query.cause;
@@ -369,32 +371,9 @@ Result<std::vector<RunView>> ProjectHistory::runs()
     for (const store::SessionRow& row : sessions) {
         if (row.model != m_modelRow || row.target != m_model->target.text() || (m_front && row.id != m_front->run))
             continue;
-        RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {},
-                     {},     {}};
-        const double until = m_front ? m_front->seconds.load() : std::numeric_limits<double>::infinity();
-        view.activeSeconds = std::min(view.activeSeconds, until);
-        LATHE_TRY(m_reader.project().forEachEvent(
-            row.id, [&view, until](std::string_view kind, double at, std::string_view text) {
-                if (at > until)
-                    return;
-                const json event = json::parse(text, nullptr, false);
-                if (TimeSpent rest = kind == "done" ? timeSpentIn(partIn(event, "rest")) : TimeSpent();
-                    !rest.activities.empty())
-                    view.rests.emplace_back(at, std::move(rest));
-                if (kind == "verdict")
-                    view.verdict = verdictIn(event);
-                const double ms = numberIn(event, "ms"), seconds = numberIn(event, "seconds");
-                if (std::isnan(ms))
-                    return;
-                if (kind == "finals" && !std::isnan(seconds))
-                    view.finals.push_back({at, seconds, ms, finalsTimeIn(event)});
-                else if (kind == "untuned")
-                    view.untunedMs = ms;
-                else if (kind == "measured") {
-                    view.measured.emplace_back(at, ms);
-                    view.measuredParts = deploy::estimatePartsIn(partIn(event, "estimated_ms"));
-                }
-            }));
+        LATHE_TRY_ASSIGN(RunView view, runView(m_reader.project(), row,
+                                               m_front ? m_front->seconds.load()
+                                                       : std::numeric_limits<double>::infinity()));
         views.push_back(std::move(view));
     }
     return views;
