@@ -74,7 +74,7 @@ Result<> bench(const BenchArguments& a)
     const double sum = times.sumMs();
     print("{:<64} {:<10} {:>10} {:>7}\n", "function", "kind", "ms", "share");
     for (const wire::FunctionTime& row : times.functions)
-        print("{:<64} {:<10} {:>10.4f} {:>6.1f}%\n", row.name.substr(0, 64), row.kind, row.ms, 100 * row.ms / sum);
+        print("{:<64} {:<10} {:>10.4f} {:>5.1f} %\n", row.name.substr(0, 64), row.kind, row.ms, 100 * row.ms / sum);
     print("functions, each timed behind the one before it, and one call ({:.4f} ms): {:.3f} ms\n", times.callMs, sum);
     if (const double tasks = numberIn(estimated, "tasks"); std::isfinite(tasks))
         print("when it was exported: estimated {}\n", toText(deploy::estimatePartsIn(estimated)));

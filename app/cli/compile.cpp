@@ -25,7 +25,7 @@ std::string msWithUnit(double value)
 
 std::string percent(double share)
 {
-    return std::isfinite(share) ? fmt::format("{:.1f}%", 100 * share) : std::string("-");
+    return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : std::string("-");
 }
 
 void printFunctions(const std::vector<session::SubgraphReport>& subgraphs)

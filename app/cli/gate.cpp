@@ -72,14 +72,14 @@ Verdict judge(const GateArguments& a, double limit, const Comparison& c)
         return {
             "slower",
             fmt::format(
-                "the network got {:.1f}% slower ({:.4f} ms before, {:.4f} ms now), {:g}% are allowed; most of it in {}",
+                "the network got {:.1f} % slower ({:.4f} ms before, {:.4f} ms now), {:g} % are allowed; most of it in {}",
                 change, c.beforeMs, c.afterMs, limit, c.tasks.front().name)};
     return {};
 }
 
 std::string gateChange(double ratio)
 {
-    return std::isfinite(ratio) ? fmt::format("{:+.1f}%", 100 * (ratio - 1)) : std::string("-");
+    return std::isfinite(ratio) ? fmt::format("{:+.1f} %", 100 * (ratio - 1)) : std::string("-");
 }
 
 void printTable(const Standing& before, const Standing& after, const Comparison& c)
@@ -123,7 +123,7 @@ Result<> gate(const GateArguments& a)
     if (!verdict.sentence.empty())
         return makeError(Errc::Incompatible, verdict.sentence);
     if (!a.json)
-        cli::print("passed: {} of the sum, {:g}% are allowed\n", gateChange(c.afterMs / c.beforeMs), limit);
+        cli::print("passed: {} of the sum, {:g} % are allowed\n", gateChange(c.afterMs / c.beforeMs), limit);
     return {};
 }
 

@@ -75,14 +75,14 @@ Result<> showRoofline(const ModelArguments& model, bool asJson)
                   bound, "-", task.name);
             continue;
         }
-        print("{:>3} {:>9.4f} {:>9.1f} {:>7.1f}% {:>8.1f} {:>7} {:>9} {:>7.1f}%  {}{}\n", task.weight, task.bestMs,
+        print("{:>3} {:>9.4f} {:>9.1f} {:>6.1f} % {:>8.1f} {:>7} {:>9} {:>6.1f} %  {}{}\n", task.weight, task.bestMs,
               row.gflops, 100 * row.gflops / limits.gflops, row.gbytesPerS, row.level, bound, 100 * row.shareOfLimit,
               task.name, row.effective ? " (" + task.bestAlternative + ": effective figures)" : "");
         least += row.lowerBoundMs * task.weight;
         all += task.bestMs * task.weight;
     }
     if (all > 0)
-        print("tuned tasks together {:.3f} ms, {:.1f}% of the limit ({:.3f} ms); effective figures count the "
+        print("tuned tasks together {:.3f} ms, {:.1f} % of the limit ({:.3f} ms); effective figures count the "
               "operations of the direct algorithm, of which winograd needs fewer\n",
               all, 100 * least / all, least);
     return {};

@@ -202,7 +202,7 @@ void TuneOutput::printTable()
     print("{:>4} {:>3} {:>10} {:>8} {:>6} {:>7} {:>6}  {}\n", "ID", "x", "ms", "GFLOP/s", "share", "trials", "failed",
           "task");
     for (const auto& task : m_tasks)
-        print("{}{:>3} {:>3} {:>10} {:>8} {:>5}% {:>7} {:>6}  {}{}\n", task.id == m_next ? ">" : " ", task.id,
+        print("{}{:>3} {:>3} {:>10} {:>8} {:>4} % {:>7} {:>6}  {}{}\n", task.id == m_next ? ">" : " ", task.id,
               task.weight, number(task.bestMs, 4), number(task.gflops, 1),
               number(100 * task.bestMs * task.weight / total, 1), task.trials, task.errors, task.name,
               task.bestAlternative.empty() || task.bestAlternative == "direct" ? ""
