@@ -69,11 +69,9 @@ Verdict judge(const GateArguments& a, double limit, const Comparison& c)
                     c.lost.size(), c.tasks.size(), fmt::join(c.lost, "; "))};
     const double change = 100 * (c.afterMs / c.beforeMs - 1);
     if (change > limit)
-        return {
-            "slower",
-            fmt::format(
-                "the network got {:.1f} % slower ({:.4f} ms before, {:.4f} ms now), {:g} % are allowed; most of it in {}",
-                change, c.beforeMs, c.afterMs, limit, c.tasks.front().name)};
+        return {"slower", fmt::format("the network got {:.1f} % slower ({:.4f} ms before, {:.4f} ms now), {:g} % are "
+                                      "allowed; most of it in {}",
+                                      change, c.beforeMs, c.afterMs, limit, c.tasks.front().name)};
     return {};
 }
 

@@ -3140,6 +3140,10 @@
             <source>Measured in parts: %1 (tasks %2, chain %3, untuned functions %4, call %5)</source>
             <translation>各部分实测：%1（任务 %2，链 %3，未调优函数 %4，调用 %5）</translation>
         </message>
+        <message>
+            <source>%1 µs</source>
+            <translation>%1 微秒</translation>
+        </message>
     </context>
     <context>
         <name>ViewExport</name>
@@ -3194,6 +3198,30 @@
         <message>
             <source>there is nothing to see yet</source>
             <translation>还没有可显示的内容</translation>
+        </message>
+        <message>
+            <source>Zoom to &amp;fit</source>
+            <translation>缩放至全部(&amp;F)</translation>
+        </message>
+        <message>
+            <source>&amp;Copy</source>
+            <translation>复制(&amp;C)</translation>
+        </message>
+        <message>
+            <source>&amp;Copy picture</source>
+            <translation>复制图片(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Copy as C&amp;SV</source>
+            <translation>复制为 CSV(&amp;S)</translation>
+        </message>
+        <message>
+            <source>Sa&amp;ve this view…</source>
+            <translation>保存此视图(&amp;V)…</translation>
+        </message>
+        <message>
+            <source>Not saved</source>
+            <translation>未保存</translation>
         </message>
     </context>
     <context>
@@ -3270,6 +3298,22 @@
         <message>
             <source>Amount (%1)</source>
             <translation>数量（%1）</translation>
+        </message>
+        <message>
+            <source>Other</source>
+            <translation>其他</translation>
+        </message>
+        <message>
+            <source>First rounds (warm-up)</source>
+            <translation>首轮（预热）</translation>
+        </message>
+        <message>
+            <source>Every task&apos;s first round, before there was anything to choose by: %1 %2</source>
+            <translation>每个任务的首轮，此时尚无选择依据：%1 %2</translation>
+        </message>
+        <message>
+            <source>%1: %2 %3 (%4 %)</source>
+            <translation>%1：%2 %3（%4 %）</translation>
         </message>
     </context>
     <context>
@@ -3675,6 +3719,22 @@
         <message>
             <source>data %1 s old</source>
             <translation>数据 %1 秒前</translation>
+        </message>
+        <message>
+            <source>Logarithmic axis of latency</source>
+            <translation>延迟采用对数坐标轴</translation>
+        </message>
+        <message>
+            <source>Add &amp;run or project</source>
+            <translation>添加运行或项目(&amp;R)</translation>
+        </message>
+        <message>
+            <source>Show other runs beside this one, of this project and of others</source>
+            <translation>在此运行旁边显示本项目及其他项目的运行</translation>
+        </message>
+        <message>
+            <source>Re&amp;move it</source>
+            <translation>移除它(&amp;M)</translation>
         </message>
     </context>
     <context>
@@ -4610,28 +4670,8 @@
             <translation>延迟随时间的变化</translation>
         </message>
         <message>
-            <source>estimated %1 ms</source>
-            <translation>估计 %1 毫秒</translation>
-        </message>
-        <message>
-            <source>estimated %1 to %2 ms, since some tasks have no valid program yet</source>
-            <translation>估计 %1 至 %2 毫秒，因为部分任务还没有有效程序</translation>
-        </message>
-        <message>
-            <source>measured %1 ms</source>
-            <translation>实测 %1 毫秒</translation>
-        </message>
-        <message>
-            <source>untuned %1 ms</source>
-            <translation>未调优 %1 毫秒</translation>
-        </message>
-        <message>
             <source>Nothing measured yet</source>
             <translation>尚未测量</translation>
-        </message>
-        <message>
-            <source>%1 after %2 s</source>
-            <translation>%1，经过 %2 秒</translation>
         </message>
         <message>
             <source>&amp;Copy as image</source>
@@ -4664,6 +4704,94 @@
         <message>
             <source>sum of tasks</source>
             <translation>任务之和</translation>
+        </message>
+        <message>
+            <source>chain</source>
+            <translation>衔接</translation>
+        </message>
+        <message>
+            <source>call</source>
+            <translation>调用</translation>
+        </message>
+        <message>
+            <source>tasks</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>untuned functions</source>
+            <translation>未调优的函数</translation>
+        </message>
+        <message>
+            <source>%1, measured</source>
+            <translation>%1，实测</translation>
+        </message>
+        <message>
+            <source>%1 s</source>
+            <translation>%1 秒</translation>
+        </message>
+        <message>
+            <source>1 trial</source>
+            <translation>1 次试验</translation>
+        </message>
+        <message>
+            <source>%1 trials</source>
+            <translation>%1 次试验</translation>
+        </message>
+        <message>
+            <source>%1 more</source>
+            <translation>另外 %1 项</translation>
+        </message>
+        <message>
+            <source>Latency (µs)</source>
+            <translation>延迟（微秒）</translation>
+        </message>
+        <message>
+            <source>Show it &amp;alone</source>
+            <translation>只显示它(&amp;A)</translation>
+        </message>
+        <message>
+            <source>&amp;Hide it</source>
+            <translation>隐藏它(&amp;H)</translation>
+        </message>
+        <message>
+            <source>&amp;Lines</source>
+            <translation>曲线(&amp;L)</translation>
+        </message>
+        <message>
+            <source>&amp;Show all</source>
+            <translation>全部显示(&amp;S)</translation>
+        </message>
+        <message>
+            <source>Lo&amp;garithmic</source>
+            <translation>对数(&amp;G)</translation>
+        </message>
+        <message>
+            <source>Copy these &amp;values</source>
+            <translation>复制这些数值(&amp;V)</translation>
+        </message>
+        <message>
+            <source>estimated %1</source>
+            <translation>估计 %1</translation>
+        </message>
+        <message>
+            <source>estimated %1, since some tasks have no valid program yet</source>
+            <translation>估计 %1，因为部分任务还没有有效程序</translation>
+        </message>
+        <message>
+            <source>measured %1</source>
+            <translation>实测 %1</translation>
+        </message>
+        <message>
+            <source>untuned %1</source>
+            <translation>未调优 %1</translation>
+        </message>
+        <message>
+            <source>%1 after %2</source>
+            <translation>%1，历时 %2</translation>
+        </message>
+        <message>
+            <source>, </source>
+            <translation>，</translation>
         </message>
     </context>
     <context>
@@ -5888,6 +6016,34 @@
         <message>
             <source>1 record</source>
             <translation>1 条记录</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>Target</source>
+            <translation>目标</translation>
+        </message>
+        <message>
+            <source>all runs</source>
+            <translation>所有运行</translation>
+        </message>
+        <message>
+            <source>all targets</source>
+            <translation>所有目标</translation>
+        </message>
+        <message>
+            <source>run %1, %2</source>
+            <translation>运行 %1，%2</translation>
+        </message>
+        <message>
+            <source>Show the trials of this &amp;run</source>
+            <translation>显示此运行的试验(&amp;R)</translation>
+        </message>
+        <message>
+            <source>Show the &amp;trial</source>
+            <translation>显示该试验(&amp;T)</translation>
         </message>
     </context>
     <context>
@@ -7863,6 +8019,100 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
         <message>
             <source>Open in a window of its own</source>
             <translation>在独立窗口中打开</translation>
+        </message>
+    </context>
+    <context>
+        <name>ChartLegend</name>
+        <message>
+            <source>%1 more</source>
+            <translation>另外 %1 项</translation>
+        </message>
+        <message>
+            <source>The other lines</source>
+            <translation>其他曲线</translation>
+        </message>
+        <message>
+            <source>%1
+A click hides or shows it, a double click shows it alone</source>
+            <translation>%1
+单击隐藏或显示，双击只显示它</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::OverlayMenu</name>
+        <message>
+            <source>Add &amp;run or project</source>
+            <translation>添加运行或项目(&amp;R)</translation>
+        </message>
+        <message>
+            <source>Runs of this project</source>
+            <translation>本项目的运行</translation>
+        </message>
+        <message>
+            <source>Reading …</source>
+            <translation>正在读取…</translation>
+        </message>
+        <message>
+            <source>Project &amp;file…</source>
+            <translation>项目文件(&amp;F)…</translation>
+        </message>
+        <message>
+            <source>Shown</source>
+            <translation>已显示</translation>
+        </message>
+        <message>
+            <source>Remove &amp;all</source>
+            <translation>全部移除(&amp;A)</translation>
+        </message>
+        <message>
+            <source>No network is open</source>
+            <translation>没有打开的网络</translation>
+        </message>
+        <message>
+            <source>run %1, %2, %3</source>
+            <translation>运行 %1，%2，%3</translation>
+        </message>
+        <message>
+            <source>There are no others</source>
+            <translation>没有其他运行</translation>
+        </message>
+        <message>
+            <source>Latest runs of other projects</source>
+            <translation>其他项目的最近一次运行</translation>
+        </message>
+        <message>
+            <source>Add the latest run of a project</source>
+            <translation>添加某个项目最近一次的运行</translation>
+        </message>
+        <message>
+            <source>Lathe projects (*.lathe)</source>
+            <translation>Lathe 项目 (*.lathe)</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::RunOverlays</name>
+        <message>
+            <source>%1, run %2</source>
+            <translation>%1，运行 %2</translation>
+        </message>
+    </context>
+    <context>
+        <name>TaskActions</name>
+        <message>
+            <source>Select the tas&amp;k</source>
+            <translation>选中此任务(&amp;K)</translation>
+        </message>
+        <message>
+            <source>Show its &amp;trials</source>
+            <translation>显示其试验(&amp;T)</translation>
+        </message>
+        <message>
+            <source>Show its &amp;failed trials</source>
+            <translation>显示其失败的试验(&amp;F)</translation>
+        </message>
+        <message>
+            <source>Copy its &amp;name</source>
+            <translation>复制其名称(&amp;N)</translation>
         </message>
     </context>
 </TS>

@@ -208,8 +208,8 @@ private slots:
         });
     }
 
-    /// A project may come from anybody, and XGBoost's own readers crash on bytes that are not theirs: what is stored of a
-    /// cost model is for others to read.
+    /// A project may come from anybody, and XGBoost's own readers crash on bytes that are not theirs: what is stored of
+    /// a cost model is for others to read.
     void noStoredBytesReachTheReaderOfAnotherLibrary()
     {
         int files = 0;

@@ -4,6 +4,7 @@
 #include "ui/views/code_syntax.h"
 #include "ui/views/code_view.h"
 
+#include <QLabel>
 #include <QLineEdit>
 #include <QScrollBar>
 #include <QSignalSpy>

@@ -4,7 +4,6 @@
 #include "ui/views/scatter_view.h"
 #include "ui/views/zoomable.h"
 
-#include <QAbstractScrollArea>
 #include <QAction>
 #include <QTabWidget>
 #include <QTemporaryDir>
@@ -52,11 +51,15 @@ private slots:
         chart.setCurves(curvesUntil(100));
         const double all = lastSecond(chart);
         // A rectangle, drawn with the mouse.
-        auto* const view = find<QAbstractScrollArea>(&chart, "latencyChartView");
-        QTest::mousePress(view->viewport(), Qt::LeftButton, {}, {200, 150});
-        QTest::mouseMove(view->viewport(), {250, 200});
-        QTest::mouseMove(view->viewport(), {300, 250});
-        QTest::mouseRelease(view->viewport(), Qt::LeftButton, {}, {300, 250});
+        const auto drag = [&chart](QPoint to) {
+            QMouseEvent move(QEvent::MouseMove, to, chart.mapToGlobal(to), Qt::NoButton, Qt::LeftButton,
+                             Qt::NoModifier);
+            QApplication::sendEvent(&chart, &move);
+        };
+        QTest::mousePress(&chart, Qt::LeftButton, {}, {200, 150});
+        drag({250, 200});
+        drag({300, 250});
+        QTest::mouseRelease(&chart, Qt::LeftButton, {}, {300, 250});
         QVERIFY(chart.isZoomed());
         const double zoomed = lastSecond(chart);
         QVERIFY(zoomed < all);
@@ -65,9 +68,16 @@ private slots:
         chart.setLogarithmic(true);
         QCOMPARE(lastSecond(chart), zoomed);
         QVERIFY(chart.isZoomed());
-        QTest::mouseDClick(view->viewport(), Qt::LeftButton, {}, {300, 200});
+        QTest::mouseDClick(&chart, Qt::LeftButton, {}, {300, 200});
         QVERIFY(!chart.isZoomed());
         QVERIFY(lastSecond(chart) > 500);
+        const QPointF pointer = chart.plotArea().center();
+        QWheelEvent wheel(pointer, chart.mapToGlobal(pointer), {}, {0, 120}, Qt::NoButton, Qt::NoModifier,
+                          Qt::NoScrollPhase, false);
+        QApplication::sendEvent(&chart, &wheel);
+        QVERIFY(chart.isZoomed());
+        QTest::keyClick(&chart, Qt::Key_0);
+        QVERIFY(!chart.isZoomed());
         QTest::keyClick(&chart, Qt::Key_Plus);
         QVERIFY(chart.isZoomed());
         QTest::keyClick(&chart, Qt::Key_0);

@@ -208,7 +208,7 @@ void RecordModel::fetch()
                 QString tip = coreLine(row.text, row.about);
                 if (failed)
                     tip += QStringLiteral("\n\n") + errorAdvice(QString::fromStdString(row.code)).advice;
-                m_shown.insert(row.row, new Shown{texts(row, m_taskNames), row.task, failed, tip,
+                m_shown.insert(row.row, new Shown{texts(row, m_taskNames), row.task, row.run, failed, tip,
                                                   QString::fromStdString(row.trial), QString::fromStdString(row.note)});
             }
             // The rows may have moved since.
@@ -274,8 +274,8 @@ QVariant RecordModel::data(const QModelIndex& index, int role) const
         const bool number = index.column() == LatencyColumn || index.column() == PredictedColumn;
         return QVariant::fromValue((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     }
-    if (role != Qt::DisplayRole && role != TaskIdRole && role != Qt::ToolTipRole && role != Qt::ForegroundRole
-        && role != TrialIdRole && role != NoteRole && role != FailedRole)
+    if (role != Qt::DisplayRole && role != TaskIdRole && role != RunIdRole && role != Qt::ToolTipRole
+        && role != Qt::ForegroundRole && role != TrialIdRole && role != NoteRole && role != FailedRole)
         return {};
     const Shown* shown = m_shown.object(row);
     if (shown == nullptr) {
@@ -286,6 +286,7 @@ QVariant RecordModel::data(const QModelIndex& index, int role) const
     switch (role) {
     case Qt::DisplayRole: return shown->cells[static_cast<std::size_t>(index.column())];
     case TaskIdRole: return shown->task;
+    case RunIdRole: return shown->run;
     case TrialIdRole: return shown->trial;
     case NoteRole: return shown->note;
     case FailedRole: return shown->failed;

@@ -42,6 +42,7 @@ public:
     enum Role
     {
         RowIdRole = Qt::UserRole, ///< of the project, known for every row
+        RunIdRole, ///< 0: none, or not read yet
         TaskIdRole, ///< -1: none, or not read yet
         TrialIdRole, ///< whole; empty: not read yet
         NoteRole, ///< whole
@@ -90,6 +91,7 @@ private:
     {
         std::array<QString, ColumnCount> cells;
         int task = -1;
+        qint64 run = 0;
         bool failed = false;
         QString tip, trial, note;
     };

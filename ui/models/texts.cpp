@@ -10,13 +10,22 @@ namespace lathe::ui {
 
 QString msText(double value)
 {
-    return std::isfinite(value)
-               ? QCoreApplication::translate("Texts", "%1 ms").arg(QString::number(value, 'f', value < 1 ? 4 : 3))
-               : QStringLiteral("–");
+    if (!std::isfinite(value))
+        return QStringLiteral("–");
+    if (value != 0 && std::abs(value) < kMicroseconds) {
+        const double micro = value * 1000;
+        return QCoreApplication::translate("Texts", "%1 µs")
+            .arg(QString::number(micro, 'f', std::abs(micro) < 10 ? 3 : 2));
+    }
+    return QCoreApplication::translate("Texts", "%1 ms").arg(QString::number(value, 'f', value < 1 ? 4 : 3));
 }
 
 QString msRangeText(double low, double high)
 {
+    if (std::abs(high) < kMicroseconds)
+        return QCoreApplication::translate("Texts", "%1 µs")
+            .arg(
+                QStringLiteral("%1–%2").arg(QString::number(low * 1000, 'g', 3), QString::number(high * 1000, 'g', 3)));
     return QCoreApplication::translate("Texts", "%1 ms")
         .arg(QStringLiteral("%1–%2").arg(QString::number(low, 'g', 3), QString::number(high, 'g', 3)));
 }

@@ -8,7 +8,8 @@
 
 namespace lathe::ui {
 
-/// "1.234 ms", a dash for NaN.
+constexpr double kMicroseconds = 0.1; ///< ms: a latency below is told in microseconds
+/// "1.234 ms", "87.30 µs" below 0.1 ms, a dash for NaN.
 QString msText(double value);
 /// "Measured in parts: 1.1 ms, ..."; empty while one is unknown.
 QString estimatePartsText(const deploy::EstimateParts& parts);

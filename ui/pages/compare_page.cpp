@@ -10,6 +10,7 @@
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/program_comparison.h"
+#include "ui/pages/task_actions.h"
 #include "ui/views/table_view.h"
 
 #include <QApplication>
@@ -150,6 +151,17 @@ void ComparePage::makeTables()
     for (int column = 0; column < StandingModel::ColumnCount; ++column)
         m_standingTable->setColumnWidth(column, widths[column]);
     m_standingTable->restoreColumns();
+    connect(m_taskTable, &TableView::menuAboutToShow, this, [this](QMenu* menu, const QModelIndex& row) {
+        const QString key = m_tasks->taskKey(row.row());
+        for (int task = 0; task < m_workspace.tasks().rowCount(); ++task)
+            if (QString::fromStdString(m_workspace.tasks().task(task).key) == key)
+                addTaskActions(*menu, m_workspace, task);
+    });
+    connect(m_standingTable, &TableView::menuAboutToShow, this, [this](QMenu* menu, const QModelIndex& row) {
+        m_standingTable->setCurrentIndex(row);
+        menu->addSeparator();
+        menu->addAction(m_remove->text(), m_remove, &QAbstractButton::click)->setEnabled(m_remove->isEnabled());
+    });
     m_taskTable->horizontalHeader()->setStretchLastSection(false); // its columns come and go with the baselines
 }
 

@@ -1,17 +1,22 @@
 #include "ui/pages/curves_page.h"
 
+#include "ui/bridge/session_bridge.h"
 #include "ui/models/language.h"
 #include "ui/models/round_model.h"
+#include "ui/models/run_overlays.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/hold_button.h"
-#include "ui/views/latency_chart.h"
+#include "ui/pages/overlay_menu.h"
+#include "ui/pages/task_actions.h"
+#include "ui/views/elided_label.h"
 
-#include <QCheckBox>
 #include <QComboBox>
-#include <QLabel>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QSettings>
 #include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -28,6 +33,17 @@ namespace {
 constexpr int kSelectedTask = 1, kLargestTasks = 2, kAllTasks = 3;
 constexpr std::size_t kLargest = 5;
 constexpr int kAgeMs = 500;
+constexpr qsizetype kMostHidden = 300; ///< lines whose being hidden is remembered
+const QString kHiddenKey = QStringLiteral("curves/hidden");
+
+QList<QPointF> pointsOf(const std::vector<std::pair<double, double>>& pairs)
+{
+    QList<QPointF> points;
+    points.reserve(static_cast<qsizetype>(pairs.size()));
+    for (const auto& [x, y] : pairs)
+        points << QPointF(x, y);
+    return points;
+}
 
 } // namespace
 
@@ -35,58 +51,117 @@ CurvesPage::CurvesPage(Workspace& workspace, QWidget* parent)
     : Page(parent)
     , m_workspace(workspace)
     , m_rounds(RoundModel::of(workspace))
+    , m_overlays(new RunOverlays(this))
 {
     setObjectName(QStringLiteral("curvesPage"));
-    m_chart = new LatencyChart(this);
-    m_chart->setObjectName(QStringLiteral("latencyChart"));
-    auto* logarithmic = new QCheckBox(this);
-    logarithmic->setObjectName(QStringLiteral("chartLogarithmic"));
-    m_tasks = new QComboBox(this);
-    m_tasks->setObjectName(QStringLiteral("chartTasks"));
-    m_hold = new HoldButton(m_rounds, "chartHold", this);
-    m_age = new QLabel(this);
-    m_age->setObjectName(QStringLiteral("chartAge"));
-    m_forecast = new QLabel(this);
-    m_forecast->setObjectName(QStringLiteral("chartForecast"));
-    m_forecast->setWordWrap(true);
-    auto* summary = new QLabel(m_chart->summary(), this);
-    summary->setObjectName(QStringLiteral("chartSummary"));
-    summary->setWordWrap(true);
-    auto* row = new QHBoxLayout;
-    row->addWidget(summary, 1);
-    row->addWidget(m_age);
-    row->addWidget(m_tasks);
-    row->addWidget(logarithmic);
-    row->addWidget(m_hold);
-    auto* layout = new QVBoxLayout(this);
-    layout->addWidget(m_chart, 1);
-    layout->addWidget(m_forecast);
-    layout->addLayout(row);
+    makeWidgets();
+    connectChart();
     auto* age = new QTimer(this);
     age->setInterval(kAgeMs);
     age->start();
     connect(age, &QTimer::timeout, this, &CurvesPage::showAge);
-    connect(logarithmic, &QCheckBox::toggled, m_chart, &LatencyChart::setLogarithmic);
-    connect(m_chart, &LatencyChart::summaryChanged, summary, &QLabel::setText);
     connect(&m_rounds, &RoundModel::changed, &m_pace, &Pace::ask);
+    connect(&m_rounds, &RoundModel::heldChanged, this, &CurvesPage::showAge);
     connect(m_tasks, &QComboBox::currentIndexChanged, this, &CurvesPage::update);
     connect(&m_workspace.selection(), &Selection::changed, this, [this] {
         if (m_tasks->currentIndex() == kSelectedTask)
             update();
     });
-    connect(&m_rounds, &RoundModel::heldChanged, this, &CurvesPage::showAge);
-    retranslated(this, [this, logarithmic] {
-        logarithmic->setText(tr("&Logarithmic"));
-        m_tasks->setAccessibleName(tr("Curves of tasks"));
-        m_tasks->setToolTip(tr("Latency of tasks, times their weight, beside that of the network"));
-        const QSignalBlocker blocker(m_tasks);
-        const int current = std::max(0, m_tasks->currentIndex());
-        m_tasks->clear();
-        m_tasks->addItems({tr("no tasks"), tr("selected task"), tr("largest tasks"), tr("all tasks")});
-        m_tasks->setCurrentIndex(current);
-        update();
-        showAge();
+    connect(m_overlays, &RunOverlays::changed, this, &CurvesPage::update);
+    connect(m_overlays, &RunOverlays::failed, this,
+            [this](const QString& project, const Error& error) { m_workspace.addIssue(project, error); });
+    connect(&m_workspace.bridge(), &SessionBridge::opened, this, [this] {
+        const QString project = QString::fromStdString(m_workspace.session()->options().project.string());
+        if (std::exchange(m_project, project) != project)
+            m_overlays->clear(); // they were chosen beside another one
     });
+    retranslated(this, [this] { retranslate(); });
+}
+
+void CurvesPage::makeWidgets()
+{
+    m_chart = new LatencyChart(this);
+    m_chart->setObjectName(QStringLiteral("latencyChart"));
+    const QStringList hidden = QSettings().value(kHiddenKey).toStringList();
+    m_chart->setHidden(QSet<QString>(hidden.begin(), hidden.end()));
+    m_summary = new ElidedLabel(this);
+    m_summary->setObjectName(QStringLiteral("chartSummary"));
+    m_summary->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    m_age = new QLabel(this);
+    m_age->setObjectName(QStringLiteral("chartAge"));
+    m_forecast = new ElidedLabel(this);
+    m_forecast->setObjectName(QStringLiteral("chartForecast"));
+    m_forecast->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    m_tasks = new QComboBox(this);
+    m_tasks->setObjectName(QStringLiteral("chartTasks"));
+    m_add = new QToolButton(this);
+    m_add->setObjectName(QStringLiteral("chartAdd"));
+    m_add->setPopupMode(QToolButton::InstantPopup);
+    m_overlayMenu = new OverlayMenu(m_workspace, *m_overlays, this);
+    m_add->setMenu(m_overlayMenu);
+    m_logarithmic = new QToolButton(this);
+    m_logarithmic->setObjectName(QStringLiteral("chartLogarithmic"));
+    m_logarithmic->setCheckable(true);
+    m_hold = new HoldButton(m_rounds, "chartHold", this);
+    auto* title = new QHBoxLayout;
+    title->addWidget(m_summary, 1);
+    title->addWidget(m_age);
+    auto* row = new QHBoxLayout;
+    row->addWidget(m_tasks);
+    row->addWidget(m_add);
+    row->addStretch();
+    row->addWidget(m_logarithmic);
+    row->addWidget(m_hold);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(6, 6, 6, 6);
+    layout->setSpacing(4);
+    layout->addLayout(title);
+    layout->addWidget(m_chart, 1);
+    layout->addWidget(m_forecast);
+    layout->addLayout(row);
+}
+
+void CurvesPage::connectChart()
+{
+    connect(m_logarithmic, &QToolButton::toggled, m_chart, &LatencyChart::setLogarithmic);
+    connect(m_chart, &LatencyChart::logarithmicChanged, m_logarithmic, &QToolButton::setChecked);
+    connect(m_chart, &LatencyChart::summaryChanged, this, [this](const QString& text) {
+        m_summary->setText(text);
+        m_summary->setToolTip(text);
+    });
+    connect(m_chart, &LatencyChart::hiddenChanged, this, [this] {
+        const QSet<QString>& hidden = m_chart->hidden();
+        QSettings().setValue(kHiddenKey, QStringList(hidden.begin(), hidden.end()).mid(0, kMostHidden));
+    });
+    connect(m_chart, &LatencyChart::taskClicked, this, [this](int task) { m_workspace.selection().selectTask(task); });
+    connect(m_chart, &LatencyChart::menuAboutToShow, this,
+            [this](QMenu* menu, const QString& key, int task) { fillMenu(*menu, key, task); });
+}
+
+void CurvesPage::retranslate()
+{
+    m_logarithmic->setText(tr("&Logarithmic"));
+    m_logarithmic->setToolTip(tr("Logarithmic axis of latency"));
+    m_add->setText(tr("Add &run or project"));
+    m_add->setToolTip(tr("Show other runs beside this one, of this project and of others"));
+    m_tasks->setAccessibleName(tr("Curves of tasks"));
+    m_tasks->setToolTip(tr("Latency of tasks, times their weight, beside that of the network"));
+    const QSignalBlocker blocker(m_tasks);
+    const int current = std::max(0, m_tasks->currentIndex());
+    m_tasks->clear();
+    m_tasks->addItems({tr("no tasks"), tr("selected task"), tr("largest tasks"), tr("all tasks")});
+    m_tasks->setCurrentIndex(current);
+    m_summary->setText(m_chart->summary());
+    update();
+    showAge();
+}
+
+void CurvesPage::fillMenu(QMenu& menu, const QString& key, int task)
+{
+    menu.addMenu(m_overlayMenu);
+    if (m_overlays->has(key))
+        menu.addAction(tr("Re&move it"), this, [this, key] { m_overlays->remove(key); });
+    addTaskActions(menu, m_workspace, task);
 }
 
 void CurvesPage::showEvent(QShowEvent* event)
@@ -106,15 +181,32 @@ void CurvesPage::update()
         return; // it is brought up to date when it shows
     m_pace.called();
     LatencyChart::Curves curves;
+    addNetwork(curves);
+    addTasks(curves);
+    addOverlays(curves);
+    m_chart->setCurves(std::move(curves));
+    m_forecast->setText(m_rounds.forecast());
+    m_forecast->setToolTip(m_forecast->text());
+    m_forecast->setVisible(!m_forecast->text().isEmpty());
+}
+
+void CurvesPage::addNetwork(LatencyChart::Curves& curves) const
+{
     curves.seconds = m_rounds.seconds();
     curves.untunedMs = m_rounds.untunedMs();
-    for (const RoundModel::Measured& measured : m_rounds.measured())
+    for (const RoundModel::Measured& measured : m_rounds.measured()) {
         curves.measured << QPointF(measured.atSeconds, measured.ms);
+        const deploy::EstimateParts& parts = measured.parts;
+        if (std::isfinite(parts.totalMs()))
+            curves.parts.push_back({measured.atSeconds, parts.tasksMs, parts.untunedMs, parts.callMs, parts.chainMs});
+    }
     for (const RoundModel::Band& band : m_rounds.band()) {
         curves.low << QPointF(band.atSeconds, band.low);
         curves.high << QPointF(band.atSeconds, band.high);
     }
+    double trials = 0;
     for (const RoundModel::Round& round : m_rounds.rounds()) {
+        curves.trials << QPointF(round.atSeconds, trials += round.trials);
         if (std::isfinite(round.estimateMs))
             curves.estimate << QPointF(round.atSeconds, round.estimateMs);
         if (std::isfinite(round.tasksMs) && round.tasksMs != round.estimateMs) // else there is nothing to tell apart
@@ -126,6 +218,10 @@ void CurvesPage::update()
                                                 [](double at, const QPointF& point) { return at < point.x(); });
             curves.estimate.insert(later, QPointF(finals.atSeconds, finals.ms));
         }
+}
+
+std::vector<bool> CurvesPage::shownTasks() const
+{
     const auto tasks = static_cast<std::size_t>(m_workspace.tasks().rowCount());
     std::vector<bool> shown(tasks, m_tasks->currentIndex() == kAllTasks);
     if (const int selected = m_workspace.selection().current().task;
@@ -142,25 +238,42 @@ void CurvesPage::update()
         for (std::size_t i = 0; i < std::min(kLargest, tasks); ++i)
             shown[order[i]] = true;
     }
-    std::vector<LatencyChart::TaskCurve> byTask(tasks);
+    return shown;
+}
+
+void CurvesPage::addTasks(LatencyChart::Curves& curves) const
+{
+    const std::vector<bool> shown = shownTasks();
+    std::vector<LatencyChart::TaskCurve> byTask(shown.size());
     for (const RoundModel::Round& round : m_rounds.rounds()) {
-        if (round.task < 0 || static_cast<std::size_t>(round.task) >= tasks
-            || !shown[static_cast<std::size_t>(round.task)] || !std::isfinite(round.bestMs))
+        if (round.task < 0 || static_cast<std::size_t>(round.task) >= shown.size()
+            || !shown[static_cast<std::size_t>(round.task)])
             continue;
-        auto& points = byTask[static_cast<std::size_t>(round.task)].points;
+        LatencyChart::TaskCurve& curve = byTask[static_cast<std::size_t>(round.task)];
+        curve.trials << QPointF(round.atSeconds, (curve.trials.isEmpty() ? 0 : curve.trials.last().y()) + round.trials);
         const double ms = round.bestMs * m_workspace.tasks().task(round.task).weight;
-        if (points.isEmpty() || ms < points.last().y())
-            points << QPointF(round.atSeconds, ms);
+        if (std::isfinite(ms) && (curve.points.isEmpty() || ms < curve.points.last().y()))
+            curve.points << QPointF(round.atSeconds, ms);
     }
-    for (std::size_t i = 0; i < tasks; ++i)
+    for (std::size_t i = 0; i < byTask.size(); ++i)
         if (!byTask[i].points.isEmpty()) {
             byTask[i].task = static_cast<int>(i);
             byTask[i].name = m_rounds.taskName(static_cast<int>(i));
             curves.tasks.push_back(std::move(byTask[i]));
         }
-    m_chart->setCurves(std::move(curves));
-    m_forecast->setText(m_rounds.forecast());
-    m_forecast->setVisible(!m_forecast->text().isEmpty());
+}
+
+void CurvesPage::addOverlays(LatencyChart::Curves& curves) const
+{
+    const session::TuningSession* const session = m_workspace.session();
+    const QString target = session == nullptr ? QString() : QString::fromStdString(session->options().target);
+    for (const RunOverlays::Overlay& overlay : m_overlays->all()) {
+        QList<QPointF> measured;
+        for (const session::RunView::Measured& one : overlay.stored.run.measured)
+            measured << QPointF(one.atSeconds, one.ms);
+        curves.overlays.push_back({overlay.key(), overlay.name(target), pointsOf(overlay.stored.estimate), measured,
+                                   pointsOf(overlay.stored.trials), overlay.stored.run.activeSeconds});
+    }
 }
 
 } // namespace lathe::ui

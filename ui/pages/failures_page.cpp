@@ -23,6 +23,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
+#include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSplitter>
@@ -127,6 +128,13 @@ QWidget* FailuresPage::makeSide()
 void FailuresPage::connectActions()
 {
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &FailuresPage::showCurrent);
+    connect(m_table, &TableView::menuAboutToShow, this, [this](QMenu* menu, const QModelIndex& row) {
+        m_table->setCurrentIndex(row); // which the buttons are about
+        menu->addSeparator();
+        for (QPushButton* button : {m_show, m_example, m_cure, m_retry})
+            if (!button->isHidden())
+                menu->addAction(button->text(), button, &QPushButton::click)->setEnabled(button->isEnabled());
+    });
     connect(m_model, &QAbstractItemModel::modelReset, this, &FailuresPage::showCurrent);
     connect(&m_workspace, &Workspace::figuresChanged, this,
             [this] { emit countChanged(static_cast<int>(m_workspace.figures().failed)); });

@@ -92,7 +92,7 @@ RecordDetailPage::RecordDetailPage(QWidget* parent)
     m_note->installEventFilter(this);
     m_note->setEnabled(false); // shown from the start: what is below it stays in its place
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setContentsMargins(0, 6, 0, 0);
     layout->addWidget(m_title);
     layout->addWidget(m_note);
     layout->addWidget(m_tabs, 1);

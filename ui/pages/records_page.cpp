@@ -3,7 +3,6 @@
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
 #include "ui/models/edits.h"
-#include "ui/models/error_advice.h"
 #include "ui/models/history_reader.h"
 #include "ui/models/language.h"
 #include "ui/models/record_model.h"
@@ -17,19 +16,17 @@
 #include "ui/views/record_table.h"
 
 #include <QComboBox>
-#include <QDoubleValidator>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
+#include <QMenu>
 #include <QSettings>
 #include <QSplitter>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <cmath>
 
 namespace lathe::ui {
 
@@ -39,17 +36,6 @@ constexpr int kTypingMs = 250;
 constexpr int kRecordsPageRefreshMs = 1000; ///< at least, between two looks at a running project
 constexpr int kSideBySide = 900; ///< pixels from which the details stand beside the list
 constexpr int kOneAboveOther = 640; ///< pixels from which list and chart both have room
-
-const char* const kStates[] = {
-    "",           "Ok",          "failed",     "IllegalSchedule", "BuildFailed", "BuildTimeout",
-    "RunTimeout", "WrongAnswer", "DeviceLost", "WorkerCrashed"};
-
-double number(const QLineEdit* edit)
-{
-    bool good = false;
-    const double value = edit->text().toDouble(&good);
-    return good ? value : session::kUnknown;
-}
 
 } // namespace
 
@@ -127,6 +113,9 @@ void RecordsPage::connectTable()
     connect(m_table->horizontalHeader(), &QHeaderView::sortIndicatorChanged, m_model, &RecordModel::sort);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &RecordsPage::selectCurrent);
     connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RecordsPage::updateCount);
+    connect(m_table, &TableView::menuAboutToShow, this, [this](QMenu* menu, const QModelIndex& row) {
+        fillMenu(*menu, row.data(RecordModel::TaskIdRole).toInt(), row.data(RecordModel::RunIdRole).toLongLong());
+    });
     connect(m_table, &RecordTable::exportRequested, this, &RecordsPage::exportRows);
     connect(m_table, &RecordTable::copyRequested, this, &RecordsPage::copyRows);
     connect(m_table, &RecordTable::remeasureRequested, this, &RecordsPage::remeasureSelected);
@@ -150,6 +139,10 @@ void RecordsPage::connectModel()
     connect(m_model, &RecordModel::queryFailed, this,
             [this](const QString& text) { m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("records"), text); });
     connect(m_scatter, &ScatterPanel::picked, this, &RecordsPage::select);
+    connect(m_scatter, &ScatterPanel::menuAboutToShow, this, [this](QMenu* menu, qint64 row) {
+        if (row != 0)
+            menu->addAction(tr("Show the &trial"), this, [this, row] { select(row); });
+    });
 }
 
 /// Notes, trials that are measured again or imported.
@@ -213,141 +206,6 @@ RecordsPage::~RecordsPage()
     m_model->disconnect(this);
 }
 
-QWidget* RecordsPage::makeFilterBar()
-{
-    auto* bar = new QWidget(this);
-    auto* rows = new QVBoxLayout(bar);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(3);
-    auto* row = new QHBoxLayout;
-    auto* second = new QHBoxLayout;
-    m_projectNote = new QLabel(bar);
-    m_projectNote->setObjectName(QStringLiteral("recordProjectNote"));
-    m_projectNote->setWordWrap(true);
-    m_projectNote->setTextFormat(Qt::PlainText);
-    m_projectNote->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    rows->addWidget(m_projectNote);
-    rows->addLayout(row);
-    rows->addLayout(second);
-    makeFilterFields(bar);
-    makeFilterButtons(bar);
-    m_count = new QLabel(bar);
-    m_count->setObjectName(QStringLiteral("recordCount"));
-    auto* dash = new QLabel(QStringLiteral("–"), bar);
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_task, m_state, m_min, dash, m_max})
-        row->addWidget(widget);
-    row->addStretch();
-    row->addWidget(m_count);
-    row->addWidget(m_chart);
-    row->addWidget(m_again);
-    row->addWidget(m_export);
-    second->addWidget(m_text, 1);
-    second->addWidget(m_noted);
-    second->addWidget(m_cause);
-    second->addWidget(m_clear);
-    retranslated(bar, [this] { retranslateFilterBar(); });
-    connect(m_task, &QComboBox::currentIndexChanged, this, &RecordsPage::applyFilter);
-    connect(m_state, &QComboBox::currentIndexChanged, this, &RecordsPage::applyFilter);
-    return bar;
-}
-
-void RecordsPage::makeFilterFields(QWidget* bar)
-{
-    const auto choice = [bar](const char* name, int letters) {
-        auto* box = new QComboBox(bar);
-        box->setObjectName(QLatin1String(name));
-        box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-        box->setMinimumContentsLength(letters);
-        return box;
-    };
-    m_task = choice("recordTask", 14);
-    m_state = choice("recordState", 8);
-    const auto latency = [bar](const char* name) {
-        auto* edit = new QLineEdit(bar);
-        edit->setObjectName(QLatin1String(name));
-        auto* validator = new QDoubleValidator(0, 1e9, 6, edit);
-        validator->setLocale(QLocale::c());
-        edit->setValidator(validator);
-        return edit;
-    };
-    m_min = latency("recordMin");
-    m_max = latency("recordMax");
-    m_text = new QLineEdit(bar);
-    m_text->setObjectName(QStringLiteral("recordText"));
-    m_text->setClearButtonEnabled(true);
-    for (QLineEdit* edit : {m_min, m_max, m_text})
-        connect(edit, &QLineEdit::textChanged, &m_typing, qOverload<>(&QTimer::start));
-    m_cause = new QLabel(bar);
-    m_cause->setObjectName(QStringLiteral("recordCause"));
-}
-
-void RecordsPage::makeFilterButtons(QWidget* bar)
-{
-    const auto button = [bar](const char* name, bool checkable) {
-        auto* made = new QToolButton(bar);
-        made->setObjectName(QLatin1String(name));
-        made->setAutoRaise(true);
-        made->setCheckable(checkable);
-        return made;
-    };
-    m_clear = button("recordClear", false);
-    m_noted = button("recordNoted", true);
-    m_again = button("recordAgain", false);
-    m_chart = button("recordChart", true);
-    m_chart->setChecked(!m_scatter->isHidden());
-    m_export = button("recordExport", false);
-    connect(m_noted, &QToolButton::toggled, this, &RecordsPage::applyFilter);
-    connect(m_chart, &QToolButton::toggled, this, [this](bool on) {
-        QSettings().setValue(QStringLiteral("scatter/shown"), on);
-        m_scatter->setVisible(on);
-        arrange();
-    });
-    connect(m_again, &QToolButton::clicked, this, &RecordsPage::remeasureSelected);
-    connect(m_clear, &QToolButton::clicked, this, [this] { m_filter.set({}, false); });
-    connect(m_export, &QToolButton::clicked, this, &RecordsPage::exportRows);
-}
-
-void RecordsPage::retranslateFilterBar()
-{
-    m_task->setAccessibleName(tr("Task"));
-    m_state->setAccessibleName(tr("State"));
-    m_min->setPlaceholderText(tr("from ms"));
-    m_max->setPlaceholderText(tr("to ms"));
-    for (QLineEdit* edit : {m_min, m_max})
-        edit->setFixedWidth(std::max(60, edit->fontMetrics().horizontalAdvance(edit->placeholderText()) + 14));
-    m_min->setAccessibleName(tr("Latency from, in ms"));
-    m_max->setAccessibleName(tr("Latency to, in ms"));
-    m_noted->setText(tr("Notes"));
-    m_noted->setToolTip(tr("Only trials with a note"));
-    m_noted->setAccessibleName(tr("Only trials with a note"));
-    m_chart->setText(tr("Chart"));
-    m_chart->setToolTip(tr("Show the listed trials as points of two of their numbers"));
-    m_again->setText(tr("Measure again"));
-    m_again->setToolTip(tr("Build and measure the selected trials again; the results are new trials"));
-    m_text->setPlaceholderText(tr("Find algorithm, sketch, note, failure text or trial"));
-    m_text->setAccessibleName(m_text->placeholderText());
-    m_clear->setText(tr("Show all"));
-    m_clear->setToolTip(tr("Remove all restrictions"));
-    m_export->setText(tr("Export…"));
-    m_export->setToolTip(tr("Save the list as CSV or JSON lines"));
-    m_table->setAccessibleName(tr("Trials"));
-    const QSignalBlocker blocker(m_state);
-    const int current = std::max(0, m_state->currentIndex());
-    m_state->clear();
-    for (const char* code : kStates) {
-        const QString name = QLatin1String(code);
-        m_state->addItem(name.isEmpty()                     ? tr("any state")
-                         : name == QStringLiteral("Ok")     ? tr("valid")
-                         : name == QStringLiteral("failed") ? tr("failed")
-                                                            : errorAdvice(name).title,
-                         name);
-    }
-    m_state->setCurrentIndex(current);
-    if (m_task->count() > 0)
-        m_task->setItemText(0, tr("all tasks"));
-    updateCount();
-}
-
 void RecordsPage::updateProjectNote()
 {
     const QString note = m_workspace.edits().projectNote();
@@ -397,6 +255,7 @@ void RecordsPage::readNow()
     session::TuningSession* session = m_workspace.session();
     if (session == nullptr || !std::exchange(m_stale, false))
         return;
+    readRuns();
     if (!std::exchange(m_open, true)) {
         const auto open = [session] {
             auto history = session->history();
@@ -444,67 +303,6 @@ void RecordsPage::onEvents(const std::vector<session::Event>& events)
         return;
     // A list in another order than that of time is read as a whole: never more than a hundredth of the time.
     m_refresh.start(std::max(kRecordsPageRefreshMs, static_cast<int>(m_model->seconds() * 100 * 1000)));
-}
-
-void RecordsPage::applyFilter()
-{
-    if (m_showing)
-        return;
-    session::TrialQuery query = m_filter.query();
-    query.task = m_task->currentIndex() > 0 ? m_task->currentData().toInt() : -1;
-    const std::string code = m_state->currentData().toString().toStdString();
-    if (code != query.code) {
-        query.cause.clear();
-        query.stage.clear();
-    }
-    query.code = code;
-    query.minMs = number(m_min);
-    query.maxMs = number(m_max);
-    query.noted = m_noted->isChecked();
-    query.text = m_text->text().trimmed().toStdString();
-    m_filter.set(query, false);
-}
-
-void RecordsPage::showFilter()
-{
-    m_showing = true;
-    const session::TrialQuery& query = m_filter.query();
-    m_task->setCurrentIndex(std::max(0, m_task->findData(query.task)));
-    m_state->setCurrentIndex(std::max(0, m_state->findData(QString::fromStdString(query.code))));
-    const auto show = [](QLineEdit* edit, double value) {
-        if (number(edit) != value && !(std::isnan(value) && edit->text().isEmpty()))
-            edit->setText(std::isfinite(value) ? QString::number(value) : QString());
-    };
-    show(m_min, query.minMs);
-    show(m_max, query.maxMs);
-    m_noted->setChecked(query.noted);
-    if (m_text->text().trimmed() != QString::fromStdString(query.text))
-        m_text->setText(QString::fromStdString(query.text));
-    const QString cause = QString::fromStdString(query.cause);
-    m_cause->setVisible(!cause.isEmpty());
-    m_cause->setText(fontMetrics().elidedText(cause, Qt::ElideRight, 180));
-    m_cause->setToolTip(cause);
-    m_typing.stop();
-    m_showing = false;
-}
-
-void RecordsPage::updateCount()
-{
-    if (m_count == nullptr)
-        return;
-    const session::TrialQuery& query = m_filter.query();
-    const bool restricted = query.task >= 0 || !query.code.empty() || !query.stage.empty() || !query.cause.empty()
-                            || !query.text.empty() || query.noted || std::isfinite(query.minMs)
-                            || std::isfinite(query.maxMs);
-    const QString count = QLocale().toString(m_model->rowCount());
-    m_count->setText(m_model->isReading()       ? tr("reading…")
-                     : restricted               ? tr("found: %1").arg(count)
-                     : m_model->rowCount() == 1 ? tr("1 record")
-                                                : tr("%1 records").arg(count));
-    m_clear->setEnabled(restricted);
-    m_export->setEnabled(m_model->rowCount() > 0 && !m_exporting);
-    m_again->setEnabled(m_table->selectionModel() != nullptr && m_table->selectionModel()->hasSelection()
-                        && !m_workspace.trialJobs().isMeasuring());
 }
 
 void RecordsPage::selectCurrent()

@@ -2,6 +2,8 @@
 
 #include "core/session/events.h"
 #include "core/session/history.h"
+#include "core/session/project/stored_runs.h"
+#include "ui/bridge/jobs.h"
 #include "ui/pages/page.h"
 
 #include <QTimer>
@@ -12,6 +14,7 @@ QT_BEGIN_NAMESPACE
 class QComboBox;
 class QLabel;
 class QLineEdit;
+class QMenu;
 class QProgressBar;
 class QSplitter;
 class QToolButton;
@@ -62,6 +65,9 @@ private:
     void readAgain();
     void remeasureSelected();
     void writeNote(); ///< on the current trial: gives its field the focus
+    void readRuns(); ///< which the list can be restricted to
+    void offerRuns();
+    void fillMenu(QMenu& menu, int task, qint64 run);
     void applyFilter(); ///< from the widgets
     void showFilter(); ///< into the widgets
     void updateCount();
@@ -87,11 +93,13 @@ private:
     RecordDetailPage* m_detail = nullptr;
     ScatterPanel* m_scatter = nullptr;
     QSplitter *m_splitter = nullptr, *m_lists = nullptr;
-    QComboBox *m_task = nullptr, *m_state = nullptr;
+    QComboBox *m_task = nullptr, *m_state = nullptr, *m_run = nullptr, *m_target = nullptr;
     QLineEdit *m_min = nullptr, *m_max = nullptr, *m_text = nullptr;
     QToolButton *m_clear = nullptr, *m_export = nullptr, *m_noted = nullptr, *m_again = nullptr, *m_chart = nullptr;
     QLabel *m_count = nullptr, *m_cause = nullptr, *m_projectNote = nullptr;
     HistoryReader* m_exporter = nullptr;
+    JobLane m_runReader;
+    std::vector<session::StoredRun> m_runs; ///< of the project, whatever their network and target
     QTimer m_typing, m_refresh;
     bool m_open = false; ///< the project's readers are
     bool m_stale = true; ///< the project has not been read since it was opened

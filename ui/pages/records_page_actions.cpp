@@ -21,7 +21,7 @@ namespace lathe::ui {
 namespace {
 
 constexpr std::size_t kMaxCopied = 20000;
-constexpr std::size_t kMaxAgain = 1000; ///< trials that are measured again at once
+constexpr std::size_t kMostAgain = 1000; ///< trials that are measured again at once
 
 } // namespace
 
@@ -93,9 +93,9 @@ void RecordsPage::remeasureSelected()
     qsizetype selected = 0;
     for (const QItemSelectionRange& range : m_table->selectionModel()->selection())
         selected += range.height();
-    if (selected > static_cast<qsizetype>(kMaxAgain))
-        m_workspace.log(tr("The first %1 of the selected trials are measured again").arg(kMaxAgain));
-    withSelected(kMaxAgain, [this](const std::vector<session::TrialRow>& rows) {
+    if (selected > static_cast<qsizetype>(kMostAgain))
+        m_workspace.log(tr("The first %1 of the selected trials are measured again").arg(kMostAgain));
+    withSelected(kMostAgain, [this](const std::vector<session::TrialRow>& rows) {
         std::vector<std::string> trials;
         for (const session::TrialRow& row : rows)
             trials.push_back(row.trial);
@@ -143,7 +143,7 @@ void RecordsPage::exportRows()
 
 void RecordsPage::copyRemeasureCommand()
 {
-    withSelected(kMaxAgain, [this](const std::vector<session::TrialRow>& rows) {
+    withSelected(kMostAgain, [this](const std::vector<session::TrialRow>& rows) {
         QStringList trials;
         for (const session::TrialRow& row : rows)
             trials << QString::fromStdString(row.trial.substr(0, 12));

@@ -12,6 +12,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lathe::ui {
@@ -91,6 +92,7 @@ ResultBanner::ResultBanner(Workspace& workspace, QWidget* parent)
     m_headline->setFont(bold);
     m_reasons = label("resultReasons");
     m_reasons->setWordWrap(true);
+    m_reasons->installEventFilter(this);
     m_again = button("resultAgain");
     m_checks = button("resultChecks");
     m_export = button("resultExport");
@@ -143,6 +145,22 @@ void ResultBanner::updateVisible()
     setVisible(!m_closed && m_workspace.verdict() && session != nullptr && !isActive(session->state()));
 }
 
+/// As high as its lines: a label that wraps asks for the height of a narrow one.
+void ResultBanner::fitReasons()
+{
+    // While it is not laid out yet, it is as wide as the bar will let it.
+    const int width = std::max(m_reasons->width(), isVisible() ? 0 : window()->width() / 2);
+    m_reasons->setMinimumHeight(0); // else it counts as what the text needs
+    m_reasons->setFixedHeight(m_reasons->heightForWidth(width));
+}
+
+bool ResultBanner::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_reasons && event->type() == QEvent::Resize)
+        fitReasons();
+    return QToolBar::eventFilter(watched, event);
+}
+
 bool ResultBanner::canMeasure() const
 {
     const session::TuningSession* session = m_workspace.session();
@@ -162,6 +180,7 @@ void ResultBanner::fill()
     m_export->setEnabled(m_workspace.replay() == nullptr && !measuring);
     if (measuring)
         m_reasons->setText(tr("Timing the tuned network and the untuned one in turns …"));
+    fitReasons();
 }
 
 void ResultBanner::fillTexts(const session::VerdictEvent& verdict)

@@ -30,8 +30,12 @@ signals:
     void exportRequested();
     void checksRequested();
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     void takeVerdict();
+    void fitReasons();
     void fill();
     void fillTexts(const session::VerdictEvent& verdict);
     bool canMeasure() const;

@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace lathe::ui {
@@ -27,12 +28,30 @@ bool isMilliseconds(session::TrialAxis axis)
     return axis == session::TrialAxis::Predicted || axis == session::TrialAxis::Latency;
 }
 
+constexpr double kDecade = 10;
+
+/// In the settings, for what an axis shows: latencies want what rounds do not.
+QString logarithmicKey(session::TrialAxis axis)
+{
+    return QStringLiteral("scatter/logarithmic%1").arg(static_cast<int>(axis));
+}
+
 } // namespace
 
 ScatterPanel::ScatterPanel(QWidget* parent)
     : QWidget(parent)
 {
     setObjectName(QStringLiteral("scatterPanel"));
+    makeWidgets();
+    connect(m_all, &QToolButton::clicked, m_view, &ScatterView::zoomToFit);
+    connect(m_view, &ScatterView::picked, this, &ScatterPanel::picked);
+    connect(m_view, &ScatterView::menuAboutToShow, this, &ScatterPanel::menuAboutToShow);
+    connect(m_view, &ScatterView::summaryChanged, m_summary, &QLabel::setText);
+    retranslated(this, [this] { retranslate(); });
+}
+
+void ScatterPanel::makeWidgets()
+{
     m_view = new ScatterView(this);
     const auto box = [this](const char* name, int index) {
         auto* made = new QComboBox(this);
@@ -50,66 +69,83 @@ ScatterPanel::ScatterPanel(QWidget* parent)
         });
         return made;
     };
-    const auto toggle = [this](const char* name) {
+    m_x = box("scatterX", 0);
+    m_y = box("scatterY", 1);
+    const auto toggle = [this](const char* name, const QComboBox* of) {
         auto* made = new QToolButton(this);
         made->setObjectName(QLatin1String(name));
         made->setCheckable(true);
         made->setAutoRaise(true);
-        made->setChecked(QSettings().value(QStringLiteral("scatter/") + made->objectName()).toBool());
-        connect(made, &QToolButton::toggled, this, [this, made](bool on) {
-            QSettings().setValue(QStringLiteral("scatter/") + made->objectName(), on);
-            setAxes();
-        });
+        connect(made, &QToolButton::toggled, this, &ScatterPanel::setAxes);
+        connect(made, &QToolButton::clicked, this,
+                [this, of](bool on) { QSettings().setValue(logarithmicKey(axis(of)), on); });
         return made;
     };
-    m_x = box("scatterX", 0);
-    m_y = box("scatterY", 1);
-    m_logX = toggle("scatterLogX");
-    m_logY = toggle("scatterLogY");
+    m_logX = toggle("scatterLogX", m_x);
+    m_logY = toggle("scatterLogY", m_y);
     m_all = new QToolButton(this);
     m_all->setObjectName(QStringLiteral("scatterAll"));
     m_all->setAutoRaise(true);
     m_summary = new QLabel(this);
     m_summary->setObjectName(QStringLiteral("scatterSummary"));
     m_summary->setWordWrap(true);
-    auto* upright = new QLabel(this);
-    auto* across = new QLabel(this);
+    m_upright = new QLabel(this);
+    m_across = new QLabel(this);
     auto* row = new QHBoxLayout;
-    for (QWidget* widget : {static_cast<QWidget*>(upright), static_cast<QWidget*>(m_y), static_cast<QWidget*>(m_logY),
-                            static_cast<QWidget*>(across), static_cast<QWidget*>(m_x), static_cast<QWidget*>(m_logX)})
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_upright, m_logY, m_y, m_across, m_logX, m_x})
         row->addWidget(widget);
     row->addStretch();
     row->addWidget(m_all);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 2, 0, 0);
+    layout->setContentsMargins(0, 4, 0, 0);
     layout->setSpacing(3);
     layout->addLayout(row);
     layout->addWidget(m_view, 1);
     layout->addWidget(m_summary);
-    connect(m_all, &QToolButton::clicked, m_view, &ScatterView::zoomToFit);
-    connect(m_view, &ScatterView::picked, this, &ScatterPanel::picked);
-    connect(m_view, &ScatterView::summaryChanged, m_summary, &QLabel::setText);
-    retranslated(this, [this, upright, across] {
-        const QString names[] = {tr("Predicted (ms)"),       tr("Latency (ms)"), tr("Time since the first"),
-                                 tr("Place in the project"), tr("Round"),        tr("Measured by predicted")};
-        for (QComboBox* axes : {m_x, m_y})
-            for (int i = 0; i < axes->count(); ++i)
-                axes->setItemText(i, names[i]);
-        upright->setText(tr("Up:"));
-        across->setText(tr("Across:"));
-        m_x->setAccessibleName(tr("Number shown across"));
-        m_y->setAccessibleName(tr("Number shown upwards"));
-        for (QToolButton* log : {m_logX, m_logY}) {
-            log->setText(tr("log"));
-            log->setToolTip(tr("Logarithmic axis"));
-        }
-        m_logX->setAccessibleName(tr("Logarithmic axis across"));
-        m_logY->setAccessibleName(tr("Logarithmic axis upwards"));
-        m_all->setText(tr("Whole chart"));
-        m_all->setToolTip(tr("Ends the zoom; draw a rectangle or turn the wheel to zoom"));
-        m_view->setAccessibleName(tr("Trials as points"));
-        setAxes();
-    });
+}
+
+void ScatterPanel::retranslate()
+{
+    const QString names[] = {tr("Predicted (ms)"),       tr("Latency (ms)"), tr("Time since the first"),
+                             tr("Place in the project"), tr("Round"),        tr("Measured by predicted")};
+    for (QComboBox* axes : {m_x, m_y})
+        for (int i = 0; i < axes->count(); ++i)
+            axes->setItemText(i, names[i]);
+    m_upright->setText(tr("Up:"));
+    m_across->setText(tr("Across:"));
+    m_x->setAccessibleName(tr("Number shown across"));
+    m_y->setAccessibleName(tr("Number shown upwards"));
+    for (QToolButton* log : {m_logX, m_logY}) {
+        log->setText(tr("log"));
+        log->setToolTip(tr("Logarithmic axis"));
+    }
+    m_logX->setAccessibleName(tr("Logarithmic axis across"));
+    m_logY->setAccessibleName(tr("Logarithmic axis upwards"));
+    m_all->setText(tr("Whole chart"));
+    m_all->setToolTip(tr("Ends the zoom; draw a rectangle or turn the wheel to zoom"));
+    m_view->setAccessibleName(tr("Trials as points"));
+    setAxes();
+}
+
+/// Where nobody has chosen, what spans more than a decade is logarithmic. Time and numbers of rounds are not.
+void ScatterPanel::suit(const std::vector<double>& x, const std::vector<double>& y)
+{
+    const auto suited = [this](const QComboBox* box, const std::vector<double>& values) {
+        const session::TrialAxis shown = axis(box);
+        if (const QVariant chosen = QSettings().value(logarithmicKey(shown)); chosen.isValid())
+            return chosen.toBool();
+        if (!isMilliseconds(shown) && shown != session::TrialAxis::Ratio)
+            return false;
+        double low = std::numeric_limits<double>::infinity(), high = 0;
+        for (const double value : values)
+            if (value > 0) {
+                low = std::min(low, value);
+                high = std::max(high, value);
+            }
+        return high > kDecade * low;
+    };
+    m_logX->setChecked(suited(m_x, x));
+    m_logY->setChecked(suited(m_y, y));
 }
 
 session::TrialAxis ScatterPanel::axis(const QComboBox* box) const
@@ -178,6 +214,8 @@ void ScatterPanel::read()
         },
         [this, x, y](Result<std::shared_ptr<const ScatterView::Points>> points) {
             m_view->setMessage(points ? QString() : errorText(points.error()));
+            if (points)
+                suit((*points)->x, (*points)->y);
             m_view->setPoints(points ? *points : nullptr, isMilliseconds(x) && isMilliseconds(y) && x != y);
         });
 }

@@ -2,6 +2,7 @@
 
 #include "ui/models/history_reader.h"
 
+#include <QMenu>
 #include <QWidget>
 
 QT_BEGIN_NAMESPACE
@@ -14,7 +15,8 @@ namespace lathe::ui {
 
 class ScatterView;
 
-/// The listed trials as points of two of their numbers. Reads only while it is visible.
+/// The listed trials as points of two of their numbers. Reads only while it is visible. An axis is logarithmic where
+/// its values span more than a decade, until somebody chooses otherwise for what it shows.
 class ScatterPanel final : public QWidget
 {
     Q_OBJECT
@@ -30,6 +32,7 @@ public:
 
 signals:
     void picked(qint64 row);
+    void menuAboutToShow(QMenu* menu, qint64 row); ///< 0: at no trial
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -37,6 +40,9 @@ protected:
 private:
     void read();
     void setAxes();
+    void suit(const std::vector<double>& x, const std::vector<double>& y);
+    void makeWidgets();
+    void retranslate();
     session::TrialAxis axis(const QComboBox* box) const;
 
     HistoryReader m_reader;
@@ -45,7 +51,7 @@ private:
     ScatterView* m_view = nullptr;
     QComboBox *m_x = nullptr, *m_y = nullptr;
     QToolButton *m_logX = nullptr, *m_logY = nullptr, *m_all = nullptr;
-    QLabel* m_summary = nullptr;
+    QLabel *m_summary = nullptr, *m_upright = nullptr, *m_across = nullptr;
     bool m_stale = true;
 };
 

@@ -5,6 +5,7 @@
 #include "ui/models/selection.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/hold_button.h"
+#include "ui/pages/task_actions.h"
 #include "ui/views/band_chart.h"
 #include "ui/views/table_view.h"
 
@@ -16,6 +17,12 @@
 
 namespace lathe::ui {
 
+namespace {
+
+constexpr int kMostBands = 5; ///< tasks that have a colour of their own
+
+} // namespace
+
 SchedulerPage::SchedulerPage(Workspace& workspace, QWidget* parent)
     : Page(parent)
     , m_workspace(workspace)
@@ -24,13 +31,15 @@ SchedulerPage::SchedulerPage(Workspace& workspace, QWidget* parent)
     setObjectName(QStringLiteral("schedulerPage"));
     m_chart = new BandChart(this);
     m_chart->setObjectName(QStringLiteral("schedulerChart"));
+    m_chart->setMostBands(kMostBands);
+    m_chart->setHighlight(workspace.selection().current().task);
     m_summary = new QLabel(this);
     m_summary->setObjectName(QStringLiteral("schedulerSummary"));
     m_summary->setWordWrap(true);
     m_table = new TableView("roundTable", this);
     m_table->setModel(&m_rounds);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-    const int widths[] = {60, 60, 230, 60, 110, 80, 220, 80, 100};
+    const int widths[] = {60, 60, 230, 60, 150, 95, 220, 80, 100};
     for (int column = 0; column < RoundModel::ColumnCount; ++column)
         m_table->setColumnWidth(column, widths[column]);
     m_table->restoreColumns();
@@ -59,6 +68,11 @@ SchedulerPage::SchedulerPage(Workspace& workspace, QWidget* parent)
     connect(&m_rounds, &RoundModel::changed, &m_pace, &Pace::ask);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &SchedulerPage::showCurrent);
     connect(m_chart, &BandChart::bandClicked, this, [this](int task) { m_workspace.selection().selectTask(task); });
+    connect(m_chart, &BandChart::menuAboutToShow, this,
+            [this](QMenu* menu, int task) { addTaskActions(*menu, m_workspace, task); });
+    connect(m_table, &TableView::menuAboutToShow, this, [this](QMenu* menu, const QModelIndex& row) {
+        addTaskActions(*menu, m_workspace, row.data(RoundModel::TaskIdRole).toInt());
+    });
     connect(&m_workspace.selection(), &Selection::changed, this,
             [this](const Selection::Place& place) { m_chart->setHighlight(place.task); });
     retranslated(this, [this] {
@@ -85,7 +99,8 @@ void SchedulerPage::update()
     for (const RoundModel::Round& round : m_rounds.rounds()) {
         if (&round == &m_rounds.rounds().back() && m_rounds.isLastOpen())
             break;
-        samples.push_back({from, round.atSeconds, {{round.task, static_cast<double>(round.trials)}}});
+        samples.push_back(
+            {from, round.atSeconds, {{round.task, static_cast<double>(round.trials)}}, *round.reason == "first"});
         from = round.atSeconds;
     }
     m_chart->setBands(m_rounds.taskNames(), tr("trials"));

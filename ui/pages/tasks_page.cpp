@@ -5,6 +5,7 @@
 #include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/budget_bar.h"
+#include "ui/pages/task_actions.h"
 #include "ui/views/share_delegate.h"
 #include "ui/views/sparkline_delegate.h"
 #include "ui/views/table_view.h"
@@ -77,6 +78,9 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
                 if (task != m_workspace.selection().current().task)
                     m_workspace.selection().selectTask(task);
             });
+    connect(m_table, &TableView::menuAboutToShow, this, [this](QMenu* menu, const QModelIndex& row) {
+        addTaskActions(*menu, m_workspace, row.data(TaskModel::TaskIdRole).toInt());
+    });
     connect(&workspace.selection(), &Selection::changed, this,
             [this](const Selection::Place& place) { showTask(place.task); });
 }

@@ -484,10 +484,7 @@ void MainWindow::contextMenuEvent(QContextMenuEvent* event)
         return;
     }
     QMenu menu(this);
-    if (Zoomable* const zoomable = zoomableView(view))
-        menu.addAction(tr("Zoom to &fit"), view, [zoomable] { zoomable->zoomToFit(); });
-    menu.addAction(tr("&Copy"), view, [view] { copyView(*view); })->setShortcut(QKeySequence::Copy);
-    menu.addAction(m_actions->find(QStringLiteral("file.saveView"))->text(), view, [this, view] { saveViewOf(view); });
+    addViewActions(menu, *view);
     menu.exec(event->globalPos());
     event->accept();
 }

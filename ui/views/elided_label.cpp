@@ -1,5 +1,6 @@
 #include "ui/views/elided_label.h"
 
+#include <QFontMetricsF>
 #include <QPainter>
 
 #include <algorithm>
@@ -8,6 +9,19 @@ namespace lathe::ui {
 
 namespace {
 constexpr int kLeastCharacters = 12;
+constexpr qsizetype kEnd = 5; ///< letters of a name's end that are kept
+} // namespace
+
+QString elidedName(const QFontMetricsF& metrics, const QString& name, double width)
+{
+    if (metrics.horizontalAdvance(name) <= width)
+        return name;
+    const QString end = QChar(0x2026) + name.right(kEnd);
+    const double room = width - metrics.horizontalAdvance(end);
+    qsizetype kept = name.size() - kEnd;
+    while (kept > kEnd && metrics.horizontalAdvance(name.left(kept)) > room)
+        --kept;
+    return kept > kEnd ? name.left(kept) + end : metrics.elidedText(name, Qt::ElideRight, width);
 }
 
 QSize ElidedLabel::minimumSizeHint() const

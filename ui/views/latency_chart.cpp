@@ -1,258 +1,106 @@
 #include "ui/views/latency_chart.h"
 
 #include "ui/models/language.h"
-#include "ui/views/decimate.h"
+#include "ui/models/texts.h"
 #include "ui/views/drag_handle.h"
-#include "ui/views/plot_axes.h"
+#include "ui/views/view_export.h"
 
 #include <QApplication>
-#include <QEvent>
-#include <QGraphicsLayout>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QHelpEvent>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QMouseEvent>
-#include <QVBoxLayout>
-#include <QtCharts/QAreaSeries>
-#include <QtCharts/QChart>
-#include <QtCharts/QChartView>
-#include <QtCharts/QLegend>
-#include <QtCharts/QLegendMarker>
-#include <QtCharts/QLineSeries>
-#include <QtCharts/QLogValueAxis>
-#include <QtCharts/QScatterSeries>
-#include <QtCharts/QValueAxis>
+#include <QToolTip>
+#include <QWheelEvent>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
 
 namespace lathe::ui {
 
 namespace {
 
-/// Tells what Qt's rubber band has zoomed to, which would be lost as soon as curves grow.
-class ZoomingView final : public QChartView
-{
-public:
-    using QChartView::QChartView;
-    std::function<void()> dragged; ///< a rectangle was drawn
-    std::function<void()> fitWanted;
-
-protected:
-    void mouseReleaseEvent(QMouseEvent* event) override
-    {
-        if (event->button() != Qt::LeftButton)
-            return; // the right one opens the menu
-        const bool isDrag = (event->position() - m_pressed).manhattanLength() > QApplication::startDragDistance();
-        QChartView::mouseReleaseEvent(event);
-        if (isDrag)
-            dragged();
-    }
-    void mousePressEvent(QMouseEvent* event) override
-    {
-        m_pressed = event->position();
-        if (parentWidget() != nullptr)
-            parentWidget()->setFocus(Qt::MouseFocusReason);
-        QChartView::mousePressEvent(event);
-    }
-    void mouseDoubleClickEvent(QMouseEvent*) override { fitWanted(); }
-
-private:
-    QPointF m_pressed;
-};
-
 constexpr double kZoomStep = 1.5;
-constexpr double kLeastLatency = 1e-9; ///< ms, that a logarithmic axis can show
-
-// Okabe and Ito's colours, told apart by colour-blind people; shape differs too (line, dots, dashes).
-const QColor kEstimateColor(0x00, 0x72, 0xb2);
-const QColor kMeasuredColor(0xd5, 0x5e, 0x00);
-const QColor kBaselineColor(0x7f, 0x7f, 0x7f);
-
-/// (seconds, ms) changes as the corners of a step curve that goes on to `end`.
-QList<QPointF> steps(const QList<QPointF>& changes, double end)
-{
-    QList<QPointF> corners;
-    corners.reserve(changes.size() * 2 + 1);
-    for (const QPointF& p : changes) {
-        if (!corners.isEmpty()) {
-            if (corners.last().y() == p.y())
-                continue;
-            corners << QPointF(p.x(), corners.last().y());
-        }
-        corners << p;
-    }
-    if (!corners.isEmpty() && end > corners.last().x())
-        corners << QPointF(end, corners.last().y());
-    return corners;
-}
-
-/// From 0 to at least `high`, so that the labels stand at round values.
-void setRoundRange(QValueAxis* axis, double high)
-{
-    constexpr int kSteps = 8;
-    const double step = roundStep(0, high, kSteps);
-    const double steps = std::ceil(high / step);
-    axis->setTickCount(static_cast<int>(steps) + 1);
-    axis->setRange(0, steps * step);
-}
+constexpr double kLineReach = 8; ///< pixels from the pointer to the line that is meant
+constexpr double kKeyStep = 0.02; ///< of the plot's width
 
 } // namespace
 
 LatencyChart::LatencyChart(QWidget* parent)
     : QWidget(parent)
 {
-    m_chart = new QChart;
-    auto* const view = new ZoomingView(m_chart, this);
-    view->dragged = [this] { zoomTo(shown()); };
-    view->fitWanted = [this] { zoomToFit(); };
-    m_view = view;
-    m_view->setObjectName(QStringLiteral("latencyChartView"));
-    m_view->setRenderHint(QPainter::Antialiasing);
-    m_view->setRubberBand(QChartView::RectangleRubberBand);
-    m_view->setFocusPolicy(Qt::NoFocus);
+    setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(m_view);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     new DragHandle(*this); // a drag in the chart zooms
-
-    m_lower = new QLineSeries(m_chart);
-    m_upper = new QLineSeries(m_chart);
-    m_band = new QAreaSeries(m_upper, m_lower);
-    m_estimate = new QLineSeries(m_chart);
-    m_tasksSum = new QLineSeries(m_chart);
-    m_measured = new QScatterSeries(m_chart);
-    m_measuredLine = new QLineSeries(m_chart);
-    m_baseline = new QLineSeries(m_chart);
-    QColor band = kEstimateColor;
-    band.setAlphaF(0.25F);
-    m_band->setBrush(band);
-    m_band->setPen(Qt::NoPen);
-    m_estimate->setPen(QPen(kEstimateColor, 2));
-    m_tasksSum->setPen(QPen(kEstimateColor, 1.2, Qt::DashDotLine));
-    m_measured->setColor(kMeasuredColor);
-    m_measured->setBorderColor(kMeasuredColor);
-    m_measured->setMarkerSize(9);
-    m_measuredLine->setPen(QPen(kMeasuredColor, 1.5, Qt::DotLine));
-    m_baseline->setPen(QPen(kBaselineColor, 1.5, Qt::DashLine));
-    for (QAbstractSeries* series :
-         {static_cast<QAbstractSeries*>(m_band), static_cast<QAbstractSeries*>(m_baseline),
-          static_cast<QAbstractSeries*>(m_tasksSum), static_cast<QAbstractSeries*>(m_estimate),
-          static_cast<QAbstractSeries*>(m_measuredLine), static_cast<QAbstractSeries*>(m_measured)})
-        m_chart->addSeries(series);
-    m_time = new QValueAxis(m_chart);
-    m_time->setLabelFormat(QStringLiteral("%.0f"));
-    m_chart->addAxis(m_time, Qt::AlignBottom);
-    for (QAbstractSeries* series : m_chart->series())
-        series->attachAxis(m_time);
-    m_chart->setMargins({4, 4, 4, 4});
-    m_chart->legend()->setAlignment(Qt::AlignTop);
-    m_chart->setBackgroundRoundness(0);
-    setLogarithmic(false);
-    retranslated(this, [this] {
-        setNames();
-        rescale();
-        tell();
-    });
-}
-
-void LatencyChart::setNames()
-{
-    m_band->setName(tr("likely range"));
-    m_estimate->setName(tr("estimated network"));
-    m_tasksSum->setName(tr("sum of tasks"));
-    m_measured->setName(tr("measured network"));
-    m_baseline->setName(tr("untuned"));
-    m_time->setTitleText(tr("Time (s)"));
-    m_latency->setTitleText(tr("Latency (ms)"));
-    for (QLegendMarker* marker : m_chart->legend()->markers(m_measuredLine))
-        marker->setVisible(false);
-    for (QLegendMarker* marker : m_chart->legend()->markers(m_tasksSum))
-        marker->setVisible(!m_curves.tasksSum.isEmpty());
-    if (m_chart->legend()->layout() != nullptr) // which does not see that a marker came or went
-        m_chart->legend()->layout()->invalidate();
-}
-
-void LatencyChart::setLogarithmic(bool on)
-{
-    m_logarithmic = on;
-    if (m_latency != nullptr) {
-        m_chart->removeAxis(m_latency);
-        delete m_latency;
-    }
-    if (on) {
-        auto* axis = new QLogValueAxis(m_chart);
-        axis->setLabelFormat(QStringLiteral("%g"));
-        axis->setMinorTickCount(8);
-        m_latency = axis;
-    } else {
-        auto* axis = new QValueAxis(m_chart);
-        axis->setLabelFormat(QStringLiteral("%.6g"));
-        m_latency = axis;
-    }
-    m_latency->setTitleText(tr("Latency (ms)"));
-    m_chart->addAxis(m_latency, Qt::AlignLeft); // a place that was zoomed to is set by draw()
-    for (QAbstractSeries* series : m_chart->series())
-        series->attachAxis(m_latency);
-    applyPalette();
-    draw();
+    retranslated(this, [this] { rebuild(); });
 }
 
 void LatencyChart::setCurves(Curves curves)
 {
     m_curves = std::move(curves);
-    draw();
+    rebuild();
 }
 
-void LatencyChart::draw()
+void LatencyChart::rebuild()
 {
-    rescale(); // the range first: each change of it makes every series again
-    // Many curves lie upon each other: coarser columns and edges that are not smoothed keep the drawing quick.
-    constexpr std::size_t kFine = 8; // curves
-    const auto share = static_cast<double>(kFine) / static_cast<double>(std::max(kFine, m_curves.tasks.size()));
-    const int columns = std::max(200, static_cast<int>(width() * share));
-    m_view->setRenderHint(QPainter::Antialiasing, share == 1);
-    const auto replace = [&](QXYSeries* series, const QList<QPointF>& points) {
-        series->replace(decimated(points, columns, m_logarithmic));
-    };
-    const double end = std::max(m_curves.seconds, 0.0);
-    // Thinned before it is made of steps: each pixel keeps its least and greatest value, so no step is lost.
-    const auto replaceSteps = [&](QXYSeries* series, const QList<QPointF>& changes) {
-        replace(series, steps(decimated(changes, columns, m_logarithmic), end));
-    };
-    replace(m_lower, m_curves.low);
-    replace(m_upper, m_curves.high);
-    replaceSteps(m_estimate, m_curves.estimate);
-    replaceSteps(m_tasksSum, m_curves.tasksSum);
-    replace(m_measured, m_curves.measured);
-    replace(m_measuredLine, m_curves.measured);
-    QList<QPointF> baseline;
-    if (std::isfinite(m_curves.untunedMs))
-        baseline << QPointF(0, m_curves.untunedMs) << QPointF(m_time->max(), m_curves.untunedMs);
-    replace(m_baseline, baseline);
-    while (m_tasks.size() > m_curves.tasks.size()) {
-        m_chart->removeSeries(m_tasks.back());
-        delete m_tasks.back();
-        m_tasks.pop_back();
-    }
-    while (m_tasks.size() < m_curves.tasks.size()) {
-        auto* series = new QLineSeries(m_chart);
-        m_chart->addSeries(series);
-        series->attachAxis(m_time);
-        series->attachAxis(m_latency);
-        m_tasks.push_back(series);
-    }
-    static constexpr Qt::PenStyle kStyles[] = {Qt::SolidLine, Qt::DashLine, Qt::DotLine, Qt::DashDotLine};
-    for (std::size_t i = 0; i < m_tasks.size(); ++i) {
-        const TaskCurve& curve = m_curves.tasks[i];
-        m_tasks[i]->setPen(QPen(seriesColor(std::max(0, curve.task)), 1.2,
-                                kStyles[static_cast<std::size_t>(std::max(0, curve.task)) / 8 % 4]));
-        m_tasks[i]->setName(curve.name);
-        replaceSteps(m_tasks[i], curve.points);
-    }
-    setNames();
+    makeLines();
+    fitAxes();
+    makeLegend();
+    refresh();
     tell();
+}
+
+void LatencyChart::refresh()
+{
+    layOut();
+    thin();
+    placeLabels();
+    m_still = {};
+    update();
+}
+
+void LatencyChart::setLogarithmic(bool on)
+{
+    if (m_logarithmic == on)
+        return;
+    m_logarithmic = on;
+    rebuild(); // a place that was zoomed to stays
+    emit logarithmicChanged(on);
+}
+
+void LatencyChart::setHidden(const QSet<QString>& keys)
+{
+    if (m_hidden == keys)
+        return;
+    m_hidden = keys;
+    rebuild();
+    emit hiddenChanged();
+}
+
+void LatencyChart::toggle(const QString& key)
+{
+    QSet<QString> keys = m_hidden;
+    if (!keys.remove(key))
+        keys.insert(key);
+    setHidden(keys);
+}
+
+void LatencyChart::showOnly(const QString& key)
+{
+    QSet<QString> others = m_hidden;
+    others.remove(key);
+    for (const ChartLegend::Entry& entry : m_legend.entries())
+        if (entry.key != key)
+            others.insert(entry.key);
+    // What is hidden but not here now is left as it is when all is shown again.
+    const bool alone = m_hiddenBefore == others;
+    if (alone)
+        for (const ChartLegend::Entry& entry : m_legend.entries())
+            others.remove(entry.key);
+    setHidden(others);
 }
 
 void LatencyChart::tell()
@@ -265,15 +113,40 @@ void LatencyChart::tell()
 
 QRectF LatencyChart::shown() const
 {
-    double low = 0, high = 1;
-    if (const auto* const logarithmic = qobject_cast<const QLogValueAxis*>(m_latency)) {
-        low = logarithmic->min();
-        high = logarithmic->max();
-    } else if (const auto* const linear = qobject_cast<const QValueAxis*>(m_latency)) {
-        low = linear->min();
-        high = linear->max();
-    }
-    return {m_time->min(), low, m_time->max() - m_time->min(), high - low};
+    if (!m_zoom)
+        return m_all;
+    QRectF place = *m_zoom;
+    if (m_logarithmic)
+        place.setTop(std::max(place.top(), kLeastLatency));
+    return place;
+}
+
+double LatencyChart::toX(double seconds) const
+{
+    const QRectF view = shown();
+    return m_area.left() + (seconds - view.left()) / view.width() * m_area.width();
+}
+
+double LatencyChart::toY(double ms) const
+{
+    const QRectF view = shown();
+    const double part = m_logarithmic
+                            ? std::log(std::max(ms, kLeastLatency) / view.top()) / std::log(view.bottom() / view.top())
+                            : (ms - view.top()) / view.height();
+    return m_area.bottom() - part * m_area.height();
+}
+
+double LatencyChart::secondsAt(double x) const
+{
+    const QRectF view = shown();
+    return view.left() + (x - m_area.left()) / m_area.width() * view.width();
+}
+
+double LatencyChart::msAt(double y) const
+{
+    const QRectF view = shown();
+    const double part = (m_area.bottom() - y) / m_area.height();
+    return m_logarithmic ? view.top() * std::pow(view.bottom() / view.top(), part) : view.top() + part * view.height();
 }
 
 void LatencyChart::zoomTo(const QRectF& place)
@@ -281,7 +154,7 @@ void LatencyChart::zoomTo(const QRectF& place)
     if (!(place.width() > 0) || !(place.height() > 0))
         return;
     m_zoom = place;
-    draw();
+    refresh();
 }
 
 void LatencyChart::zoomBy(double factor)
@@ -290,8 +163,8 @@ void LatencyChart::zoomBy(double factor)
     QRectF wanted(0, 0, now.width() / factor, now.height() / factor);
     wanted.moveCenter(now.center());
     if (m_logarithmic) { // the middle of what is seen
-        const double middle = std::sqrt(std::max(now.top(), kLeastLatency) * now.bottom());
-        const double half = std::pow(now.bottom() / std::max(now.top(), kLeastLatency), 0.5 / factor);
+        const double middle = std::sqrt(now.top() * now.bottom());
+        const double half = std::pow(now.bottom() / now.top(), 0.5 / factor);
         wanted.setTop(middle / half);
         wanted.setBottom(middle * half);
     }
@@ -301,138 +174,282 @@ void LatencyChart::zoomBy(double factor)
 void LatencyChart::zoomToFit()
 {
     m_zoom.reset();
-    m_time->setRange(0, 0); // so that rescale() finds its own
-    draw();
+    m_all = {}; // so that fitAxes() finds its own
+    fitAxes();
+    refresh();
+}
+
+const LatencyChart::Line* LatencyChart::lineNear(QPointF position) const
+{
+    if (!m_area.contains(position))
+        return nullptr;
+    const Line* nearest = nullptr;
+    double least = kLineReach;
+    const double seconds = secondsAt(position.x());
+    for (const Line& line : m_lines) {
+        if (!isShown(line) || line.kind == Kind::Band || line.kind == Kind::Part || seconds > line.end)
+            continue;
+        double apart = std::abs(toY(valueAt(line.points, seconds)) - position.y());
+        // Beside a step, the step is meant.
+        for (const double aside : {-kLineReach / 2, kLineReach / 2}) {
+            const double there = toY(valueAt(line.points, secondsAt(position.x() + aside)));
+            const double here = toY(valueAt(line.points, seconds));
+            if ((position.y() - there) * (position.y() - here) < 0)
+                apart = std::min(apart, kLineReach / 2);
+        }
+        if (apart < least) {
+            least = apart;
+            nearest = &line;
+        }
+    }
+    return nearest;
+}
+
+void LatencyChart::pointAt(std::optional<QPointF> position)
+{
+    if (position && !m_area.contains(*position))
+        position.reset();
+    if (m_pointer == position)
+        return;
+    m_pointer = position;
+    update();
+}
+
+QStringList LatencyChart::readout() const
+{
+    if (!m_pointer)
+        return {};
+    const double seconds = secondsAt(m_pointer->x());
+    QStringList lines{timeText(seconds)};
+    for (const Value& value : valuesAt(seconds))
+        lines << QStringList{value.name, value.latency, value.trials}.join(QLatin1Char('\t')).trimmed();
+    return lines;
+}
+
+QColor LatencyChart::colorOf(const QString& key) const
+{
+    const auto line = std::ranges::find(m_lines, key, &Line::key);
+    return line == m_lines.end() ? QColor() : line->color;
+}
+
+void LatencyChart::mousePressEvent(QMouseEvent* event)
+{
+    if (event->button() != Qt::LeftButton)
+        return;
+    if (const int entry = m_legend.entryAt(event->position()); entry >= 0) {
+        m_hiddenBefore = m_hidden;
+        toggle(m_legend.entries()[static_cast<std::size_t>(entry)].key);
+    } else if (entry == ChartLegend::kMore) {
+        showRest();
+    } else if (m_area.contains(event->position())) {
+        m_pressed = event->position();
+        m_dragged.reset();
+    }
+}
+
+void LatencyChart::mouseMoveEvent(QMouseEvent* event)
+{
+    if (m_pressed && event->buttons().testFlag(Qt::LeftButton)) {
+        if ((event->position() - *m_pressed).manhattanLength() > QApplication::startDragDistance())
+            m_dragged = QPointF(std::clamp(event->position().x(), m_area.left(), m_area.right()),
+                                std::clamp(event->position().y(), m_area.top(), m_area.bottom()));
+        update();
+        return;
+    }
+    setCursor(m_legend.entryAt(event->position()) == ChartLegend::kNone ? Qt::ArrowCursor : Qt::PointingHandCursor);
+    pointAt(event->position());
+}
+
+void LatencyChart::mouseReleaseEvent(QMouseEvent* event)
+{
+    if (event->button() != Qt::LeftButton || !m_pressed)
+        return; // the right one opens the menu
+    const QPointF pressed = *m_pressed;
+    const std::optional<QPointF> dragged = m_dragged;
+    m_pressed.reset();
+    m_dragged.reset();
+    if (dragged) {
+        const QRectF drawn = QRectF(pressed, *dragged).normalized();
+        const double low = msAt(drawn.bottom());
+        zoomTo(QRectF(secondsAt(drawn.left()), low, secondsAt(drawn.right()) - secondsAt(drawn.left()),
+                      msAt(drawn.top()) - low));
+    } else if (const Line* const line = lineNear(event->position()); line != nullptr && line->task >= 0) {
+        emit taskClicked(line->task);
+    }
+    update();
+}
+
+void LatencyChart::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    if (event->button() != Qt::LeftButton)
+        return;
+    if (const int entry = m_legend.entryAt(event->position()); entry >= 0)
+        showOnly(m_legend.entries()[static_cast<std::size_t>(entry)].key);
+    else if (entry == ChartLegend::kNone)
+        zoomToFit();
+}
+
+void LatencyChart::wheelEvent(QWheelEvent* event)
+{
+    if (!m_area.contains(event->position())) {
+        QWidget::wheelEvent(event);
+        return;
+    }
+    event->accept();
+    const double factor = std::pow(kZoomStep, event->angleDelta().y() / 240.0);
+    if (factor == 1)
+        return;
+    // What is beneath the pointer stays there.
+    const auto edge = [factor](double at, double from) { return from + (at - from) / factor; };
+    const QPointF pointer = event->position();
+    const double left = secondsAt(edge(m_area.left(), pointer.x())),
+                 right = secondsAt(edge(m_area.right(), pointer.x())), low = msAt(edge(m_area.bottom(), pointer.y())),
+                 high = msAt(edge(m_area.top(), pointer.y()));
+    zoomTo(QRectF(left, low, right - left, high - low));
 }
 
 void LatencyChart::keyPressEvent(QKeyEvent* event)
 {
+    const double step = m_area.width() * kKeyStep;
+    const auto move = [this](double by) {
+        const QPointF from = m_pointer.value_or(
+            QPointF(by > 0 ? m_area.left() - by : m_area.right() - by, m_area.center().y()));
+        pointAt(QPointF(std::clamp(from.x() + by, m_area.left(), m_area.right() - 0.5), from.y()));
+    };
     switch (event->key()) {
     case Qt::Key_Plus:
     case Qt::Key_Equal: zoomBy(kZoomStep); break;
     case Qt::Key_Minus: zoomBy(1 / kZoomStep); break;
     case Qt::Key_0: zoomToFit(); break;
+    case Qt::Key_Left: move(-step); break;
+    case Qt::Key_Right: move(step); break;
+    case Qt::Key_Escape:
+        if (m_pointer) {
+            pointAt({});
+            break;
+        }
+        [[fallthrough]];
     default: QWidget::keyPressEvent(event);
     }
 }
 
-void LatencyChart::rescale()
+bool LatencyChart::event(QEvent* event)
 {
-    if (m_zoom) {
-        m_time->setRange(m_zoom->left(), m_zoom->right());
-        m_latency->setRange(m_logarithmic ? std::max(m_zoom->top(), kLeastLatency) : m_zoom->top(), m_zoom->bottom());
-        return;
+    if (event->type() == QEvent::ToolTip) {
+        const auto* const help = static_cast<QHelpEvent*>(event);
+        QToolTip::showText(help->globalPos(), m_legend.tip(m_legend.entryAt(help->pos())), this);
+        return true;
     }
-    double low = std::numeric_limits<double>::infinity();
-    double high = 0;
-    const auto see = [&](double y) {
-        if (!std::isfinite(y) || y <= 0)
-            return;
-        low = std::min(low, y);
-        high = std::max(high, y);
-    };
-    for (const QList<QPointF>* points : {&m_curves.estimate, &m_curves.tasksSum, &m_curves.measured})
-        for (const QPointF& p : *points)
-            see(p.y());
-    // The range of the first seconds is wide: it sets the scale only while there is nothing else to see.
-    if (m_curves.estimate.isEmpty() && !std::isfinite(m_curves.untunedMs))
-        for (const QList<QPointF>* points : {&m_curves.low, &m_curves.high})
-            for (const QPointF& p : *points)
-                see(p.y());
-    for (const TaskCurve& curve : m_curves.tasks)
-        for (const QPointF& p : curve.points)
-            see(p.y());
-    see(m_curves.untunedMs);
-    if (high <= 0) {
-        low = 0.1;
-        high = 1;
+    return QWidget::event(event);
+}
+
+void LatencyChart::addLineActions(QMenu& menu, std::size_t from)
+{
+    const std::vector<ChartLegend::Entry>& entries = m_legend.entries();
+    for (std::size_t i = from; i < entries.size(); ++i) {
+        QAction* const shownAction = menu.addAction(entries[i].name);
+        shownAction->setCheckable(true);
+        shownAction->setChecked(!entries[i].hidden);
+        connect(shownAction, &QAction::triggered, this, [this, key = entries[i].key] { toggle(key); });
     }
-    // Grown in steps, so that most updates leave the axes alone.
-    const double wanted = std::max(10.0, m_curves.seconds * 1.02);
-    if (wanted > m_time->max() || wanted < m_time->max() * 0.7)
-        setRoundRange(m_time, wanted * 1.1);
-    if (m_logarithmic)
-        m_latency->setRange(low * 0.8, high * 1.25);
-    else
-        setRoundRange(static_cast<QValueAxis*>(m_latency), high * 1.08);
+}
+
+/// What the legend has no room for.
+void LatencyChart::showRest()
+{
+    QMenu menu(this);
+    addLineActions(menu, m_legend.firstHidden());
+    menu.exec(mapToGlobal(m_legend.morePlace().bottomLeft().toPoint()));
+}
+
+void LatencyChart::contextMenuEvent(QContextMenuEvent* event)
+{
+    QMenu menu(this);
+    const int entry = m_legend.entryAt(event->pos());
+    const Line* const near = lineNear(event->pos());
+    const QString key = entry >= 0        ? m_legend.entries()[static_cast<std::size_t>(entry)].key
+                        : near != nullptr ? near->key
+                                          : QString();
+    if (!key.isEmpty()) {
+        m_hiddenBefore.clear();
+        menu.addAction(tr("Show it &alone"), this, [this, key] { showOnly(key); });
+        menu.addAction(tr("&Hide it"), this, [this, key] { toggle(key); })->setEnabled(!m_hidden.contains(key));
+    }
+    QMenu* const lines = menu.addMenu(tr("&Lines"));
+    addLineActions(*lines, 0);
+    lines->addSeparator();
+    lines->addAction(tr("&Show all"), this, [this] { setHidden({}); })->setEnabled(!m_hidden.isEmpty());
+    QAction* const logarithmic = menu.addAction(tr("Lo&garithmic"), this, &LatencyChart::setLogarithmic);
+    logarithmic->setCheckable(true);
+    logarithmic->setChecked(m_logarithmic);
+    const auto line = std::ranges::find(m_lines, key, &Line::key);
+    emit menuAboutToShow(&menu, key, line != m_lines.end() ? line->task : -1);
+    menu.addSeparator();
+    const QStringList values = readout();
+    menu.addAction(tr("Copy these &values"), this,
+                   [values] { QApplication::clipboard()->setText(values.join(QLatin1Char('\n'))); })
+        ->setEnabled(!values.isEmpty());
+    addViewActions(menu, *this);
+    menu.exec(event->globalPos());
+    event->accept();
 }
 
 QString LatencyChart::summary() const
 {
     QStringList parts;
     if (!m_curves.estimate.isEmpty())
-        parts << tr("estimated %1 ms").arg(m_curves.estimate.last().y(), 0, 'f', 3);
+        parts << tr("estimated %1").arg(msText(m_curves.estimate.last().y()));
     else if (!m_curves.low.isEmpty())
-        parts << tr("estimated %1 to %2 ms, since some tasks have no valid program yet")
-                     .arg(m_curves.low.last().y(), 0, 'f', 3)
-                     .arg(m_curves.high.last().y(), 0, 'f', 3);
+        parts << tr("estimated %1, since some tasks have no valid program yet")
+                     .arg(msRangeText(m_curves.low.last().y(), m_curves.high.last().y()));
     if (!m_curves.measured.isEmpty())
-        parts << tr("measured %1 ms").arg(m_curves.measured.last().y(), 0, 'f', 3);
+        parts << tr("measured %1").arg(msText(m_curves.measured.last().y()));
     if (std::isfinite(m_curves.untunedMs))
-        parts << tr("untuned %1 ms").arg(m_curves.untunedMs, 0, 'f', 3);
+        parts << tr("untuned %1").arg(msText(m_curves.untunedMs));
     if (parts.isEmpty())
         return tr("Nothing measured yet");
-    return tr("%1 after %2 s").arg(parts.join(QStringLiteral(", "))).arg(m_curves.seconds, 0, 'f', 0);
+    return tr("%1 after %2").arg(parts.join(tr(", ")), minutesText(m_curves.seconds));
 }
 
 qsizetype LatencyChart::drawnPoints() const
 {
-    qsizetype count = m_estimate->count() + m_tasksSum->count() + m_measured->count() + m_lower->count()
-                      + m_upper->count();
-    for (const QLineSeries* series : m_tasks)
-        count += series->count();
+    qsizetype count = 0;
+    for (const Line& line : m_lines)
+        if (line.kind != Kind::Level)
+            count += line.drawn.size() + line.drawnUpper.size();
     return count;
 }
 
 void LatencyChart::changeEvent(QEvent* event)
 {
-    if (event->type() == QEvent::PaletteChange)
-        applyPalette();
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange)
+        rebuild();
     QWidget::changeEvent(event);
+}
+
+void LatencyChart::leaveEvent(QEvent* event)
+{
+    pointAt({});
+    QWidget::leaveEvent(event);
 }
 
 void LatencyChart::focusInEvent(QFocusEvent* event)
 {
     QWidget::focusInEvent(event);
-    applyPalette();
+    update();
 }
 
 void LatencyChart::focusOutEvent(QFocusEvent* event)
 {
     QWidget::focusOutEvent(event);
-    applyPalette();
+    update();
 }
 
 void LatencyChart::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
-    draw();
-}
-
-void LatencyChart::applyPalette()
-{
-    const QPalette& colors = palette();
-    m_chart->setBackgroundBrush(colors.base());
-    m_chart->setBackgroundPen(hasFocus() ? QPen(colors.color(QPalette::Highlight), 2) : QPen(Qt::NoPen));
-    m_chart->legend()->setLabelColor(colors.color(QPalette::Text));
-    QColor grid = colors.color(QPalette::Text);
-    grid.setAlphaF(0.15F);
-    for (QAbstractAxis* axis : m_chart->axes()) {
-        axis->setLabelsColor(colors.color(QPalette::Text));
-        axis->setTitleBrush(colors.text());
-        axis->setGridLineColor(grid);
-        axis->setLinePenColor(grid);
-    }
-}
-
-QSize LatencyChart::pictureSize() const
-{
-    return m_view->size();
-}
-
-void LatencyChart::paintPicture(QPainter& painter) const
-{
-    m_view->render(&painter, QRectF(QPointF(), m_view->size()), m_view->rect());
+    m_pointer.reset();
+    refresh();
 }
 
 std::vector<QStringList> LatencyChart::exportRows() const
@@ -442,13 +459,22 @@ std::vector<QStringList> LatencyChart::exportRows() const
         for (const QPointF& p : points)
             rows.push_back({name, QString::number(p.x(), 'f', 3), QString::number(p.y(), 'g', 10)});
     };
-    add(m_estimate->name(), m_curves.estimate);
-    add(m_tasksSum->name(), m_curves.tasksSum);
+    add(tr("estimated network"), m_curves.estimate);
+    add(tr("sum of tasks"), m_curves.tasksSum);
     add(tr("low"), m_curves.low);
     add(tr("high"), m_curves.high);
-    add(m_measured->name(), m_curves.measured);
+    add(tr("measured network"), m_curves.measured);
+    for (const Parts& parts : m_curves.parts)
+        for (const auto& [name, ms] :
+             {std::pair{tr("tasks"), parts.tasksMs}, std::pair{tr("chain"), parts.chainMs},
+              std::pair{tr("untuned functions"), parts.untunedMs}, std::pair{tr("call"), parts.callMs}})
+            add(name, {{parts.atSeconds, ms}});
     if (std::isfinite(m_curves.untunedMs))
-        add(m_baseline->name(), {{0, m_curves.untunedMs}});
+        add(tr("untuned"), {{0, m_curves.untunedMs}});
+    for (const Overlay& overlay : m_curves.overlays) {
+        add(overlay.name, overlay.estimate);
+        add(tr("%1, measured").arg(overlay.name), overlay.measured);
+    }
     for (const TaskCurve& curve : m_curves.tasks)
         add(curve.name, curve.points);
     return rows;

@@ -22,6 +22,22 @@ Qt::BrushStyle seriesPattern(int i)
     return kPatterns[(i / 8) % 5];
 }
 
+QColor lineColor(int i, bool dark)
+{
+    static const QRgb kOnLight[kOwnLineColors] = {0xff009e73, 0xffcc79a7, 0xff7b3fc4,
+                                                  0xffb58900, 0xff1aa3a3, 0xff8b5a2b};
+    static const QRgb kOnDark[kOwnLineColors] = {0xff2cc79b, 0xffe39ac2, 0xffb08cf0,
+                                                 0xffe6c229, 0xff58d6d6, 0xffc79a6b};
+    if (i < kOwnLineColors)
+        return QColor((dark ? kOnDark : kOnLight)[i]);
+    // The golden angle goes round the hues without ever coming to one twice; each round is of another strength.
+    const int more = i - kOwnLineColors;
+    const double hue = std::fmod(0.12 + more * 0.6180339887, 1.0);
+    const double saturation = more % 2 == 0 ? 0.85 : 0.5;
+    return QColor::fromHsvF(static_cast<float>(hue), static_cast<float>(saturation),
+                            static_cast<float>((dark ? 0.95 : 0.62) - (more % 3) * 0.08));
+}
+
 double roundStep(double low, double high, int wanted)
 {
     if (!(high > low) || wanted < 1)
@@ -39,6 +55,21 @@ std::vector<double> roundTicks(double low, double high, int wanted)
     std::vector<double> ticks;
     for (double tick = std::ceil(low / step) * step; tick <= high + step * 1e-6 && ticks.size() < 100; tick += step)
         ticks.push_back(std::abs(tick) < step * 1e-6 ? 0 : tick);
+    return ticks;
+}
+
+std::vector<double> logTicks(double low, double high, int wanted)
+{
+    std::vector<double> ticks;
+    if (!(low > 0) || !(high > low))
+        return ticks;
+    const double decades = std::log10(high / low);
+    for (int decade = static_cast<int>(std::floor(std::log10(low)));
+         decade <= static_cast<int>(std::ceil(std::log10(high))); ++decade)
+        for (const int digit : {1, 2, 5})
+            if (const double tick = std::pow(10.0, decade) * digit;
+                tick >= low && tick <= high && (digit == 1 || decades * 3 < wanted * 1.5))
+                ticks.push_back(tick);
     return ticks;
 }
 
@@ -66,6 +97,8 @@ std::vector<double> timeTicks(double from, double to, int wanted)
     return ticks;
 }
 
+} // namespace
+
 QColor gridColor(const QPalette& palette)
 {
     QColor grid = palette.color(QPalette::Text);
@@ -73,7 +106,10 @@ QColor gridColor(const QPalette& palette)
     return grid;
 }
 
-} // namespace
+bool isDark(const QPalette& palette)
+{
+    return palette.color(QPalette::Base).lightness() < 128;
+}
 
 void paintTimeAxis(QPainter& painter, const QRectF& area, double from, double to, const QPalette& palette)
 {

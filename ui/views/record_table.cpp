@@ -27,6 +27,9 @@ void RecordTable::contextMenuEvent(QContextMenuEvent* event)
     for (QAction* action : {again, note})
         action->setEnabled(selectionModel()->hasSelection());
     menu.addAction(tr("&Export the list…"), this, &RecordTable::exportRequested);
+    const QModelIndex at = event->reason() == QContextMenuEvent::Keyboard ? currentIndex() : indexAt(event->pos());
+    if (at.isValid())
+        emit menuAboutToShow(&menu, at);
     menu.addSeparator();
     menu.addAction(tr("Copy command line: measure again"), this, &RecordTable::remeasureCommandRequested)
         ->setEnabled(selectionModel()->hasSelection());

@@ -2,10 +2,13 @@
 
 #include "ui/views/drag_handle.h"
 #include "ui/views/plot_axes.h"
+#include "ui/views/view_export.h"
 
 #include <QApplication>
+#include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QLocale>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QWheelEvent>
@@ -248,14 +251,8 @@ void ScatterView::paintAxes(QPainter& painter, const QRectF& area) const
                 made.emplace_back(tick, axis.time ? timeTick(tick) : QString::number(tick, 'g', 7));
             return made;
         }
-        const double decades = range.high - range.low;
-        for (int decade = static_cast<int>(std::floor(range.low)); decade <= static_cast<int>(std::ceil(range.high));
-             ++decade)
-            for (const int digit : {1, 2, 5}) {
-                const double tick = decade + std::log10(digit);
-                if (tick >= range.low && tick <= range.high && (digit == 1 || decades * 3 < wanted * 1.5))
-                    made.emplace_back(tick, QString::number(std::pow(10.0, decade) * digit, 'g', 6));
-            }
+        for (const double tick : logTicks(std::pow(10.0, range.low), std::pow(10.0, range.high), wanted))
+            made.emplace_back(std::log10(tick), QString::number(tick, 'g', 6));
         return made;
     };
     const int label = painter.fontMetrics().horizontalAdvance(QStringLiteral("0000000")) + 12;
@@ -393,7 +390,8 @@ void ScatterView::mouseReleaseEvent(QMouseEvent* event)
     if (event->button() != Qt::LeftButton)
         return;
     if (!std::exchange(m_dragging, false)) {
-        pick(event->position());
+        if (const std::int64_t id = nearest(event->position()); id != 0)
+            emit picked(id);
         return;
     }
     const QRectF area = plotArea(), chosen = QRectF(m_pressed, event->position()).normalized().intersected(area);
@@ -444,10 +442,21 @@ void ScatterView::keyPressEvent(QKeyEvent* event)
     }
 }
 
-void ScatterView::pick(QPointF position)
+void ScatterView::contextMenuEvent(QContextMenuEvent* event)
+{
+    QMenu menu(this);
+    emit menuAboutToShow(&menu, nearest(event->pos()));
+    if (!menu.isEmpty())
+        menu.addSeparator();
+    addViewActions(menu, *this);
+    menu.exec(event->globalPos());
+    event->accept();
+}
+
+std::int64_t ScatterView::nearest(QPointF position) const
 {
     if (!m_points)
-        return;
+        return 0;
     // Raw numbers first: logarithms of a million would be felt.
     const QRectF area = plotArea();
     const auto bound = [](const Range& range, double at, bool logarithmic) {
@@ -458,20 +467,19 @@ void ScatterView::pick(QPointF position)
                  highX = bound(m_viewX, (position.x() + kReach - area.left()) / area.width(), m_xAxis.logarithmic);
     const double lowY = bound(m_viewY, (area.bottom() - position.y() - kReach) / area.height(), m_yAxis.logarithmic),
                  highY = bound(m_viewY, (area.bottom() - position.y() + kReach) / area.height(), m_yAxis.logarithmic);
-    double nearest = kReach * kReach;
+    double least = kReach * kReach;
     std::int64_t found = 0;
     for (std::size_t i = 0; i < m_points->x.size(); ++i) {
         if (m_points->x[i] < lowX || m_points->x[i] > highX || m_points->y[i] < lowY || m_points->y[i] > highY)
             continue;
         const QPointF off = toScreen(m_points->x[i], m_points->y[i]) - position;
         const double distance = QPointF::dotProduct(off, off);
-        if (distance <= nearest) {
-            nearest = distance;
+        if (distance <= least) {
+            least = distance;
             found = m_points->ids[i];
         }
     }
-    if (found != 0)
-        emit picked(found);
+    return found;
 }
 
 std::vector<QStringList> ScatterView::exportRows() const

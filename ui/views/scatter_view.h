@@ -5,6 +5,7 @@
 #include "ui/views/zoomable.h"
 
 #include <QImage>
+#include <QMenu>
 #include <QString>
 #include <QWidget>
 
@@ -59,6 +60,7 @@ public:
 
 signals:
     void picked(qint64 id);
+    void menuAboutToShow(QMenu* menu, qint64 id); ///< 0: no point is near
     void summaryChanged(const QString& text);
 
 protected:
@@ -71,6 +73,7 @@ protected:
     void wheelEvent(QWheelEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
     struct Range
@@ -94,7 +97,7 @@ private:
     void colour();
     void paintAxes(QPainter& painter, const QRectF& area) const;
     void setView(Range x, Range y);
-    void pick(QPointF position);
+    std::int64_t nearest(QPointF position) const; ///< 0: none is near
 
     std::shared_ptr<const Points> m_points;
     std::shared_ptr<const Picture> m_picture;

@@ -155,6 +155,10 @@ void TableView::contextMenuEvent(QContextMenuEvent* event)
     if (!m_menuActions.isEmpty())
         menu.addSeparator();
     menu.addActions(m_menuActions);
+    // By the keyboard's menu key: the current row.
+    const QModelIndex at = event->reason() == QContextMenuEvent::Keyboard ? currentIndex() : indexAt(event->pos());
+    if (at.isValid())
+        emit menuAboutToShow(&menu, at);
     menu.exec(event->globalPos());
 }
 

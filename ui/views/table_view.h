@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QList>
+#include <QMenu>
 #include <QTableView>
 
 namespace lathe::ui {
@@ -24,6 +25,10 @@ public:
     void setRoomColumn(int column, const QList<int>& beside, int least);
     /// Shown in the table's menu, after what all tables have.
     void addMenuAction(QAction* action) { m_menuActions << action; }
+
+signals:
+    /// Its menu opens: who knows what the rows are adds what can be done with this one.
+    void menuAboutToShow(QMenu* menu, const QModelIndex& row);
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;

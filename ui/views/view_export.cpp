@@ -3,6 +3,7 @@
 #include "ui/views/exportable.h"
 #include "ui/views/graph_view.h"
 #include "ui/views/record_table.h"
+#include "ui/views/zoomable.h"
 
 #include <QAbstractItemView>
 #include <QApplication>
@@ -12,6 +13,8 @@
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QImage>
+#include <QMenu>
+#include <QMessageBox>
 #include <QMimeData>
 #include <QPainter>
 #include <QSaveFile>
@@ -289,6 +292,24 @@ QString browseAndSaveView(QWidget& view)
     if (!known) // the kind that was chosen, where the name does not tell
         file += chosen.isEmpty() ? exportSuffixes(view).first() : chosen.section(QLatin1Char('*'), 1).chopped(1);
     return saveView(view, file);
+}
+
+void addViewActions(QMenu& menu, QWidget& view)
+{
+    if (Zoomable* const zoomable = zoomableView(&view))
+        menu.addAction(translated(QT_TRANSLATE_NOOP("ViewExport", "Zoom to &fit")), &view,
+                       [zoomable] { zoomable->zoomToFit(); });
+    const bool table = qobject_cast<QAbstractItemView*>(&view) != nullptr;
+    menu.addAction(translated(table ? QT_TRANSLATE_NOOP("ViewExport", "&Copy")
+                                    : QT_TRANSLATE_NOOP("ViewExport", "&Copy picture")),
+                   &view, [&view] { copyView(view); })
+        ->setShortcut(QKeySequence::Copy);
+    menu.addAction(translated(QT_TRANSLATE_NOOP("ViewExport", "Copy as C&SV")), &view,
+                   [&view] { QApplication::clipboard()->setText(rowsText(allRows(view), QLatin1Char(','))); });
+    menu.addAction(translated(QT_TRANSLATE_NOOP("ViewExport", "Sa&ve this view…")), &view, [&view] {
+        if (const QString problem = browseAndSaveView(view); !problem.isEmpty())
+            QMessageBox::warning(view.window(), translated(QT_TRANSLATE_NOOP("ViewExport", "Not saved")), problem);
+    });
 }
 
 void dragView(QWidget& view)

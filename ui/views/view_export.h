@@ -34,6 +34,8 @@ QStringList exportSuffixes(const QWidget& view);
 QString saveView(QWidget& view, const QString& file);
 /// Asks for a file and saves; the sentence of saveView(), empty also if nothing was chosen.
 QString browseAndSaveView(QWidget& view);
+/// What the menu of every view has: zoom to fit where it can be zoomed, copy, copy as CSV, save.
+void addViewActions(QMenu& menu, QWidget& view);
 /// Starts dragging mimeData(); for mouse moves with the left button down.
 void dragView(QWidget& view);
 

@@ -371,9 +371,9 @@ Result<std::vector<RunView>> ProjectHistory::runs()
     for (const store::SessionRow& row : sessions) {
         if (row.model != m_modelRow || row.target != m_model->target.text() || (m_front && row.id != m_front->run))
             continue;
-        LATHE_TRY_ASSIGN(RunView view, runView(m_reader.project(), row,
-                                               m_front ? m_front->seconds.load()
-                                                       : std::numeric_limits<double>::infinity()));
+        LATHE_TRY_ASSIGN(RunView view,
+                         runView(m_reader.project(), row,
+                                 m_front ? m_front->seconds.load() : std::numeric_limits<double>::infinity()));
         views.push_back(std::move(view));
     }
     return views;

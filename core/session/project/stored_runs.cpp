@@ -19,8 +19,8 @@ Result<RunView> runView(const store::Project& project, const store::SessionRow& 
 {
     RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {}, {}, {}};
     view.activeSeconds = std::min(view.activeSeconds, untilSeconds);
-    LATHE_TRY(project.forEachEvent(
-        row.id, [&view, untilSeconds](std::string_view kind, double at, std::string_view text) {
+    LATHE_TRY(
+        project.forEachEvent(row.id, [&view, untilSeconds](std::string_view kind, double at, std::string_view text) {
             if (at > untilSeconds)
                 return;
             const json event = json::parse(text, nullptr, false);

@@ -3,16 +3,20 @@
 // one, a project with a made-up run. Pages come from the page table; dialogs are whatever the menus' actions open, so
 // that a new one is pictured without a word here. With QT_QPA_PLATFORM=offscreen, or on a display.
 
+#include "core/session/verdict/diagnosis.h"
 #include "tests/ui/made_project.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/commands/action_catalog.h"
 #include "ui/shell/page_registry.h"
 #include "ui/views/appearance.h"
+#include "ui/views/latency_chart.h"
 
 #include <QAction>
+#include <QComboBox>
 #include <QDir>
 #include <QFileInfo>
+#include <QMouseEvent>
 #include <QProcess>
 #include <QTabWidget>
 #include <QTableView>
@@ -77,7 +81,7 @@ public:
             if (!keep(*m_window, QLatin1String(page.id)))
                 return false;
         }
-        return takeRecord() && takeDialogs();
+        return takeRecord() && takeStates() && takeDialogs();
     }
 
 private:
@@ -105,6 +109,42 @@ private:
         }
         tabs->setCurrentIndex(0);
         return true;
+    }
+
+    /// What pages look like once somebody has used them: the curves of all tasks with the pointer among them, a task
+    /// that is selected, the chart of trials, a result.
+    bool takeStates()
+    {
+        const auto go = [this](const char* page) {
+            m_window->findChild<QAction*>(QStringLiteral("page.") + QLatin1String(page))->trigger();
+        };
+        go("curves");
+        auto* const tasks = test::find<QComboBox>(m_window.get(), "chartTasks");
+        tasks->setCurrentIndex(tasks->count() - 1);
+        auto* const chart = test::find<ui::LatencyChart>(m_window.get(), "latencyChart");
+        QTest::qWait(500); // the page takes its time over changes
+        const QPointF at(chart->width() * 0.4, chart->height() * 0.5);
+        QMouseEvent move(QEvent::MouseMove, at, chart->mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+        QApplication::sendEvent(chart, &move);
+        bool good = keep(*m_window, QStringLiteral("curves_tasks"));
+        go("scheduler");
+        test::find<QTableView>(m_window.get(), "taskTable")->selectRow(0);
+        good = keep(*m_window, QStringLiteral("scheduler_selected")) && good;
+        go("records");
+        auto* const points = test::find<QToolButton>(m_window.get(), "recordChart");
+        points->setChecked(true);
+        good = keep(*m_window, QStringLiteral("records_chart")) && good;
+        points->setChecked(false);
+        session::RunFacts facts;
+        facts.gain = {20, 13.68, 8.67, 0.634, 0.6, 0.7};
+        facts.machine.processors = 2;
+        facts.machine.others = 0.62;
+        emit m_window->findChild<ui::SessionBridge*>()->eventsArrived(
+            {{6, session::VerdictEvent{facts.gain, facts.machine, session::diagnose(facts)}}});
+        good = keep(*m_window, QStringLiteral("result_doubtful")) && good;
+        emit m_window->findChild<ui::SessionBridge*>()->eventsArrived(
+            {{7, session::VerdictEvent{{20, 2.48, 8.67, 3.5, 3.4, 3.6}, {}, {}}}});
+        return keep(*m_window, QStringLiteral("result_good")) && good;
     }
 
     bool takeDialogs()

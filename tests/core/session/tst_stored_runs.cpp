@@ -1,5 +1,4 @@
 #include "core/session/project/stored_runs.h"
-
 #include "core/store/record_reader.h"
 #include "core/support/hash.h"
 #include "tests/support/must.h"
