@@ -242,11 +242,11 @@ private slots:
         const auto exported = [this](const QStringList& words) {
             const Output written = cli(QStringList{"records", "export", "trials.lathe", "--format", "csv"} + words
                                        + QStringList{"-o", "some.csv"});
-            return written.code == 0 ? QString::fromUtf8(written.out) : written.err;
+            return QString::fromUtf8(written.code == 0 ? written.out : written.err);
         };
         QVERIFY2(!exported({"--run", "1"}).startsWith("0 "), qPrintable(exported({"--run", "1"})));
         QCOMPARE(exported({"--run", "77"}), QString("0 records written\n"));
-        QVERIFY(!exported({"--measured-for", "sim"}).startsWith("0 "));
+        QVERIFY(!exported({"--measured-for", "sim -script=" + m_dir.filePath("faults.json")}).startsWith("0 "));
         QCOMPARE(exported({"--measured-for", "cuda"}), QString("0 records written\n"));
         QVERIFY(cli({"records", "note", "trials.lathe", trial, "--clear"}).code == 0);
         QCOMPARE(cli({"records", "note", "trials.lathe", trial}).out, QByteArray());
