@@ -133,6 +133,19 @@ struct Writer
         put(out, e.time);
     }
     void operator()(const RewindEvent&) const { out["event"] = "rewind"; }
+    void operator()(const WriterEvent& e) const
+    {
+        out["event"] = "writer";
+        if (e.writer)
+            out.update({{"program", e.writer->program}, {"pid", e.writer->pid}, {"host", e.writer->host}});
+    }
+    void operator()(const TasksEvent& e) const
+    {
+        out["event"] = "tasks";
+        for (const TaskView& task : e.tasks)
+            out["trials"].push_back(task.trials);
+    }
+    void operator()(const RunBegunEvent& e) const { out.update({{"event", "run"}, {"run", e.run}}); }
     void operator()(const DoneEvent& e) const
     {
         out.update({{"event", "done"}, {"trials", e.trials}, {"errors", e.errors}});

@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <utility>
+#include <vector>
 
 namespace lathe::cli {
 
@@ -31,6 +33,8 @@ public:
                 addOption(command, option,
                           [this, row = static_cast<const session::Option<Options>*>(option.info)](
                               Result<session::OptionValue> value) {
+                              if (value)
+                                  given.emplace_back(row, *value);
                               if (value && !row->set(values, *value))
                                   value = makeError(Errc::InvalidArgument,
                                                     row->flag + " has a value that is out of range");
@@ -39,7 +43,16 @@ public:
                           });
     }
 
+    /// What was said, laid over other options than the defaults.
+    Options over(Options options) const
+    {
+        for (const auto& [row, value] : given)
+            (void)row->set(options, value); // it fits: `values` took it
+        return options;
+    }
+
     Options values;
+    std::vector<std::pair<const session::Option<Options>*, session::OptionValue>> given;
     Result<> problem; ///< what CLI11 cannot see: the first duration or shape that cannot be read
 };
 

@@ -69,6 +69,18 @@ Result<> tune(TuneArguments& arguments)
     if (const std::string& file = tune.headStart; !file.empty() && file != session::kNoHeadStart && !tune.resume)
         LATHE_TRY(session::checkHeadStart(file));
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));
+    // What is not said is as the project's runs had it.
+    if (session::ProjectPart* const project = session->project(); project != nullptr && !tune.resume) {
+        LATHE_TRY_ASSIGN(session::TuneOptions usual, project->usualOptions());
+        if (tune.startOver)
+            usual.trialsPerRound = 0; // it was worked out for another budget
+        session::TuneOptions wanted = arguments.options.over(std::move(usual));
+        wanted.seconds = tune.seconds;
+        wanted.trials = tune.trials;
+        wanted.minGainPercent = tune.minGainPercent;
+        wanted.gainWindowSeconds = tune.gainWindowSeconds;
+        tune = std::move(wanted);
+    }
     LATHE_TRY(putOnTop(*session, tune));
     installInterrupt();
     TuneOutput output(*session, arguments.json, tune.verbose);

@@ -93,6 +93,8 @@ void TuneOutput::onEvents(std::span<const Event> events)
             m_state = state->state;
             m_failure = state->text;
         }
+        if (std::holds_alternative<RunBegunEvent>(event.what))
+            continue; // for views that show several runs; a replay tells the same without it
         if (m_json)
             put(eventLine(event) + "\n");
         else

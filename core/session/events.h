@@ -9,9 +9,11 @@
 #include "core/support/result.h"
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace lathe::session {
 
@@ -159,6 +161,36 @@ struct DoneEvent
 LogEvent logged(const Message& message);
 ErrorEvent told(Errc code, const Message& message);
 
+/// The program that writes to a project.
+struct ProjectWriter
+{
+    std::string program; ///< its file name; empty: it did not say
+    std::int64_t pid = 0;
+    std::string host;
+    friend bool operator==(const ProjectWriter&, const ProjectWriter&) = default;
+};
+Message sayWriter(const ProjectWriter& writer);
+
+/// A new run begins: what comes next is of it. A run that goes on, and a replay, do not say so.
+struct RunBegunEvent
+{
+    std::int64_t run = 0; ///< RunView::id; 0: no project keeps it
+};
+
+// What only sessions tell that follow a project which another program writes to (follow_part.h).
+
+/// Who writes has changed.
+struct WriterEvent
+{
+    std::optional<ProjectWriter> writer; ///< nothing: it has ended, and nobody has come after it
+};
+
+/// The tasks' figures as the project has them now.
+struct TasksEvent
+{
+    std::vector<TaskView> tasks;
+};
+
 /// A replay goes back to its beginning: all that came before it is forgotten.
 struct RewindEvent
 {
@@ -168,7 +200,8 @@ struct Event
 {
     double atSeconds = 0;
     std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent,
-                 DoneEvent, RoundDoneEvent, BudgetEvent, LimitsEvent, RewindEvent, FinalsEvent, VerdictEvent>
+                 DoneEvent, RoundDoneEvent, BudgetEvent, LimitsEvent, RewindEvent, FinalsEvent, VerdictEvent,
+                 WriterEvent, TasksEvent, RunBegunEvent>
         what;
 };
 

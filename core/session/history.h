@@ -149,6 +149,7 @@ struct RoundView
     double estimateMs = kUnknown; ///< EstimateEvent::ms; of older versions its tasks' sum
     double bestMs = kUnknown; ///< of its trials
     double tasksMs = kUnknown; ///< EstimateEvent::tasksMs
+    double lowMs = kUnknown, highMs = kUnknown; ///< EstimateEvent::low, high
 };
 
 /// One run, as stored.
@@ -175,6 +176,7 @@ struct RunView
     };
     std::vector<Finals> finals = {};
     VerdictEvent verdict = {}; ///< the latest; unknown where nothing was judged
+    double verdictAt = kUnknown; ///< second of the run
     /// When the run stopped or ended, and DoneEvent::rest: rounds, finals and these hold all of its time.
     std::vector<std::pair<double, TimeSpent>> rests = {};
 };

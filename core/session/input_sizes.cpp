@@ -83,9 +83,10 @@ Result<ModelSpec> completed(ModelSpec spec, const std::vector<KnownModel>& model
     return spec;
 }
 
-/// The spec without what says sizes.
+/// The spec without what says sizes, and without its place: rows of one hash have the same contents.
 ModelSpec sizeless(ModelSpec spec)
 {
+    spec.source.clear();
     spec.batch.reset();
     spec.shapes.clear();
     spec.sizes.clear();
@@ -107,6 +108,15 @@ OptionShapes furtherShapes(const ModelSpec& spec, const frontend::OpenInputs& op
 }
 
 } // namespace
+
+void settleSource(ModelSpec& spec)
+{
+    std::error_code unknown;
+    if (spec.source.empty() || isZoo(spec) || !std::filesystem::exists(spec.source, unknown))
+        return;
+    if (const std::filesystem::path place = std::filesystem::canonical(spec.source, unknown); !unknown)
+        spec.source = place.string();
+}
 
 bool saysSizes(const ModelSpec& spec)
 {
@@ -134,6 +144,7 @@ Result<frontend::OpenInputs> readInputSizes(const ModelSpec& spec, const std::fi
 {
     LATHE_TRY_ASSIGN(const auto known, knownModels(project));
     ModelSpec whole = spec;
+    settleSource(whole);
     if (whole.source.empty()) {
         if (known.empty())
             return frontend::OpenInputs();

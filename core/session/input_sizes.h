@@ -20,6 +20,10 @@ namespace lathe::session {
 
 struct LoadedModel;
 
+/// Its file by its one true path, absolute and without links: however it was typed, it is the same model. A network of
+/// the zoo, and a file that is not there, stay as they are.
+void settleSource(ModelSpec& spec);
+
 /// Whether it says any size of inputs: --batch, --shape, --dim.
 bool saysSizes(const ModelSpec& spec);
 /// Gives `to` the sizes of `from`, and no other.

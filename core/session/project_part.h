@@ -16,6 +16,14 @@
 
 namespace lathe::session {
 
+/// What somebody picked for the runs of a project, as it was said.
+struct RunChoices
+{
+    std::string budget; ///< in words: "20 min"; empty: nothing was picked
+    std::optional<std::string> headStart; ///< TuneOptions::headStart; nothing: nothing was picked
+    friend bool operator==(const RunChoices&, const RunChoices&) = default;
+};
+
 /// What a person changes in a project: limits, budgets, notes, records that are measured again or imported.
 /// TuningSession::project().
 class ProjectPart
@@ -63,6 +71,14 @@ public:
     /// A note on a trial, or on the project where `trial` is empty; an empty text takes it away. Writes to the disk:
     /// call it off the GUI thread; may be called while a run goes on. StoreFailed, NotFound.
     virtual Result<> setNote(const std::string& trial, const std::string& text) = 0;
+
+    /// What the project's runs have unless somebody says otherwise: the options of the latest one, of this model and
+    /// target where there is such, without its budget; the defaults where there was none. Reads the disk: call it off
+    /// the GUI thread. StoreFailed.
+    virtual Result<TuneOptions> usualOptions() const = 0;
+    /// Kept with the project. Both use the disk: call them off the GUI thread. StoreFailed.
+    virtual Result<RunChoices> choices() const = 0;
+    virtual Result<> setChoices(const RunChoices& choices) = 0;
 
     /// The targets that the project has valid records for. Reads the disk: call it off the GUI thread.
     virtual Result<std::vector<std::string>> targets() const = 0;

@@ -11,8 +11,10 @@
 #include "core/session/options/tune_options.h"
 #include "core/session/project/log_importer.h"
 #include "core/session/project/measure_again.h"
+#include "core/session/project/project_follower.h"
 #include "core/session/project/project_history.h"
 #include "core/session/project/remeasure.h"
+#include "core/session/project/run_choices.h"
 #include "core/session/replay/replay.h"
 #include "core/session/roofline.h"
 #include "core/session/run/steering.h"
@@ -38,7 +40,7 @@ using nlohmann::json;
 
 namespace {
 
-class Session final : public SessionBase, public ProjectPart, public ExportPart
+class Session final : public SessionBase, public ProjectPart, public ExportPart, public FollowPart
 {
 public:
     Session(OpenOptions options, std::shared_ptr<const LoadedModel> model, std::optional<store::Project> project,
@@ -52,6 +54,7 @@ public:
     }
     ~Session() override
     {
+        m_follower.reset();
         stop();
         wait();
         // A budget that was set after the last round's end.
@@ -61,6 +64,7 @@ public:
     }
 
     Result<> registerModel();
+    Result<> followMovedFile(const std::string& source);
     Result<> restoreBudgets();
     Result<> restoreHardware() { return m_limits.restore(); }
     void lookForRuns(); ///< that can be resumed
@@ -77,6 +81,20 @@ public:
         return notices;
     }
     bool canResume() const override { return m_canResume; }
+
+    void setObserver(SessionObserver* observer) override
+    {
+        SessionBase::setObserver(observer);
+        if (m_follower && observer != nullptr)
+            m_follower->begin();
+    }
+    void followWriter();
+    const FollowPart* follow() const override { return m_follower ? this : nullptr; }
+    std::optional<ProjectWriter> writer() const override { return m_follower->writer(); }
+    std::optional<Message> readOnly() const override
+    {
+        return m_project && m_project->readOnly() ? std::optional(whyReadOnly()) : std::nullopt;
+    }
 
     Result<> start(TuneOptions options) override;
     ProjectPart* project() override { return this; }
@@ -110,6 +128,9 @@ public:
     std::vector<DeviceView::Limit> hardware() const override { return m_limits.all(); }
     Result<> setHardware(std::string_view name, std::optional<std::int64_t> value) override;
 
+    Result<TuneOptions> usualOptions() const override;
+    Result<RunChoices> choices() const override;
+    Result<> setChoices(const RunChoices& choices) override;
     Result<std::vector<std::string>> targets() const override;
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
     Result<std::unique_ptr<History>> history() const override;
@@ -128,11 +149,17 @@ private:
     }
     std::map<std::string, std::int32_t> taskIndices() const;
     bool isActive() const;
-    Error readOnly() const
+    /// As it is now: the writer may have ended, or be another one.
+    Message whyReadOnly() const
     {
-        return m_project->readOnlyReason().empty() ? makeError(Errc::StoreFailed, say(Msg::ProjectReadOnly))
-                                                   : m_project->readOnlyError();
+        if (!m_follower)
+            return m_project->readOnlyReason().empty() ? say(Msg::ProjectReadOnly)
+                                                       : messageOf(m_project->readOnlyError());
+        const std::optional<ProjectWriter> now = m_follower->writer();
+        return now ? say(Msg::ReadOnlyWriter, m_project->file().string(), sayWriter(*now))
+                   : say(Msg::WriterEnded, m_project->file().string());
     }
+    Error refusal() const { return makeError(Errc::StoreFailed, whyReadOnly()); }
     Result<> storeBudget(std::int32_t task, const TaskBudget& budget);
 
     const std::vector<Message> m_remembered; ///< what the project said of how the model is opened
@@ -144,6 +171,7 @@ private:
     mutable std::mutex m_oneAtATime; ///< a run, or trials that are measured again
     bool m_remeasuring = false;
     std::atomic<bool> m_canResume = false; ///< kept, since views ask ten times a second
+    std::unique_ptr<ProjectFollower> m_follower; ///< null: nobody is followed
 };
 
 /// With a connection that writes, while no run goes on or starts, and nothing else is measured.
@@ -152,6 +180,8 @@ Result<Measured> Session::alone(const std::function<Result<Measured>(store::Proj
 {
     if (!m_project)
         return makeError(Errc::NotFound, say(Msg::NoProjectToMeasure));
+    if (m_project->readOnly())
+        return refusal();
     {
         const std::scoped_lock lock(m_oneAtATime);
         if (isActive())
@@ -177,6 +207,20 @@ std::map<std::string, std::int32_t> Session::taskIndices() const
     return indices;
 }
 
+/// The project knows its model by its contents: where the file is elsewhere than last time, that is noted.
+Result<> Session::followMovedFile(const std::string& source)
+{
+    LATHE_TRY_ASSIGN(const auto models, m_project->models());
+    for (const store::ModelRow& known : models) {
+        json options = json::parse(known.options, nullptr, false);
+        if (known.id != m_modelRow || known.source == source || !options.is_object())
+            continue;
+        options["source"] = source;
+        LATHE_TRY(m_project->moveModel(known.id, source, options.dump(-1, ' ', false, json::error_handler_t::replace)));
+    }
+    return {};
+}
+
 Result<> Session::registerModel()
 {
     if (!m_project)
@@ -191,6 +235,7 @@ Result<> Session::registerModel()
     if (m_modelRow == 0) {
         LATHE_TRY_ASSIGN(m_modelRow, m_project->addModel(row));
     }
+    LATHE_TRY(followMovedFile(row.source));
     LATHE_TRY(m_project->useModel(m_modelRow, m_model->target.text()));
     std::vector<store::TaskRow> tasks;
     for (const graph::Task& task : m_model->partition.tasks) {
@@ -255,6 +300,14 @@ void Session::lookForRuns()
         });
 }
 
+/// Where another program holds the project.
+void Session::followWriter()
+{
+    if (m_project && m_project->lockedOut())
+        m_follower = std::make_unique<ProjectFollower>(m_project->file(), m_modelRow, m_model, m_control,
+                                                       [this] { return tasks(); });
+}
+
 bool Session::isActive() const
 {
     const RunState now = m_control.state();
@@ -290,7 +343,7 @@ Result<> Session::setBudget(std::int32_t task, const TaskBudget& budget)
     if (budget.trialCap < 0)
         return makeError(Errc::InvalidArgument, say(Msg::NoNumberOfTrials, budget.trialCap));
     if (m_project && m_project->readOnly())
-        return readOnly();
+        return refusal();
     m_steering.setBudget(task, budget);
     // While a run goes on its thread writes to the project; else this one may.
     if (isActive() || !m_project)
@@ -306,7 +359,7 @@ Result<> Session::setHardware(std::string_view name, std::optional<std::int64_t>
     if (isActive() || isRemeasuring())
         return makeError(Errc::InvalidArgument, say(Msg::LimitsWhileRunning));
     if (m_project && m_project->readOnly())
-        return readOnly();
+        return refusal();
     wait();
     return m_limits.set(name, value);
 }
@@ -346,6 +399,8 @@ Result<LogImport> Session::importLogs(std::span<const std::filesystem::path> fil
 {
     if (!m_project)
         return makeError(Errc::NotFound, say(Msg::NoProjectToImport));
+    if (m_project->readOnly())
+        return refusal();
     LATHE_TRY_ASSIGN(store::Project writer, m_project->beside());
     return importTuningLogs(*m_model, writer, files, progress, std::move(stop));
 }
@@ -354,6 +409,8 @@ Result<> Session::setNote(const std::string& trial, const std::string& text)
 {
     if (!m_project)
         return makeError(Errc::NotFound, say(Msg::NoProjectToNote));
+    if (m_project->readOnly())
+        return refusal();
     LATHE_TRY_ASSIGN(store::Project writer, m_project->beside());
     if (!trial.empty())
         LATHE_TRY(writer.record(trial));
@@ -365,10 +422,10 @@ Result<> Session::start(TuneOptions options)
     const std::scoped_lock lock(m_oneAtATime);
     if (m_remeasuring)
         return makeError(Errc::InvalidArgument, say(Msg::MeasuringBeforeRun));
+    if (m_project && m_project->readOnly())
+        return refusal();
     if (isActive())
         return makeError(Errc::InvalidArgument, say(Msg::RunGoesOn));
-    if (m_project && m_project->readOnly())
-        return readOnly();
     LATHE_TRY(check(options));
     LATHE_TRY(measure::checkMeasurable(m_model->target));
     if (!options.resume) // else the run's own counts
@@ -397,6 +454,32 @@ Result<> Session::start(TuneOptions options)
         lookForRuns();
     });
     return {};
+}
+
+Result<TuneOptions> Session::usualOptions() const
+{
+    if (!m_project)
+        return TuneOptions();
+    LATHE_TRY_ASSIGN(const auto project, reader());
+    return usualOptionsOf(project, m_modelRow, m_model->target.text());
+}
+
+Result<RunChoices> Session::choices() const
+{
+    if (!m_project)
+        return RunChoices();
+    LATHE_TRY_ASSIGN(const auto project, reader());
+    return choicesOf(project);
+}
+
+Result<> Session::setChoices(const RunChoices& choices)
+{
+    if (!m_project)
+        return {};
+    if (m_project->readOnly())
+        return refusal();
+    LATHE_TRY_ASSIGN(store::Project writer, m_project->beside());
+    return keepChoices(writer, choices);
 }
 
 Result<std::vector<std::string>> Session::targets() const
@@ -489,6 +572,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
 {
     if (options.replay)
         return openReplay(std::move(options));
+    settleSource(options.model);
     if (options.target.empty()) {
         LATHE_TRY_ASSIGN(options.target, latestTarget(options.project));
         if (options.target.empty())
@@ -526,6 +610,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
     LATHE_TRY(session->restoreBudgets());
     LATHE_TRY(session->restoreHardware());
     session->lookForRuns();
+    session->followWriter();
     return std::unique_ptr<TuningSession>(std::move(session));
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/session/devices.h"
 #include "core/session/export_part.h"
+#include "core/session/follow_part.h"
 #include "core/session/history.h"
 #include "core/session/input_sizes.h"
 #include "core/session/project_part.h"
@@ -12,6 +13,7 @@
 #include "core/support/message.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +60,10 @@ public:
     const ExportPart* exports() const { return const_cast<TuningSession*>(this)->exports(); }
     /// Null: not a replay.
     virtual Replay* replay() { return nullptr; }
+    /// Null: it may write, or was opened to read, or nobody else writes.
+    virtual const FollowPart* follow() const { return nullptr; }
+    /// Why project() refuses whatever writes; nothing: it does not.
+    virtual std::optional<Message> readOnly() const { return std::nullopt; }
 };
 
 /// The error for asking a replay for something that only a live session does: "a replay takes no budget: open the

@@ -22,7 +22,7 @@ public:
     const std::vector<frontend::OpenDimension>& inputSizes() const final { return m_model->dimensions; }
     std::vector<UntunedView> untuned() const final { return viewUntuned(*m_model); }
 
-    void setObserver(SessionObserver* observer) final { m_control.setObserver(observer); }
+    void setObserver(SessionObserver* observer) override { m_control.setObserver(observer); }
     void pause() final { m_control.requestPause(true); }
     void resumeRun() final { m_control.requestPause(false); }
     void stop() final

@@ -74,7 +74,23 @@ Result<> checkFile(const std::filesystem::path& file, Project::Access access)
     return {};
 }
 
+std::filesystem::path lockOf(const std::filesystem::path& file)
+{
+    return file.string() + "-lock";
+}
+
 } // namespace
+
+std::optional<LockHolder> Project::writerOf(const std::filesystem::path& file)
+{
+    return WriteLock::holder(lockOf(file));
+}
+
+Message sayWriter(const LockHolder& holder)
+{
+    return holder.program.empty() ? say(Msg::WriterUnknown)
+                                  : say(Msg::WriterNamed, holder.program, holder.pid, holder.host);
+}
 
 Result<Project> Project::open(const std::filesystem::path& file, Access access)
 {
@@ -83,15 +99,18 @@ Result<Project> Project::open(const std::filesystem::path& file, Access access)
     project.m_readOnly = access == Access::Read;
     LATHE_TRY(checkFile(file, access));
     if (access == Access::Write) {
-        auto lock = WriteLock::tryAcquire(file.string() + "-lock");
+        auto lock = WriteLock::tryAcquire(lockOf(file));
         if (!lock && std::filesystem::exists(file)) {
             project.m_readOnly = true;
             project.m_reason = makeError(Errc::StoreFailed, say(Msg::ReadOnlyFolder, file.string()));
         } else if (!lock) {
             return makeError(Errc::StoreFailed, say(Msg::ProjectFolderLocked, file.string()));
         } else if (!lock->held()) {
-            project.m_readOnly = true;
-            project.m_reason = makeError(Errc::StoreFailed, say(Msg::ReadOnlyOther, file.string()));
+            const std::optional<LockHolder> holder = writerOf(file);
+            project.m_readOnly = project.m_lockedOut = true;
+            project.m_reason = makeError(Errc::StoreFailed,
+                                         holder ? say(Msg::ReadOnlyWriter, file.string(), sayWriter(*holder))
+                                                : say(Msg::ReadOnlyOther, file.string()));
         } else {
             project.m_lock = *std::move(lock);
         }
@@ -157,9 +176,9 @@ Result<bool> Project::migrate()
 
 Project::~Project()
 {
-    // SQLite's readers make the WAL that they do not find, and cannot take it away. The last connection that may write
-    // does.
-    if (m_db && m_ownWal) {
+    // SQLite's readers make the WAL that they do not find, and keep one in place whose writer has ended; they cannot
+    // take it away. The last connection that may write does.
+    if (m_db && (m_ownWal || m_lockedOut)) {
         m_db.reset();
         if (const auto tidy = Database::open(m_file, Database::Mode::Existing))
             (void)pragma(*tidy, "schema_version");
@@ -191,6 +210,14 @@ Result<> Project::useModel(std::int64_t id, std::string_view target)
         Statement::prepare(*m_db,
                            "UPDATE models SET used = 1 + (SELECT max(used) FROM models), target = ? WHERE id = ?"));
     return s.bind(target).bind(id).run();
+}
+
+Result<> Project::moveModel(std::int64_t id, std::string_view source, std::string_view options)
+{
+    // An older version may have left another row of these options: it stays.
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "UPDATE OR IGNORE models SET source = ?, options = ? "
+                                                            "WHERE id = ?"));
+    return s.bind(source).bind(options).bind(id).run();
 }
 
 Result<std::vector<ModelRow>> Project::models() const
@@ -336,42 +363,17 @@ Result<std::vector<RoundRow>> Project::rounds(std::int64_t session) const
     }
 }
 
-Result<> Project::addEvent(std::int64_t session, double atSeconds, std::string_view kind, std::string_view event)
+Result<std::int64_t> Project::version() const
 {
-    LATHE_TRY_ASSIGN(Statement s,
-                     Statement::prepare(*m_db, "INSERT INTO events(session, at_s, kind, json) VALUES(?, ?, ?, ?)"));
-    return s.bind(session).bind(atSeconds).bind(kind).bind(event).run();
+    return pragma(*m_db, "data_version");
 }
 
-Result<> Project::forEachEvent(std::int64_t session,
-                               const std::function<void(std::string_view, double, std::string_view)>& visit) const
+Result<> Project::atOnce(const std::function<Result<>()>& read) const
 {
-    LATHE_TRY_ASSIGN(Statement s,
-                     Statement::prepare(*m_db, "SELECT kind, at_s, json FROM events WHERE session = ? ORDER BY id"));
-    s.bind(session);
-    while (true) {
-        LATHE_TRY_ASSIGN(const bool row, s.step());
-        if (!row)
-            return {};
-        visit(s.text(0), s.real(1), s.text(2));
-    }
-}
-
-Result<> Project::putSnapshot(std::int64_t session, std::string_view kind, std::int32_t round,
-                              std::span<const std::byte> bytes)
-{
-    LATHE_TRY_ASSIGN(
-        Statement s,
-        Statement::prepare(*m_db, "INSERT OR REPLACE INTO snapshots(session, kind, round, bytes) VALUES(?, ?, ?, ?)"));
-    return s.bind(session).bind(kind).bind(std::int64_t{round}).bindBlob(bytes).run();
-}
-
-Result<std::optional<std::vector<std::byte>>> Project::snapshot(std::int64_t session, std::string_view kind) const
-{
-    LATHE_TRY_ASSIGN(Statement s,
-                     Statement::prepare(*m_db, "SELECT bytes FROM snapshots WHERE session = ? AND kind = ?"));
-    LATHE_TRY_ASSIGN(const bool row, s.bind(session).bind(kind).step());
-    return row ? std::optional(s.blob(0)) : std::nullopt;
+    LATHE_TRY(m_db->execute("BEGIN"));
+    Result<> done = read();
+    Result<> ended = m_db->execute("COMMIT"); // nothing was written: it lets go of the state
+    return done ? std::move(ended) : std::move(done);
 }
 
 Result<> Project::forEachRecord(const RecordFilter& filter, const std::function<void(const Record&)>& visit) const

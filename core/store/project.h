@@ -3,6 +3,7 @@
 #include "core/record/record.h"
 #include "core/store/sqlite.h"
 #include "core/store/write_lock.h"
+#include "core/support/message.h"
 
 #include <functional>
 #include <optional>
@@ -133,6 +134,10 @@ public:
     /// Why it is read-only; empty if it is not, or if that was asked for.
     const std::string& readOnlyReason() const { return m_reason.message; }
     const Error& readOnlyError() const { return m_reason; } ///< the same, with what it is about
+    /// It was to be written to, and another program writes.
+    bool lockedOut() const { return m_lockedOut; }
+    /// Who writes to a project now, in whatever process; nothing: nobody does.
+    static std::optional<LockHolder> writerOf(const std::filesystem::path& file);
     const std::filesystem::path& file() const { return m_file; }
     const Database& database() const { return *m_db; }
     /// Another connection of the writer, for another thread; this one must outlive it. StoreFailed where this is
@@ -142,6 +147,8 @@ public:
     Result<std::int64_t> addModel(const ModelRow& model); ///< id of the equal one if there is
     /// Notes that it is the model that is worked on now, for this target.
     Result<> useModel(std::int64_t id, std::string_view target);
+    /// Notes that its file is elsewhere now. `options` say so, too.
+    Result<> moveModel(std::int64_t id, std::string_view source, std::string_view options);
     Result<std::vector<ModelRow>> models() const; ///< the one that was used last comes last
     Result<> addTasks(std::int64_t model, const std::vector<TaskRow>& tasks);
     Result<std::vector<TaskRow>> tasks(std::int64_t model) const;
@@ -160,6 +167,10 @@ public:
     Result<> forEachEvent(
         std::int64_t session,
         const std::function<void(std::string_view kind, double at, std::string_view json)>& visit) const;
+    /// Of those that were stored later than the one of that number; for 0 all.
+    Result<> forEachEventAfter(std::int64_t event, std::int64_t session,
+                               const std::function<void(std::int64_t event, std::string_view kind, double at,
+                                                        std::string_view json)>& visit) const;
     Result<> putSnapshot(std::int64_t session, std::string_view kind, std::int32_t round,
                          std::span<const std::byte> bytes);
     Result<std::optional<std::vector<std::byte>>> snapshot(std::int64_t session, std::string_view kind) const;
@@ -189,6 +200,11 @@ public:
     Result<std::string> note(std::string_view subject) const; ///< empty: none
     Result<std::map<std::string, std::string>> notes() const; ///< by subject
 
+    /// Another number than before: another connection has written.
+    Result<std::int64_t> version() const;
+    /// What `read` reads is one state of the project.
+    Result<> atOnce(const std::function<Result<>()>& read) const;
+
 private:
     Project() = default;
     Result<bool> migrate(); ///< true: the tables are old, and this connection may not change them
@@ -198,8 +214,12 @@ private:
     bool m_readOnly = false;
     bool m_ownWal = false; ///< a reader that found no WAL
     bool m_beside = false; ///< the lock is another's
+    bool m_lockedOut = false;
     Error m_reason = {Errc::StoreFailed, {}};
 };
+
+/// "lathe-cli (process 4711 on host)", "another program".
+Message sayWriter(const LockHolder& holder);
 
 inline constexpr std::string_view kProjectNote = "project";
 std::string noteOf(std::string_view trial); ///< its note's subject

@@ -1,18 +1,51 @@
 #include "core/store/write_lock.h"
 
+#include "core/support/files.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 namespace lathe::store {
+
+namespace {
+
+using nlohmann::json;
+
+/// An flock cannot be asked for without being taken; a lock on the file's range, held beside it, can.
+struct flock wholeFile()
+{
+    struct flock range = {};
+    range.l_type = F_WRLCK;
+    range.l_whence = SEEK_SET;
+    return range;
+}
+
+/// Says in the file who holds it. Where that fails, the lock holds all the same.
+void sign(int fd)
+{
+    std::array<char, 256> host{};
+    if (::gethostname(host.data(), host.size() - 1) != 0)
+        host[0] = '\0';
+    const json who = {{"program", executablePath().filename().string()}, {"pid", ::getpid()}, {"host", host.data()}};
+    const std::string text = who.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+    [[maybe_unused]] const bool said = ::ftruncate(fd, 0) == 0
+                                       && ::pwrite(fd, text.data(), text.size(), 0) == std::ssize(text);
+    struct flock range = wholeFile();
+    (void)::fcntl(fd, F_OFD_SETLK, &range);
+}
+
+} // namespace
 
 WriteLock::WriteLock(WriteLock&& other) noexcept
     : m_fd(std::exchange(other.m_fd, -1))
@@ -49,20 +82,37 @@ Result<WriteLock> WriteLock::tryAcquire(const std::filesystem::path& file)
             ::close(fd);
             return lock;
         }
-        struct stat ours
-        {
-        };
-        struct stat there
-        {
-        };
+        struct stat ours{};
+        struct stat there{};
         if (::fstat(fd, &ours) == 0 && ::stat(file.c_str(), &there) == 0 && ours.st_ino == there.st_ino
             && ours.st_dev == there.st_dev) {
             lock.m_fd = fd;
+            sign(fd);
             return lock;
         }
         ::close(fd);
     }
     return lock;
+}
+
+std::optional<LockHolder> WriteLock::holder(const std::filesystem::path& file)
+{
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return std::nullopt;
+    struct flock range = wholeFile();
+    const bool held = ::fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+    std::array<char, 1024> text{};
+    const ssize_t size = held ? ::pread(fd, text.data(), text.size(), 0) : 0;
+    struct stat facts = {};
+    const bool dated = held && ::fstat(fd, &facts) == 0;
+    ::close(fd);
+    if (!held)
+        return std::nullopt;
+    const json who = json::parse(text.data(), text.data() + std::max<ssize_t>(size, 0), nullptr, false);
+    const std::int64_t since = dated ? facts.st_mtim.tv_sec * 1000 + facts.st_mtim.tv_nsec / 1'000'000 : 0;
+    return LockHolder{textIn(who, "program"), std::max<std::int64_t>(0, wholeIn(who, "pid")), textIn(who, "host"),
+                      since};
 }
 
 void WriteLock::release()

@@ -2,6 +2,33 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en">
     <context>
+        <name>lathe::ui::ReaderBar</name>
+        <message>
+            <source>Open the project for writing, so that it can be tuned on here</source>
+            <translation>以可写方式打开项目，以便在此继续调优</translation>
+        </message>
+        <message>
+            <source>Available once %1 has ended</source>
+            <translation>%1 结束后可用</translation>
+        </message>
+        <message>
+            <source>Read-only: the program that wrote to this project has ended.</source>
+            <translation>只读：写入此项目的程序已结束。</translation>
+        </message>
+        <message>
+            <source>Read-only: %1 is writing to this project. What it adds is shown here.</source>
+            <translation>只读：%1 正在写入此项目。它增加的内容会显示在这里。</translation>
+        </message>
+        <message>
+            <source>Take over</source>
+            <translation>接管</translation>
+        </message>
+        <message>
+            <source>Reader</source>
+            <translation>读取者</translation>
+        </message>
+    </context>
+    <context>
         <name>Actions</name>
         <message>
             <source>Open &amp;project…</source>
@@ -1552,6 +1579,50 @@
             <translation>{file} 以只读方式打开</translation>
         </message>
         <message>
+            <source>{file} is opened read-only: {writer} is writing to it</source>
+            <translation>{file} 以只读方式打开：{writer}正在写入</translation>
+        </message>
+        <message>
+            <source>{program} (process {pid} on {host})</source>
+            <translation>{program}（{host} 上的进程 {pid}）</translation>
+        </message>
+        <message>
+            <source>another program</source>
+            <translation>另一个程序</translation>
+        </message>
+        <message>
+            <source>the program that wrote to {file} has ended: open the project again to write to it</source>
+            <translation>写入 {file} 的程序已结束：重新打开项目即可写入</translation>
+        </message>
+        <message>
+            <source>the program that held this run has ended</source>
+            <translation>执行此次运行的程序已结束</translation>
+        </message>
+        <message>
+            <source>the latest run goes on: it has made {rounds} rounds with {trials} trials so far</source>
+            <translation>最近一次运行继续：到目前为止已有 {rounds} 轮、{trials} 次试验</translation>
+        </message>
+        <message>
+            <source>a new run begins, since its options differ from those of the latest one ({options})</source>
+            <translation>开始新的运行，因为其选项与最近一次运行不同（{options}）</translation>
+        </message>
+        <message>
+            <source>a new run begins, since the latest one cannot go on here: {reason}</source>
+            <translation>开始新的运行，因为最近一次运行无法在此继续：{reason}</translation>
+        </message>
+        <message>
+            <source>it starts from {trials} trials of earlier runs</source>
+            <translation>它从先前各次运行的 {trials} 次试验开始</translation>
+        </message>
+        <message>
+            <source>--resume goes on with the latest run and --start-over begins a new one: give one of them</source>
+            <translation>--resume 继续最近一次运行，--start-over 开始新的运行：请只给其中一个</translation>
+        </message>
+        <message>
+            <source>the model leaves open: {dimensions}; set each with --dim NAME=N, for example {example}</source>
+            <translation>模型未确定：{dimensions}；请用 --dim NAME=N 逐一设置，例如 {example}</translation>
+        </message>
+        <message>
             <source>{file} was written by an older Lathe and cannot be brought up to date: {reason}</source>
             <translation>{file} 由旧版 Lathe 写成，无法更新：{reason}</translation>
         </message>
@@ -2280,15 +2351,15 @@
             <translation>发给构建程序的网络无法解析</translation>
         </message>
         <message>
-            <source>the project&apos;s latest run was made for other tasks: start a new one without --resume</source>
+            <source>the project&apos;s latest run was made for other tasks: begin a new one with --start-over</source>
             <translation>项目最近的运行面向别的任务：请开始新的运行（不用 --resume）</translation>
         </message>
         <message>
-            <source>the project&apos;s latest run was measured on {device}, which is not the device that is used now: resume it there, or start a new one without --resume</source>
+            <source>the project&apos;s latest run was measured on {device}, which is not the device that is used now: resume it there, or begin a new one with --start-over</source>
             <translation>项目最近一次调优是在 {device} 上测量的，不是现在使用的设备：请在那台设备上继续，或不带 --resume 重新开始</translation>
         </message>
         <message>
-            <source>the project&apos;s latest run was measured with caches of other sizes than the hardware has now: start a new one without --resume</source>
+            <source>the project&apos;s latest run was measured with caches of other sizes than the hardware has now: begin a new one with --start-over</source>
             <translation>项目最近一次调优时的缓存大小与现在的硬件参数不同：请不带 --resume 重新开始</translation>
         </message>
         <message>
@@ -2600,11 +2671,11 @@
             <translation>预备知识 {name}：{all} 个任务中有 {tasks} 个从相似任务的候选程序开始，代价模型从 {trials} 次试验开始</translation>
         </message>
         <message>
-            <source>the run began with a head start that this build cannot use ({reason}): start a new one without --resume</source>
+            <source>the run began with a head start that this build cannot use ({reason}): begin a new one with --start-over</source>
             <translation>这次运行开始时用的预备知识本版无法使用（{reason}）：请开始新的运行（不用 --resume）</translation>
         </message>
         <message>
-            <source>the run began with the head start {file}, which has changed or is gone: start a new one without --resume</source>
+            <source>the run began with the head start {file}, which has changed or is gone: begin a new one with --start-over</source>
             <translation>这次运行开始时用的预备知识 {file} 已更改或不在：请开始新的运行（不用 --resume）</translation>
         </message>
         <message>
@@ -4812,6 +4883,14 @@
     <context>
         <name>lathe::ui::MainWindow</name>
         <message>
+            <source>Trials of this network in the project: %L1, of the latest run: %L2, failed: %L3. Records are more: they also hold what was measured again.</source>
+            <translation>项目中此网络的试验：%L1，其中最近一次运行：%L2，失败：%L3。记录更多：还包括重新测量的结果。</translation>
+        </message>
+        <message>
+            <source>Measured and untuned: in turns, in the same seconds. Alone, in other minutes, they took %1 and %2.</source>
+            <translation>实测与未调优：在同样的几秒内轮流测量。在其他时刻单独测量时为 %1 和 %2。</translation>
+        </message>
+        <message>
             <source>Save layout</source>
             <translation>保存布局</translation>
         </message>
@@ -5872,6 +5951,10 @@
     <context>
         <name>lathe::ui::RecordsPage</name>
         <message>
+            <source>%1, of all targets</source>
+            <translation>%1，所有目标</translation>
+        </message>
+        <message>
             <source>records</source>
             <translation>记录</translation>
         </message>
@@ -6381,6 +6464,22 @@
     <context>
         <name>lathe::ui::RunBar</name>
         <message>
+            <source>Tune on from what was measured; the budget is on top</source>
+            <translation>从已测得的结果接着调优；预算追加在原有之上</translation>
+        </message>
+        <message>
+            <source>Begin a run that knows nothing of the earlier ones; their records stay</source>
+            <translation>开始一次对先前运行一无所知的运行；其记录保留</translation>
+        </message>
+        <message>
+            <source>Start o&amp;ver</source>
+            <translation>从头开始(&amp;V)</translation>
+        </message>
+        <message>
+            <source>&amp;Tune on</source>
+            <translation>接着调优(&amp;T)</translation>
+        </message>
+        <message>
             <source>&amp;Open</source>
             <translation>打开(&amp;O)</translation>
         </message>
@@ -6549,10 +6648,6 @@
             <translation>无法测量：%1</translation>
         </message>
         <message>
-            <source>&amp;Start anew</source>
-            <translation>重新开始(&amp;S)</translation>
-        </message>
-        <message>
             <source>Res&amp;ume run</source>
             <translation>继续运行(&amp;U)</translation>
         </message>
@@ -6719,6 +6814,26 @@
     </context>
     <context>
         <name>lathe::ui::SettingsPage</name>
+        <message>
+            <source>Nothing</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>The installed head start</source>
+            <translation>已安装的预备知识</translation>
+        </message>
+        <message>
+            <source>New projects begin &amp;with:</source>
+            <translation>新项目开始于(&amp;W)：</translation>
+        </message>
+        <message>
+            <source>2 min</source>
+            <translation>2 分钟</translation>
+        </message>
+        <message>
+            <source>&amp;Budget of new projects:</source>
+            <translation>新项目的预算(&amp;B)：</translation>
+        </message>
         <message>
             <source>As the system</source>
             <translation>跟随系统</translation>

@@ -1,7 +1,9 @@
+#include "core/store/project.h"
 #include "tests/support/command_line.h"
 #include "tests/support/test_program.h"
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -70,6 +72,41 @@ private slots:
         const Output table = cli({"tasks", "texts.onnx", "--dim", "sequence_length=8"});
         QVERIFY2(table.out.startsWith("input sizes  batch_size = 1, sequence_length = 8\n"), table.out);
         QVERIFY(!cli({"tasks", "zoo:mlp"}).out.contains("input sizes"));
+    }
+
+    void whatIsMissingIsNamedWithUsualSizes()
+    {
+        const Output missing = cli({"tasks", "images_by_name.onnx"});
+        QCOMPARE(missing.code, 1);
+        QVERIFY2(missing.err.contains("set each with --dim NAME=N, for example --dim height=224 --dim width=224"),
+                 missing.err);
+    }
+
+    void aModelIsTheSameByWhateverPath()
+    {
+        const auto models = [this] {
+            using lathe::store::Project;
+            const auto project = Project::open(m_dir.filePath("paths.lathe").toStdString(), Project::Access::Read);
+            return project ? std::ssize(*project->models()) : -1;
+        };
+        QVERIFY(QFile::link("texts.onnx", m_dir.path() + "/linked.onnx"));
+        for (const QString& path : {QStringLiteral("texts.onnx"), QStringLiteral("./texts.onnx"),
+                                    m_dir.path() + "/texts.onnx", QStringLiteral("linked.onnx")}) {
+            const Output tuned = cli({"tune", path, "--dim", "sequence_length=8", "--target", "sim", "--project",
+                                      "paths.lathe", "--trials", "2", "--trials-per-round", "2"});
+            QVERIFY2(tuned.code == 0, tuned.err);
+            QCOMPARE(models(), std::ptrdiff_t{1});
+        }
+        // Moved, it is still the same, and the project finds it where it is now.
+        QVERIFY(QDir(m_dir.path()).mkdir("elsewhere"));
+        QVERIFY(QFile::copy(m_dir.path() + "/texts.onnx", m_dir.path() + "/elsewhere/texts.onnx"));
+        QCOMPARE(
+            cli({"tune", "elsewhere/texts.onnx", "--target", "sim", "--project", "paths.lathe", "--trials", "2"}).code,
+            0);
+        QCOMPARE(models(), std::ptrdiff_t{1});
+        QVERIFY(QFile::remove(m_dir.path() + "/linked.onnx"));
+        const Output dry = cli({"compile", "--project", "paths.lathe", "--dry-run", "--json", "--allow-default"});
+        QCOMPARE(sizesIn({dry.code == 1 ? 0 : dry.code, dry.out, dry.err}), "batch_size = 1, sequence_length = 8");
     }
 
     void aProjectRemembersTheSizes()

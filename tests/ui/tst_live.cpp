@@ -206,18 +206,18 @@ private slots:
             {{5, session::EstimateEvent{9, session::kUnknown, session::kUnknown, 45}}});
         emit workspace().bridge().eventsArrived({{5, session::StateEvent{session::RunState::Paused, {}}}});
         QCOMPARE(rounds.leftSeconds(), 45.0);
-        bar->setState(true, session::RunState::Paused, true);
+        bar->setState(true, session::RunState::Paused, true, true);
         auto* budget = find<QComboBox>("budgetPicker");
         QVERIFY(budget->isEnabled()); // of a run that goes on, too
         QCOMPARE(budget->itemText(0), QStringLiteral("+5 min"));
         QSignalSpy chosen(bar, &ui::RunBar::runBudgetChosen);
         emit budget->activated(0);
         QCOMPARE(chosen.size(), 1);
-        bar->setState(true, session::RunState::Idle, true);
-        QCOMPARE(bar->startAction()->text(), QStringLiteral("&Start anew"));
+        bar->setState(true, session::RunState::Idle, true, true);
+        QCOMPARE(bar->startAction()->text(), QStringLiteral("&Tune on"));
         QCOMPARE(bar->resumeAction()->text(), QStringLiteral("Res&ume run"));
         QCOMPARE(budget->itemText(0), QStringLiteral("2 min"));
-        bar->setState(true, session::RunState::Idle, false);
+        bar->setState(true, session::RunState::Idle, false, false);
         QCOMPARE(bar->startAction()->text(), QStringLiteral("&Start"));
     }
 

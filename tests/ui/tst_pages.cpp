@@ -105,6 +105,7 @@ private slots:
                               "records.remeasure", "-", "edit.find", "graph.next", "graph.previous", "-",
                               "view.palette", "edit.settings"}));
         QCOMPARE(entries(menu("&Run")), QStringList({"actionStart",
+                                                     "actionStartOver",
                                                      "actionResume",
                                                      "actionPause",
                                                      "actionStop",

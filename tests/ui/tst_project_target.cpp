@@ -4,6 +4,8 @@
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/recent_projects.h"
+#include "ui/models/round_model.h"
+#include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/run_bar.h"
 
@@ -75,6 +77,53 @@ private slots:
         QVERIFY(std::isnan(known.untunedMs) && std::isnan(known.measuredMs));
     }
 
+    /// ui/README.md has the table: whatever shows a number shows the same.
+    void aNumberIsTheSameWhereverItStands()
+    {
+        const QString file = m_dir.filePath(QStringLiteral("numbers.lathe"));
+        test::makeProject(file, test::Project::Mixed);
+        open(file, QStringLiteral("sim"));
+        ui::RoundModel& rounds = ui::RoundModel::of(workspace());
+        QTRY_COMPARE(rounds.rowCount(), 12);
+        const auto* const counts = find<QLabel>(m_window.get(), "statusCounts");
+        const auto* const latency = find<QLabel>(m_window.get(), "statusLatency");
+        const auto agree = [&](qint64 trials, double measured, double untuned) {
+            qint64 sum = 0, failed = 0;
+            for (int row = 0; row < workspace().tasks().rowCount(); ++row) {
+                sum += workspace().tasks().task(row).trials;
+                failed += workspace().tasks().task(row).errors;
+            }
+            const auto shows = [&](const QString& what, double ms) {
+                return latency->text().contains(QStringLiteral("%1 %2 ms").arg(what).arg(ms, 0, 'f', 3));
+            };
+            return sum == trials && workspace().figures().trials == trials && workspace().figures().failed == failed
+                   && counts->text().startsWith(QStringLiteral("%1 trials").arg(trials))
+                   && shows(QStringLiteral("measured"), measured) && shows(QStringLiteral("untuned"), untuned)
+                   && rounds.untunedMs() == untuned && !rounds.measured().empty()
+                   && rounds.measured().back().ms == measured;
+        };
+        QTRY_VERIFY2(agree(96, 31, 90), qPrintable(counts->text() + latency->text()));
+        QCOMPARE(rounds.trials(), qint64{96});
+        QVERIFY(counts->toolTip().contains(QStringLiteral("of the latest run: 96")));
+        // Timed alone, then in turns with the untuned one: the latter is shown everywhere, and the tool tip says why.
+        session::MeasuredEvent alone;
+        alone.ms = 24;
+        session::VerdictEvent verdict;
+        verdict.gain.pairs = 12;
+        verdict.gain.ms = 41;
+        verdict.gain.untunedMs = 53;
+        verdict.gain.ratio = verdict.gain.low = verdict.gain.high = 1.3;
+        emit workspace().bridge().eventsArrived({{60, alone}, {60, verdict}});
+        QVERIFY2(agree(96, 41, 53), qPrintable(latency->text()));
+        QVERIFY2(latency->toolTip().contains(QStringLiteral("24.000 ms and 90.000 ms")),
+                 qPrintable(latency->toolTip()));
+        m_window->close();
+        const auto known = ui::recentProjects();
+        QCOMPARE(known.first().trials, qint64{96});
+        QCOMPARE(known.first().measuredMs, 41.0);
+        QCOMPARE(known.first().untunedMs, 53.0);
+    }
+
     void figuresNameTheirTargetWhereThereAreSeveral()
     {
         const QString file = m_dir.filePath(QStringLiteral("mixed.lathe"));
@@ -101,6 +150,11 @@ private slots:
         }
         open(file, QStringLiteral("sim"));
         QTRY_VERIFY2(latency->text().contains(QStringLiteral(":  estimated")), qPrintable(latency->text()));
+        // So do the curves; the records are those of all targets.
+        const auto* const age = find<QLabel>(m_window.get(), "chartAge");
+        QTRY_VERIFY2(age->text().contains(QStringLiteral("sim")), qPrintable(age->text()));
+        const auto* const count = find<QLabel>(m_window.get(), "recordCount");
+        QTRY_VERIFY2(count->text().contains(QStringLiteral("of all targets")), qPrintable(count->text()));
     }
 };
 

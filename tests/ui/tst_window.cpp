@@ -7,6 +7,7 @@
 #include "ui/models/recent_projects.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
+#include "ui/models/workspace.h"
 #include "ui/shell/head_start_menu.h"
 #include "ui/views/graph_view.h"
 #include "ui/views/view_export.h"
@@ -237,7 +238,12 @@ private slots:
         QVERIFY(find<QAction>("headStartFile")->isChecked() && find<QAction>("headStartFile")->isVisible());
         QCOMPARE(find<QAction>("headStartFile")->text(), QString("its own.headstart"));
         QVERIFY2(copied().contains("--head-start '/tmp/its own.headstart'"), qPrintable(copied()));
-        QCOMPARE(ui::HeadStartMenu(nullptr).choice(), menu->choice()); // remembered
+        const auto kept = [this] { // with the project
+            const auto* const session = m_window->findChild<ui::Workspace*>()->session();
+            return session->project()->choices()->headStart.value_or(std::string());
+        };
+        QTRY_COMPARE(kept(), menu->choice().toStdString());
+        QCOMPARE(ui::HeadStartMenu(nullptr).choice(), QString()); // the next project's is the settings'
         runAction("copy.resume");
         QVERIFY(!QApplication::clipboard()->text().contains("--head-start")); // a run goes on as it began
         find<QAction>("headStartInstalled")->trigger();

@@ -55,12 +55,17 @@ void SessionBridge::begin(const session::OpenOptions& options, std::optional<ses
         [options, ended = m_ended](const JobLink&) {
             if (ended.valid())
                 ended.wait(); // what was open before may still hold the project
-            Opened opened{session::TuningSession::open(options), {}, {}};
+            Opened opened{session::TuningSession::open(options), {}, {}, {}, {}};
             if (opened.session) { // from the disk
                 opened.tasks = (*opened.session)->tasks();
-                if (const session::ProjectPart* const project = (*opened.session)->project())
+                if (const session::ProjectPart* const project = (*opened.session)->project()) {
                     if (auto targets = project->targets())
                         opened.targets = *std::move(targets);
+                    if (auto usual = project->usualOptions())
+                        opened.usual = *std::move(usual);
+                    if (auto choices = project->choices())
+                        opened.choices = *std::move(choices);
+                }
             }
             return opened;
         },
@@ -80,8 +85,18 @@ void SessionBridge::finishOpen(Opened result, const QString& what, const std::op
     m_session = std::shared_ptr<session::TuningSession>(std::move(*result.session).release());
     m_openedTasks = std::move(result.tasks);
     m_openedTargets = std::move(result.targets);
+    m_openedUsual = std::move(result.usual);
+    m_openedChoices = std::move(result.choices);
     m_session->setObserver(this);
     emit opened();
+}
+
+void SessionBridge::keepChoices(const session::RunChoices& choices)
+{
+    if (!m_session || m_session->project() == nullptr || m_session->readOnly())
+        return;
+    m_keeping.run([session = m_session, choices](const JobLink&) { return session->project()->setChoices(choices); },
+                  [](const Result<>&) {});
 }
 
 void SessionBridge::close()

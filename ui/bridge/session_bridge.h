@@ -38,6 +38,11 @@ public:
     const std::vector<session::TaskView>& openedTasks() const { return m_openedTasks; }
     /// The targets that its project had records for then.
     const std::vector<std::string>& openedTargets() const { return m_openedTargets; }
+    /// What its runs had, and what was picked for them, as the project said then.
+    const session::TuneOptions& openedUsual() const { return m_openedUsual; }
+    const session::RunChoices& openedChoices() const { return m_openedChoices; }
+    /// Keeps what is picked with the project, on a thread; where it cannot be written to, the next run fails as well.
+    void keepChoices(const session::RunChoices& choices);
     /// For jobs, which may outlast it.
     std::shared_ptr<session::TuningSession> shared() const { return m_session; }
 
@@ -82,6 +87,8 @@ private:
         Result<std::unique_ptr<session::TuningSession>> session;
         std::vector<session::TaskView> tasks;
         std::vector<std::string> targets;
+        session::TuneOptions usual;
+        session::RunChoices choices;
     };
     bool holds(const session::OpenOptions& options) const;
     void begin(const session::OpenOptions& options, std::optional<session::OpenOptions> before);
@@ -91,8 +98,11 @@ private:
     std::shared_ptr<session::TuningSession> m_session; ///< shared with a compile that is still ending
     std::vector<session::TaskView> m_openedTasks;
     std::vector<std::string> m_openedTargets;
+    session::TuneOptions m_openedUsual;
+    session::RunChoices m_openedChoices;
     std::shared_future<void> m_ended; ///< of the session that was closed last
     JobLane m_jobs{JobLane::Width::AllAtOnce};
+    JobLane m_keeping; ///< in order
     JobLane m_closing{JobLane::Width::AllAtOnce, JobLane::Work::IsAlwaysDone};
     Job m_opening, m_covering, m_looking, m_compiling;
     std::mutex m_mutex;

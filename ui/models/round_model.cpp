@@ -48,6 +48,8 @@ RoundModel::RoundModel(Workspace& workspace)
     connect(&workspace.bridge(), &SessionBridge::opened, this, &RoundModel::onOpened);
     connect(&workspace.bridge(), &SessionBridge::closed, this, [this] {
         m_reader.setHistory(nullptr);
+        m_reading = false;
+        m_early.clear();
         clear();
     });
     connect(&workspace.bridge(), &SessionBridge::eventsArrived, this, &RoundModel::onEvents);
@@ -67,7 +69,8 @@ void RoundModel::clear()
     m_timePieces.clear();
     m_time = {};
     m_band.clear();
-    m_untunedMs = m_eta = m_forecastLow = m_forecastHigh = session::kUnknown;
+    m_network = {};
+    m_eta = m_forecastLow = m_forecastHigh = session::kUnknown;
     m_seconds = 0;
     m_open = false;
     endResetModel();
@@ -79,6 +82,8 @@ void RoundModel::onOpened()
     m_taskNames.clear();
     for (int i = 0; i < m_workspace.tasks().rowCount(); ++i)
         m_taskNames << QString::fromStdString(m_workspace.tasks().task(i).name);
+    m_early.clear();
+    m_reading = false;
     clear();
     auto history = m_workspace.session()->history();
     if (!history)
@@ -98,43 +103,84 @@ void RoundModel::onOpened()
             return Stored{std::move(runs.back()), std::move(rounds)};
         },
         [this](Result<Stored> stored) {
-            if (!stored) {
+            m_reading = false;
+            if (!stored)
                 m_workspace.addIssue(tr("scheduler"), stored.error());
-                return;
-            }
-            if (!m_rounds.empty())
-                return; // a run has begun meanwhile
-            beginResetModel();
-            m_rounds.reserve(stored->rounds.size());
-            for (const session::RoundView& round : stored->rounds) {
-                m_rounds.push_back({round.index, round.task, round.trials, NamedNumbers(round.terms),
-                                    NamedNumbers(round.time.activities), &shared(round.reason), round.atSeconds,
-                                    round.estimateMs, round.bestMs, round.tasksMs});
-                m_time += round.time;
-            }
-            m_untunedMs = stored->run.untunedMs;
-            m_seconds = stored->run.activeSeconds;
-            for (const session::RunView::Finals& finals : stored->run.finals) {
-                m_finals.push_back({finals.atSeconds, finals.ms});
-                addPiece(finals.atSeconds, finals.time);
-            }
-            for (const auto& [at, rest] : stored->run.rests)
-                addPiece(at, rest);
-            m_measured = std::move(stored->run.measured);
-            std::vector<QList<double>> gains(static_cast<std::size_t>(m_workspace.tasks().rowCount()));
-            for (const Round& round : m_rounds) {
-                if (round.task < 0 || static_cast<std::size_t>(round.task) >= gains.size()
-                    || !std::isfinite(round.bestMs))
-                    continue;
-                QList<double>& task = gains[static_cast<std::size_t>(round.task)];
-                if (task.isEmpty() || round.bestMs < task.last())
-                    task << round.bestMs;
-            }
-            for (std::size_t i = 0; i < gains.size(); ++i)
-                m_workspace.tasks().setHistory(static_cast<int>(i), gains[i]);
-            endResetModel();
-            emit changed();
+            else if (m_rounds.empty()) // else a run has begun meanwhile
+                takeStored(stored->run, stored->rounds);
+            takeEarly();
         });
+    m_reading = m_workspace.follow() != nullptr;
+}
+
+void RoundModel::takeStored(const session::RunView& run, const std::vector<session::RoundView>& rounds)
+{
+    beginResetModel();
+    m_rounds.reserve(rounds.size());
+    for (const session::RoundView& round : rounds) {
+        m_rounds.push_back({round.index, round.task, round.trials, NamedNumbers(round.terms),
+                            NamedNumbers(round.time.activities), &shared(round.reason), round.atSeconds,
+                            round.estimateMs, round.bestMs, round.tasksMs});
+        m_time += round.time;
+        if (std::isfinite(round.lowMs) && std::isfinite(round.highMs))
+            m_band.push_back({round.atSeconds, round.lowMs, round.highMs});
+    }
+    m_network = session::networkLatency(run);
+    m_seconds = run.activeSeconds;
+    for (const session::RunView::Finals& finals : run.finals) {
+        m_finals.push_back({finals.atSeconds, finals.ms});
+        addPiece(finals.atSeconds, finals.time);
+    }
+    for (const auto& [at, rest] : run.rests)
+        addPiece(at, rest);
+    m_measured = run.measured;
+    showTurns();
+    std::vector<QList<double>> gains(static_cast<std::size_t>(m_workspace.tasks().rowCount()));
+    for (const Round& round : m_rounds) {
+        if (round.task < 0 || static_cast<std::size_t>(round.task) >= gains.size() || !std::isfinite(round.bestMs))
+            continue;
+        QList<double>& task = gains[static_cast<std::size_t>(round.task)];
+        if (task.isEmpty() || round.bestMs < task.last())
+            task << round.bestMs;
+    }
+    for (std::size_t i = 0; i < gains.size(); ++i)
+        m_workspace.tasks().setHistory(static_cast<int>(i), gains[i]);
+    endResetModel();
+    emit changed();
+}
+
+/// What came of a run that is followed while its history was read, as far as that does not hold it.
+void RoundModel::takeEarly()
+{
+    const int rounds = m_rounds.empty() ? -1 : m_rounds.back().index;
+    double known = m_rounds.empty() ? -1 : m_rounds.back().atSeconds;
+    for (const Measured& measured : m_measured)
+        known = std::max(known, measured.atSeconds);
+    for (const Finals& finals : m_finals)
+        known = std::max(known, finals.atSeconds);
+    for (const TimePiece& piece : m_timePieces)
+        known = std::max(known, piece.atSeconds);
+    std::vector<session::Event> early = std::exchange(m_early, {});
+    std::erase_if(early, [&](const session::Event& event) {
+        if (const auto* begun = std::get_if<session::RoundEvent>(&event.what))
+            return begun->index <= rounds;
+        if (const auto* trial = std::get_if<session::TrialEvent>(&event.what))
+            return trial->trial.round <= rounds;
+        const bool stored = std::holds_alternative<session::RoundDoneEvent>(event.what)
+                            || std::holds_alternative<session::MeasuredEvent>(event.what)
+                            || std::holds_alternative<session::FinalsEvent>(event.what)
+                            || std::holds_alternative<session::DoneEvent>(event.what);
+        return stored && event.atSeconds <= known;
+    });
+    if (!early.empty())
+        onEvents(early);
+}
+
+/// The latest figure of the whole network is the one that all places show.
+void RoundModel::showTurns()
+{
+    if (m_network.inTurns && !m_measured.empty())
+        m_measured.back().ms = m_network.ms;
 }
 
 void RoundModel::addPiece(double at, const session::TimeSpent& time)
@@ -173,7 +219,9 @@ void RoundModel::keep(const std::vector<session::Event>& events)
 
 void RoundModel::onEvents(const std::vector<session::Event>& events)
 {
-    if (m_held && !m_rounds.empty())
+    if (m_reading)
+        m_early.insert(m_early.end(), events.begin(), events.end());
+    else if (m_held && !m_rounds.empty())
         keep(events);
     else
         take(events);
@@ -184,7 +232,8 @@ void RoundModel::take(const std::vector<session::Event>& events)
     for (const session::Event& event : events) {
         if (std::holds_alternative<session::RewindEvent>(event.what))
             clear();
-        m_seconds = std::max(m_seconds, event.atSeconds);
+        if (!std::holds_alternative<session::WriterEvent>(event.what)) // its time says nothing
+            m_seconds = std::max(m_seconds, event.atSeconds);
         if (const auto* begun = std::get_if<session::RoundEvent>(&event.what)) {
             Round round{begun->index,           begun->task,    begun->trials, NamedNumbers(begun->terms), {},
                         &shared(begun->reason), event.atSeconds};
@@ -215,10 +264,12 @@ void RoundModel::take(const std::vector<session::Event>& events)
                 best = std::isnan(best) ? trial->trial.costMs : std::min(best, trial->trial.costMs);
             }
         } else if (const auto* measured = std::get_if<session::MeasuredEvent>(&event.what)) {
-            if (measured->untuned)
-                m_untunedMs = measured->ms;
-            else
+            m_network.take(*measured);
+            if (!measured->untuned)
                 m_measured.push_back({event.atSeconds, measured->ms, measured->estimated});
+        } else if (const auto* verdict = std::get_if<session::VerdictEvent>(&event.what)) {
+            m_network.take(*verdict);
+            showTurns();
         } else if (const auto* finals = std::get_if<session::FinalsEvent>(&event.what)) {
             m_finals.push_back({event.atSeconds, finals->afterMs});
             addPiece(event.atSeconds, finals->time);

@@ -2,6 +2,7 @@
 
 #include "core/session/events.h"
 #include "core/session/history.h"
+#include "core/session/verdict/network_latency.h"
 #include "ui/models/history_reader.h"
 #include "ui/models/named_numbers.h"
 
@@ -76,7 +77,7 @@ public:
     const session::TimeSpent& time() const { return m_time; }
     /// Of the estimate, while some task had no valid program.
     const std::vector<Band>& band() const { return m_band; }
-    double untunedMs() const { return m_untunedMs; }
+    double untunedMs() const { return m_network.untunedMs; }
     double seconds() const { return m_seconds; } ///< of the run, active time
     const QStringList& taskNames() const { return m_taskNames; }
     QString taskName(int task) const;
@@ -107,6 +108,9 @@ private:
     void onOpened();
     void onEvents(const std::vector<session::Event>& events);
     void keep(const std::vector<session::Event>& events);
+    void takeStored(const session::RunView& run, const std::vector<session::RoundView>& rounds);
+    void takeEarly();
+    void showTurns();
     void take(const std::vector<session::Event>& events);
     void clear();
     void addPiece(double at, const session::TimeSpent& time);
@@ -122,9 +126,12 @@ private:
     session::TimeSpent m_time;
     std::vector<Band> m_band;
     QStringList m_taskNames;
-    double m_untunedMs = session::kUnknown, m_seconds = 0, m_eta = session::kUnknown;
+    session::NetworkLatency m_network;
+    double m_seconds = 0, m_eta = session::kUnknown;
     double m_forecastLow = session::kUnknown, m_forecastHigh = session::kUnknown; ///< where the run is likely to end
     bool m_open = false, m_held = false;
+    bool m_reading = false; ///< what is stored of a run that is followed
+    std::vector<session::Event> m_early; ///< that came meanwhile
     std::vector<session::Event> m_kept; ///< while held
     double m_keptBest = session::kUnknown; ///< of the latest round among them
 };

@@ -102,6 +102,16 @@ void TaskModel::apply(const std::vector<session::Event>& events)
             session::setLeastMs(m_tasks, limits->limits);
             touchAll();
         }
+        if (const auto* read = std::get_if<session::TasksEvent>(&event.what);
+            read && read->tasks.size() == m_tasks.size()) {
+            for (std::size_t i = 0; i < m_tasks.size(); ++i) {
+                const bool active = m_tasks[i].state == session::TaskState::Active;
+                m_tasks[i] = read->tasks[i];
+                if (active)
+                    m_tasks[i].state = session::TaskState::Active;
+            }
+            touchAll();
+        }
         if (const auto* trial = std::get_if<session::TrialEvent>(&event.what)) {
             if (trial->trial.task < 0 || trial->trial.task >= rowCount())
                 continue;

@@ -44,6 +44,13 @@ bool isAboutSizes(const Error& error)
     return false;
 }
 
+/// Else its time says nothing.
+bool isOfRun(const session::Event& event)
+{
+    return !std::holds_alternative<session::WriterEvent>(event.what)
+           && !std::holds_alternative<session::TasksEvent>(event.what);
+}
+
 QString codeText(Errc code)
 {
     return QString::fromUtf8(toString(code).data());
@@ -163,7 +170,7 @@ void Workspace::onOpenFailed(const QString& what, const Error& error)
 IssueModel::Issue Workspace::noticeOf(const Message& notice) const
 {
     const bool unwritten = notice.id == Msg::ReadOnly || notice.id == Msg::ReadOnlyFolder
-                           || notice.id == Msg::ReadOnlyOther;
+                           || notice.id == Msg::ReadOnlyOther || notice.id == Msg::ReadOnlyWriter;
     const bool sizes = notice.id == Msg::SizesOfLastTime || notice.id == Msg::BatchSetToOne;
     return {unwritten ? codeText(Errc::StoreFailed) : QLatin1String(kNotice),
             m_source,
@@ -187,6 +194,17 @@ void Workspace::openReplay(const QString& project, qint64 run)
 session::Replay* Workspace::replay() const
 {
     return session() == nullptr ? nullptr : session()->replay();
+}
+
+const session::FollowPart* Workspace::follow() const
+{
+    return session() == nullptr ? nullptr : session()->follow();
+}
+
+QString Workspace::whyReadOnly() const
+{
+    const std::optional<Message> why = session() == nullptr ? std::nullopt : session()->readOnly();
+    return why ? coreText(*why) : QString();
 }
 
 void Workspace::onOpened()
@@ -233,6 +251,11 @@ bool Workspace::hasOtherTargets() const
            });
 }
 
+QString Workspace::targetName() const
+{
+    return hasOtherTargets() ? QString::fromStdString(session()->options().target) : QString();
+}
+
 /// What the latest run of a project that is opened again has measured, and on which device.
 void Workspace::readHistory()
 {
@@ -241,29 +264,29 @@ void Workspace::readHistory()
         return;
     emit deviceKnown({});
     m_reader->setHistory(*std::move(history));
-    m_reader->ask(
-        [](session::History& reader, std::stop_token) { return reader.runs(); },
-        [this](Result<std::vector<session::RunView>> runs) {
-            m_reader->setHistory(nullptr);
-            if (!runs || runs->empty() || m_lastData.isValid())
-                return; // a failure is told by the pages that show more of it; a run that has begun knows better
-            for (const session::RunView& run : *runs) {
-                if (std::isfinite(run.untunedMs))
-                    m_figures.untunedMs = run.untunedMs;
-                if (!run.measured.empty()) {
-                    m_figures.measuredMs = run.measured.back().ms;
-                    m_figures.measuredParts = run.measured.back().parts;
-                }
-            }
-            m_figures.runSeconds = runs->back().activeSeconds;
-            if (const auto options = session::tuneOptionsFromJson(runs->back().options);
-                options && !options->devices.empty())
-                emit deviceKnown(QString::fromStdString(options->devices.front()));
-            m_figures.takeBeside(m_figures.measuredParts);
-            if (const session::VerdictEvent& verdict = runs->back().verdict; verdict.isKnown())
-                setVerdict(verdict);
-            emit figuresChanged();
-        });
+    m_reader->ask([](session::History& reader, std::stop_token) { return reader.runs(); },
+                  [this](Result<std::vector<session::RunView>> runs) {
+                      m_reader->setHistory(nullptr);
+                      // A failure is told by the pages that show more of it; a run that has begun here knows better,
+                      // and of one that is followed, what came meanwhile is stored, too.
+                      if (!runs || runs->empty() || (m_lastData.isValid() && follow() == nullptr))
+                          return;
+                      for (const session::RunView& run : *runs) {
+                          const session::NetworkLatency latency = session::networkLatency(run);
+                          if (std::isfinite(latency.ms) || std::isfinite(latency.untunedMs))
+                              m_figures.network = latency;
+                          if (!run.measured.empty())
+                              m_figures.measuredParts = run.measured.back().parts;
+                      }
+                      m_figures.runSeconds = std::max(m_figures.runSeconds, runs->back().activeSeconds);
+                      if (const auto options = session::tuneOptionsFromJson(runs->back().options);
+                          options && !options->devices.empty())
+                          emit deviceKnown(QString::fromStdString(options->devices.front()));
+                      m_figures.takeBeside(m_figures.measuredParts);
+                      if (const session::VerdictEvent& verdict = runs->back().verdict; verdict.isKnown())
+                          setVerdict(verdict);
+                      emit figuresChanged();
+                  });
 }
 
 void Workspace::setVerdict(std::optional<session::VerdictEvent> verdict)
@@ -293,7 +316,7 @@ double Workspace::estimatedMs() const
 
 void Workspace::clearRun()
 {
-    m_figures.measuredMs = m_figures.untunedMs = session::kUnknown;
+    m_figures.network = {};
     m_figures.measuredParts = {};
     m_figures.besideTasksMs = 0;
     m_pace.clear();
@@ -316,7 +339,7 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
         return task >= 0 && task < m_tasks->rowCount() ? QString::fromStdString(m_tasks->task(task).name) : QString();
     };
     for (const session::Event& event : events) {
-        m_figures.runSeconds = event.atSeconds;
+        m_figures.runSeconds = isOfRun(event) ? event.atSeconds : m_figures.runSeconds;
         if (std::holds_alternative<session::RewindEvent>(event.what)) {
             m_issues->clear();
             m_figures = {};
@@ -324,7 +347,11 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             m_curve.clear();
             setVerdict({});
         }
-        if (const auto* trial = std::get_if<session::TrialEvent>(&event.what)) {
+        if (std::holds_alternative<session::RunBegunEvent>(event.what)) {
+            clearRun();
+        } else if (std::holds_alternative<session::WriterEvent>(event.what)) {
+            emit writerChanged();
+        } else if (const auto* trial = std::get_if<session::TrialEvent>(&event.what)) {
             if (trial->trial.code != "Ok") {
                 m_issues->add({QString::fromStdString(trial->trial.code), taskName(trial->trial.task),
                                QString::fromStdString(trial->trial.text), trial->trial.task, 1, trial->trial.about});
@@ -341,7 +368,7 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
                 for (qsizetype i = m_curve.size() - 2; i > 0; i -= 2)
                     m_curve.removeAt(i);
         } else if (const auto* measured = std::get_if<session::MeasuredEvent>(&event.what)) {
-            (measured->untuned ? m_figures.untunedMs : m_figures.measuredMs) = measured->ms;
+            m_figures.network.take(*measured);
             log(measured->untuned ? tr("Whole network, untuned: %1").arg(msText(measured->ms))
                                   : tr("Whole network: %1").arg(msText(measured->ms)));
             if (!measured->untuned) {
@@ -351,6 +378,7 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             if (!measured->untuned && std::isfinite(measured->estimated.totalMs()))
                 log(estimatePartsText(measured->estimated));
         } else if (const auto* verdict = std::get_if<session::VerdictEvent>(&event.what)) {
+            m_figures.network.take(*verdict);
             log(coreText(session::sayGain(verdict->gain)));
             setVerdict(*verdict);
         } else if (const auto* round = std::get_if<session::RoundEvent>(&event.what)) {

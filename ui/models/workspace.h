@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/session/session.h"
+#include "core/session/verdict/network_latency.h"
 #include "ui/models/issue_model.h"
 
 #include <QElapsedTimer>
@@ -33,8 +34,8 @@ public:
     {
         qint64 trials = 0, failed = 0; ///< of the project
         double trialsPerSecond = session::kUnknown; ///< over the last half minute of the run
-        double measuredMs = session::kUnknown, untunedMs = session::kUnknown;
-        deploy::EstimateParts measuredParts; ///< estimated beside measuredMs
+        session::NetworkLatency network;
+        deploy::EstimateParts measuredParts; ///< estimated beside network.aloneMs
         double besideTasksMs = 0; ///< what the network has beside its tasks' sum, as measured last; 0: unknown
         void takeBeside(const deploy::EstimateParts& parts)
         {
@@ -70,12 +71,18 @@ public:
     void openReplay(const QString& project, qint64 run = 0);
     /// Null: what is open is no replay.
     session::Replay* replay() const;
+    /// Null: what is open is no reader of a project that another program holds.
+    const session::FollowPart* follow() const;
+    /// Why the project cannot be written to; empty: it can, or is a replay, or nothing is open.
+    QString whyReadOnly() const;
     /// The project file that goes with a source.
     static QString projectFor(const QString& source);
 
     const Figures& figures() const { return m_figures; }
     /// The project has records for other targets than the one that it is open for: figures name theirs.
     bool hasOtherTargets() const;
+    /// Where it has: the target that it is open for. Empty: there is no need to name it.
+    QString targetName() const;
     /// Of the network: the tasks' sum, and what it has beside it; NaN while some task has no valid program.
     double estimatedMs() const;
     /// What came of the latest run that was judged; nothing: none was, or another goes on.
@@ -100,6 +107,7 @@ signals:
     void helpWanted(const QString& topic); ///< of the manual
     void inputSizesWanted(const QString& source); ///< other ones, of what is open or could not be opened
     void figuresChanged();
+    void writerChanged(); ///< of the project that is followed
     void deviceKnown(const QString& key); ///< that the latest run measured on; empty: there was none
     void verdictChanged();
     void runCleared(); ///< a new run begins, or a replay again: live views start empty

@@ -6,6 +6,7 @@
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
+#include "ui/views/write_access.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -63,6 +64,7 @@ BudgetBar::BudgetBar(Workspace& workspace, QWidget* parent)
             [this](const Selection::Place& place) { showTask(place.task); });
     connect(&m_workspace.bridge(), &SessionBridge::opened, this, &BudgetBar::onOpened);
     connect(&m_workspace.bridge(), &SessionBridge::closed, this, [this] { showTask(-1); });
+    connect(&m_workspace, &Workspace::writerChanged, this, [this] { showTask(m_task); });
     connect(&m_workspace.edits(), &Edits::budgetChanged, this, [this](int task) {
         if (task == m_task)
             showTask(task);
@@ -89,7 +91,7 @@ void BudgetBar::showTask(int task)
     const QScopedValueRollback guard(m_showing, true);
     m_task = task;
     const bool there = task >= 0 && task < m_workspace.tasks().rowCount() && m_workspace.session() != nullptr;
-    setEnabled(there && m_workspace.replay() == nullptr);
+    enableToWrite(*this, there && m_workspace.replay() == nullptr, m_workspace.whyReadOnly());
     const session::TaskBudget budget = there ? m_workspace.tasks().budget(task) : session::TaskBudget();
     m_pin->setChecked(budget.pinned);
     m_mute->setChecked(budget.muted);

@@ -172,7 +172,9 @@ void CurvesPage::showEvent(QShowEvent* event)
 
 void CurvesPage::showAge()
 {
-    m_age->setText(m_hold->isChecked() ? tr("held") : ageText(m_workspace.dataAge()));
+    const QString age = m_hold->isChecked() ? tr("held") : ageText(m_workspace.dataAge());
+    const QString target = m_workspace.targetName(); // whose curves these are
+    m_age->setText(target.isEmpty() || age.isEmpty() ? target + age : QStringLiteral("%1, %2").arg(target, age));
 }
 
 void CurvesPage::update()

@@ -91,6 +91,7 @@ DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent)
     });
     connect(&m_workspace.bridge(), &SessionBridge::opened, this, &DevicesPage::fill);
     connect(&m_workspace.bridge(), &SessionBridge::closed, this, &DevicesPage::fill);
+    connect(&m_workspace, &Workspace::writerChanged, this, &DevicesPage::showCurrent);
     retranslated(this, [this] {
         m_list->setAccessibleName(tr("Devices"));
         m_table->setAccessibleName(tr("Hardware parameters"));
@@ -168,7 +169,8 @@ void DevicesPage::showCurrent()
                                       .arg(QString::fromStdString(device->name))
                                 : tr("It cannot be used: %1").arg(coreText(device->reason(), device->about));
     } else if (session != nullptr && m_list->currentRow() == 0) {
-        if (m_workspace.replay() != nullptr)
+        const QString readOnly = m_workspace.whyReadOnly();
+        if (m_workspace.replay() != nullptr || !readOnly.isEmpty())
             m_model->setEditor({});
         else
             m_model->setEditor([this](const std::string& name, std::int64_t value) {
@@ -184,8 +186,9 @@ void DevicesPage::showCurrent()
             });
         m_model->setLimits(session->hardware());
         state = m_workspace.replay() != nullptr ? tr("What the search respected in the run that is replayed.")
+                : !readOnly.isEmpty()           ? readOnly
                                                 : tr("What the search respects. Double-click a value to change it for "
-                                                     "the runs to come; it is stored with the project.");
+                                                               "the runs to come; it is stored with the project.");
     } else {
         m_model->setEditor({});
         m_model->setLimits({});

@@ -14,6 +14,7 @@
 #include "ui/models/workspace.h"
 #include "ui/pages/remeasure_bar.h"
 #include "ui/views/table_view.h"
+#include "ui/views/write_access.h"
 
 #include <QAction>
 #include <QApplication>
@@ -36,7 +37,7 @@ namespace lathe::ui {
 namespace {
 
 constexpr int kFailuresPageRefreshMs = 2000;
-constexpr std::size_t kMaxAgain = 1000; ///< trials that are tried again at once
+constexpr std::size_t kMaxRetried = 1000; ///< trials that are tried again at once
 
 } // namespace
 
@@ -170,6 +171,7 @@ void FailuresPage::connectWorkspace()
         m_model->setFailures({});
     });
     connect(&m_workspace.bridge(), &SessionBridge::eventsArrived, this, &FailuresPage::onEvents);
+    connect(&m_workspace, &Workspace::writerChanged, this, &FailuresPage::updateButtons);
 }
 
 void FailuresPage::retranslate()
@@ -305,8 +307,9 @@ void FailuresPage::updateButtons()
     m_retry->setText(
         failure.count == 1
             ? tr("Try it &again")
-            : tr("Try all %1 &again").arg(QLocale().toString(std::min<qlonglong>(failure.count, kMaxAgain))));
-    m_retry->setEnabled(!m_workspace.trialJobs().isMeasuring());
+            : tr("Try all %1 &again").arg(QLocale().toString(std::min<qlonglong>(failure.count, kMaxRetried))));
+    const QString readOnly = m_workspace.whyReadOnly();
+    enableToWrite(*m_retry, !m_workspace.trialJobs().isMeasuring(), readOnly);
     const FailureCure cure = failureCure(failure, m_workspace.edits().runTimeout());
     const ErrorAdvice advice = errorAdvice(QString::fromStdString(failure.code));
     m_advice->setText(cure.sentence.isEmpty() ? advice.advice : cure.sentence);
@@ -328,6 +331,7 @@ void FailuresPage::updateButtons()
         break;
     case FailureCure::Act::None: break;
     }
+    enableToWrite(*m_cure, true, cure.act == FailureCure::Act::Timeout ? readOnly : QString());
 }
 
 session::TrialQuery FailuresPage::currentQuery() const
@@ -387,7 +391,7 @@ void FailuresPage::retry()
             auto rows = history.find(query, stop);
             if (!rows)
                 return std::move(rows).error();
-            rows->resize(std::min(rows->size(), kMaxAgain));
+            rows->resize(std::min(rows->size(), kMaxRetried));
             return history.rows(*rows);
         },
         [this](Result<std::vector<session::TrialRow>> rows) {

@@ -7,6 +7,7 @@
 #include "ui/models/texts.h"
 #include "ui/pages/listing_panel.h"
 #include "ui/views/code_view.h"
+#include "ui/views/write_access.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -246,6 +247,12 @@ void RecordDetailPage::setNote(const QString& trial, const QString& note)
         m_note->setPlainText(note);
 }
 
+void RecordDetailPage::setReadOnly(const QString& why)
+{
+    m_readOnly = why;
+    enableToWrite(*m_note, m_row != 0 && m_detail.row.row == m_row, why);
+}
+
 void RecordDetailPage::showRow(std::int64_t row)
 {
     commitNote();
@@ -282,7 +289,7 @@ void RecordDetailPage::showDetail(const session::TrialDetail& detail)
     takeListings(detail.listings);
     fillOverview(detail);
     m_note->setPlainText(QString::fromStdString(detail.row.note));
-    m_note->setEnabled(true);
+    enableToWrite(*m_note, true, m_readOnly);
     emit shown(QString::fromStdString(detail.row.trial), detail.row.task);
     QStringList steps;
     for (const std::string& step : detail.steps)

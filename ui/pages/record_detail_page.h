@@ -34,6 +34,7 @@ public:
     std::int64_t row() const { return m_row; }
     /// The note was changed elsewhere.
     void setNote(const QString& trial, const QString& note);
+    void setReadOnly(const QString& why); ///< empty: notes are taken
     /// Keeps what was typed into the note so far.
     void commitNote();
 
@@ -57,6 +58,7 @@ private:
     HistoryReader m_reader, m_lister; ///< a compile does not hold up what is selected next
     QStringList m_taskNames;
     std::int64_t m_row = 0;
+    QString m_readOnly;
     Job m_asked;
     QLabel* m_title = nullptr;
     QPlainTextEdit* m_note = nullptr;

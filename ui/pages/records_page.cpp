@@ -198,6 +198,7 @@ void RecordsPage::connectWorkspace()
     connect(&m_workspace.bridge(), &SessionBridge::closing, m_detail, &RecordDetailPage::commitNote);
     connect(&m_workspace.bridge(), &SessionBridge::closed, this, &RecordsPage::onClosed);
     connect(&m_workspace.bridge(), &SessionBridge::eventsArrived, this, &RecordsPage::onEvents);
+    connect(&m_workspace, &Workspace::writerChanged, this, &RecordsPage::updateCount);
 }
 
 RecordsPage::~RecordsPage()

@@ -6,10 +6,12 @@
 #include "ui/models/record_model.h"
 #include "ui/models/trial_filter.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/record_detail_page.h"
 #include "ui/pages/records_page.h"
 #include "ui/pages/scatter_panel.h"
 #include "ui/pages/task_actions.h"
 #include "ui/views/record_table.h"
+#include "ui/views/write_access.h"
 
 #include <QComboBox>
 #include <QDateTime>
@@ -287,10 +289,15 @@ void RecordsPage::updateCount()
                      : restricted               ? tr("found: %1").arg(count)
                      : m_model->rowCount() == 1 ? tr("1 record")
                                                 : tr("%1 records").arg(count));
+    if (!m_model->isReading() && query.target.empty() && m_workspace.hasOtherTargets())
+        m_count->setText(tr("%1, of all targets").arg(m_count->text()));
     m_clear->setEnabled(restricted);
     m_export->setEnabled(m_model->rowCount() > 0 && !m_exporting);
-    m_again->setEnabled(m_table->selectionModel() != nullptr && m_table->selectionModel()->hasSelection()
-                        && !m_workspace.trialJobs().isMeasuring());
+    enableToWrite(*m_again,
+                  m_table->selectionModel() != nullptr && m_table->selectionModel()->hasSelection()
+                      && !m_workspace.trialJobs().isMeasuring(),
+                  m_workspace.whyReadOnly());
+    m_detail->setReadOnly(m_workspace.whyReadOnly());
 }
 
 } // namespace lathe::ui

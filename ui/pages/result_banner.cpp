@@ -6,6 +6,7 @@
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
+#include "ui/views/write_access.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -114,6 +115,7 @@ ResultBanner::ResultBanner(Workspace& workspace, QWidget* parent)
         updateVisible();
     });
     connect(&workspace, &Workspace::verdictChanged, this, &ResultBanner::takeVerdict);
+    connect(&workspace, &Workspace::writerChanged, this, &ResultBanner::fill);
     connect(&workspace.trialJobs(), &TrialJobs::gainStarted, this, &ResultBanner::fill);
     connect(&workspace.trialJobs(), &TrialJobs::gainEnded, this, &ResultBanner::fill);
     retranslated(this, [this] {
@@ -176,7 +178,7 @@ void ResultBanner::fill()
         return;
     fillTexts(*m_workspace.verdict());
     const bool measuring = m_workspace.trialJobs().isMeasuringGain();
-    m_again->setEnabled(canMeasure() && !measuring);
+    enableToWrite(*m_again, canMeasure() && !measuring, m_workspace.whyReadOnly());
     m_export->setEnabled(m_workspace.replay() == nullptr && !measuring);
     if (measuring)
         m_reasons->setText(tr("Timing the tuned network and the untuned one in turns …"));

@@ -4,9 +4,11 @@
 #include "core/session/options/budget_text.h"
 #include "ui/models/core_text.h"
 #include "ui/models/language.h"
+#include "ui/models/run_defaults.h"
 #include "ui/models/texts.h"
 #include "ui/views/elided_label.h"
 #include "ui/views/icons.h"
+#include "ui/views/write_access.h"
 
 #include <QAbstractItemView>
 #include <QAction>
@@ -14,10 +16,12 @@
 #include <QEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QStandardItemModel>
 #include <QToolButton>
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 namespace lathe::ui {
@@ -51,7 +55,7 @@ RunBar::RunBar(QWidget* parent)
             if (tip != nullptr) // else it depends on the target
                 a->setToolTip(a->shortcut().isEmpty() ? tr(tip)
                                                       : QStringLiteral("%1 (%2)").arg(
-                                                          tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
+                                                            tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
         });
         if (QWidget* button = widgetForAction(a))
             button->setObjectName(QLatin1String(name) + QStringLiteral("Button"));
@@ -59,6 +63,7 @@ RunBar::RunBar(QWidget* parent)
     };
     m_open = action("actionOpen", QT_TR_NOOP("&Open"), QKeySequence::Open, QT_TR_NOOP("Open a model or project"));
     m_start = action("actionStart", QT_TR_NOOP("&Start"), Qt::Key_F5, nullptr);
+    addStartOver();
     m_resume = action("actionResume", QT_TR_NOOP("Res&ume"), Qt::Key_F6, nullptr);
     m_pause = action("actionPause", QT_TR_NOOP("&Pause"), Qt::Key_F7, QT_TR_NOOP("Pause after the current round"));
     m_pause->setCheckable(true);
@@ -102,10 +107,16 @@ RunBar::RunBar(QWidget* parent)
         m_budgetGiven = true;
         if (isActive())
             emit runBudgetChosen(m_budget->currentText());
+        else
+            emit budgetPicked(m_budget->currentText());
     };
     connect(m_budget, &QComboBox::activated, this, choose);
     connect(m_budget->lineEdit(), &QLineEdit::returnPressed, this, choose);
     connect(m_budget->lineEdit(), &QLineEdit::textEdited, this, [this] { m_budgetGiven = true; });
+    connect(m_budget->lineEdit(), &QLineEdit::editingFinished, this, [this] {
+        if (m_budgetGiven && !isActive())
+            emit budgetPicked(m_budget->currentText());
+    });
     connect(m_target, &QComboBox::currentIndexChanged, this, [this] {
         showTarget();
         emit targetChanged(target());
@@ -124,7 +135,32 @@ RunBar::RunBar(QWidget* parent)
         offerBudgets();
         showTarget();
     });
-    setState(false, session::RunState::Idle, false);
+    setState(false, session::RunState::Idle, false, false);
+}
+
+/// It hangs from the button of Start: rarely wanted, and not to be hit by mistake.
+void RunBar::addStartOver()
+{
+    m_startOver = new QAction(this);
+    m_startOver->setObjectName(QStringLiteral("actionStartOver"));
+    m_startOver->setShortcut(Qt::CTRL | Qt::SHIFT | Qt::Key_F5);
+    hangStartOver();
+    retranslated(m_startOver, [this] {
+        m_startOver->setText(tr("Start o&ver"));
+        m_startOver->setToolTip(tr("Begin a run that knows nothing of the earlier ones; their records stay"));
+    });
+}
+
+void RunBar::hangStartOver()
+{
+    auto* const button = qobject_cast<QToolButton*>(widgetForAction(m_start));
+    if (button == nullptr)
+        return;
+    auto* const menu = new QMenu(button);
+    menu->setObjectName(QStringLiteral("startMenu"));
+    menu->addAction(m_startOver);
+    button->setMenu(menu);
+    button->setPopupMode(QToolButton::MenuButtonPopup);
 }
 
 void RunBar::applyIcons()
@@ -245,7 +281,8 @@ void RunBar::showTarget()
     const bool elsewhere = !session::checkMeasurable(target().toStdString());
     const QString why = m_device->currentData(Qt::ToolTipRole).toString();
     m_device->setToolTip(
-        elsewhere
+        !m_readOnly.isEmpty() ? m_readOnly
+        : elsewhere
             ? tr("Boards are not reached yet: nothing is measured, and a library is exported with default schedules")
         : !canMeasure() ? tr("Nothing can be measured: %1").arg(why)
         : simulated
@@ -253,9 +290,12 @@ void RunBar::showTarget()
             : tr("Where candidates are measured"));
     const auto tip = [&](QAction* action, const QString& text) {
         const QString keys = action->shortcut().toString(QKeySequence::NativeText);
-        action->setToolTip(canMeasure() ? QStringLiteral("%1 (%2)").arg(text, keys) : m_device->toolTip());
+        action->setToolTip(!m_readOnly.isEmpty() ? m_readOnly
+                           : canMeasure()        ? QStringLiteral("%1 (%2)").arg(text, keys)
+                                                 : m_device->toolTip());
     };
-    tip(m_start, tr("Tune the network from here on"));
+    tip(m_start,
+        m_tuned ? tr("Tune on from what was measured; the budget is on top") : tr("Tune the network from here on"));
     tip(m_resume, tr("Continue the project's latest run"));
     enableActions();
 }
@@ -273,27 +313,59 @@ void RunBar::setReplay(bool replay)
         if (QWidget* button = widgetForAction(action))
             button->setObjectName(action->objectName() + QStringLiteral("Button"));
     }
+    if (!replay)
+        hangStartOver();
 }
 
-void RunBar::setState(bool modelOpen, session::RunState state, bool canResume)
+void RunBar::setState(bool modelOpen, session::RunState state, bool canResume, bool tuned)
 {
     m_modelOpen = modelOpen;
     m_state = state;
     m_canResume = canResume;
+    if (std::exchange(m_tuned, tuned) != tuned)
+        showTarget(); // tool tips
     enableActions();
+}
+
+void RunBar::setReadOnly(const QString& why)
+{
+    if (std::exchange(m_readOnly, why) == why)
+        return;
+    showTarget();
+    for (QAction* action : {m_pause, m_stop, m_startOver})
+        enableToWrite(*action, action->isEnabled(), why);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_device, m_budget})
+        enableToWrite(*widget, widget->isEnabled(), why);
+    enableActions();
+}
+
+void RunBar::setBudget(const QString& text)
+{
+    const QString wanted = text.isEmpty() ? usualBudget() : text;
+    if (m_offersForRun) {
+        m_wantedBudget = wanted;
+        return;
+    }
+    const int offered = m_budget->findText(wanted);
+    if (wanted.isEmpty() || offered >= 0)
+        m_budget->setCurrentIndex(std::max(0, offered));
+    else
+        m_budget->setEditText(wanted);
 }
 
 /// For a run that goes on, what it may have more; else all that a run may have.
 void RunBar::offerBudgets()
 {
-    m_offersForRun = isActive();
+    const bool before = std::exchange(m_offersForRun, isActive());
+    if (m_offersForRun && !before)
+        m_wantedBudget = m_budget->currentText();
     const QStringList budgets = m_offersForRun
                                     ? QStringList{tr("+5 min"), tr("+20 min"), tr("+1 hour"), tr("until 18:00")}
                                     : QStringList{tr("2 min"),       tr("5 min"),
                                                   tr("20 min"),      tr("1 hour"),
                                                   tr("8 hours"),     tr("until 18:00"),
                                                   tr("1000 trials"), tr("until the last hour gained under 0.1 %")};
-    const QString typed = m_budget->currentText();
+    const QString typed = before && !m_offersForRun ? m_wantedBudget : m_budget->currentText();
     m_budget->clear();
     m_budget->addItems(budgets);
     const int chosen = m_budget->findText(typed);
@@ -317,23 +389,24 @@ bool RunBar::isActive() const
 void RunBar::enableActions()
 {
     using session::RunState;
-    const bool active = isActive();
-    const bool tunes = m_modelOpen && !active && !m_replay && canMeasure();
-    m_open->setEnabled(!active);
+    const bool active = isActive(), writes = m_readOnly.isEmpty(), ours = active && writes;
+    const bool tunes = m_modelOpen && !active && !m_replay && canMeasure() && writes;
+    m_open->setEnabled(!ours);
     m_start->setEnabled(tunes);
+    m_startOver->setEnabled(tunes && m_tuned);
     m_resume->setEnabled(tunes && m_canResume);
-    m_pause->setEnabled(active && m_state != RunState::Stopping);
+    m_pause->setEnabled(ours && m_state != RunState::Stopping);
     m_pause->setChecked(m_state == RunState::Pausing || m_state == RunState::Paused);
-    m_stop->setEnabled(active);
+    m_stop->setEnabled(ours);
     m_export->setEnabled(m_modelOpen && !m_replay);
-    m_target->setEnabled(!active && !m_replay);
-    m_device->setEnabled(!active && !m_replay);
-    m_budget->setEnabled(!m_replay && m_state != RunState::Stopping);
+    m_target->setEnabled(!ours && !m_replay);
+    m_device->setEnabled(!active && !m_replay && writes);
+    m_budget->setEnabled(!m_replay && m_state != RunState::Stopping && writes);
     if (active != m_offersForRun)
         offerBudgets();
     // Where both can be done, both are called by what they do.
     const bool both = tunes && m_canResume;
-    m_start->setText(both ? tr("&Start anew") : tr("&Start"));
+    m_start->setText(m_tuned ? tr("&Tune on") : tr("&Start"));
     m_start->setIconText(withoutMnemonic(m_start->text()));
     m_resume->setText(both ? tr("Res&ume run") : tr("Res&ume"));
     m_resume->setIconText(withoutMnemonic(m_resume->text()));

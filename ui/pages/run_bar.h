@@ -30,7 +30,11 @@ public:
     void setDevice(const QString& key);
     /// What can be picked. Until it is known, a run takes its target's first device.
     void setDevices(session::DeviceDirectory devices);
-    void setState(bool modelOpen, session::RunState state, bool canResume);
+    /// `tuned`: the project has trials, from which a run tunes on.
+    void setState(bool modelOpen, session::RunState state, bool canResume, bool tuned);
+    /// Why the project cannot be written to; empty: it can.
+    void setReadOnly(const QString& why);
+    void setBudget(const QString& text); ///< of the project; empty: the usual one
     void setRemaining(const QString& text);
     /// A replay takes none of the actions that tune, and has its own bar to play and pause it: their buttons go. Their
     /// keys stay.
@@ -46,17 +50,21 @@ public:
     QAction* startAction() const { return m_start; }
     QAction* pauseAction() const { return m_pause; }
     QAction* stopAction() const { return m_stop; }
+    QAction* startOverAction() const { return m_startOver; }
     QAction* resumeAction() const { return m_resume; }
     QAction* exportAction() const { return m_export; }
 
 signals:
     void targetChanged(const QString& target);
     void runBudgetChosen(const QString& text); ///< for the run that goes on: "+5 min", "until 18:00"
+    void budgetPicked(const QString& text); ///< for the runs to come
 
 protected:
     void changeEvent(QEvent* event) override;
 
 private:
+    void addStartOver();
+    void hangStartOver();
     void applyIcons();
     void showTarget();
     void offerTargets();
@@ -67,6 +75,7 @@ private:
     bool isActive() const;
     QAction* m_open = nullptr;
     QAction* m_start = nullptr;
+    QAction* m_startOver = nullptr;
     QAction* m_resume = nullptr;
     QAction* m_pause = nullptr;
     QAction* m_stop = nullptr;
@@ -78,7 +87,9 @@ private:
     QLabel* m_remaining = nullptr;
     std::optional<session::DeviceDirectory> m_devices; ///< nothing: not known yet
     bool m_replay = false;
-    bool m_modelOpen = false, m_canResume = false, m_budgetGiven = false;
+    QString m_readOnly; ///< why
+    QString m_wantedBudget; ///< for the runs to come, while the list is another
+    bool m_modelOpen = false, m_canResume = false, m_tuned = false, m_budgetGiven = false;
     bool m_offersForRun = false; ///< what the list of budgets holds
     session::RunState m_state = session::RunState::Idle;
 };

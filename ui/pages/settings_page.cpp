@@ -1,8 +1,12 @@
 #include "ui/pages/settings_page.h"
 
+#include "core/session/head_start.h"
+#include "core/session/options/budget_text.h"
 #include "ui/commands/action_catalog.h"
+#include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/models/notice_settings.h"
+#include "ui/models/run_defaults.h"
 #include "ui/models/texts.h"
 #include "ui/views/appearance.h"
 
@@ -13,6 +17,7 @@
 #include <QHeaderView>
 #include <QKeySequenceEdit>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QTreeWidget>
@@ -80,12 +85,44 @@ QFormLayout* SettingsPage::makeGeneral()
     m_languageLabel->setBuddy(m_language);
     m_appearanceLabel = new QLabel(this);
     m_appearanceLabel->setBuddy(m_appearance);
+    makeDefaults();
     auto* form = new QFormLayout;
     form->addRow(m_languageLabel, m_language);
     form->addRow(m_appearanceLabel, m_appearance);
     form->addRow(QString(), m_notify);
     form->addRow(QString(), m_askClosing);
+    form->addRow(m_budgetLabel, m_budget);
+    form->addRow(m_headStartLabel, m_headStart);
     return form;
+}
+
+/// What runs of a new project start with.
+void SettingsPage::makeDefaults()
+{
+    m_budget = new QLineEdit(usualBudget(), this);
+    m_budget->setObjectName(QStringLiteral("settingsBudget"));
+    connect(m_budget, &QLineEdit::editingFinished, this, [this] {
+        session::TuneOptions unused;
+        const QString text = m_budget->text().trimmed();
+        const auto good = text.isEmpty() ? Result<>()
+                                         : session::applyBudget(text.toStdString(), session::localTime(), unused);
+        m_clash->setText(good ? QString() : errorText(good.error()));
+        if (good)
+            setUsualBudget(text);
+    });
+    m_headStart = new QComboBox(this);
+    m_headStart->setObjectName(QStringLiteral("settingsHeadStart"));
+    m_headStart->addItem(QString(), QString());
+    m_headStart->addItem(QString(), QString::fromUtf8(session::kNoHeadStart.data()));
+    if (const QString usual = usualHeadStart(); m_headStart->findData(usual) < 0) // a file
+        m_headStart->addItem(usual, usual);
+    m_headStart->setCurrentIndex(m_headStart->findData(usualHeadStart()));
+    connect(m_headStart, &QComboBox::activated, this,
+            [this](int index) { setUsualHeadStart(m_headStart->itemData(index).toString()); });
+    m_budgetLabel = new QLabel(this);
+    m_budgetLabel->setBuddy(m_budget);
+    m_headStartLabel = new QLabel(this);
+    m_headStartLabel->setBuddy(m_headStart);
 }
 
 QHBoxLayout* SettingsPage::makeKeys()
@@ -122,6 +159,11 @@ void SettingsPage::retranslate()
     m_language->setCurrentIndex(std::max(0, m_language->findData(Language::stored())));
     for (int i = 0; i < m_appearance->count(); ++i)
         m_appearance->setItemText(i, appearanceName(static_cast<Appearance>(m_appearance->itemData(i).toInt())));
+    m_budgetLabel->setText(tr("&Budget of new projects:"));
+    m_budget->setPlaceholderText(tr("2 min"));
+    m_headStartLabel->setText(tr("New projects begin &with:"));
+    m_headStart->setItemText(0, tr("The installed head start"));
+    m_headStart->setItemText(1, tr("Nothing"));
     m_languageLabel->setText(tr("&Language:"));
     m_appearanceLabel->setText(tr("&Appearance:"));
     m_shortcutsLabel->setText(tr("&Shortcuts:"));

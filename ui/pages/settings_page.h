@@ -12,6 +12,7 @@ class QFormLayout;
 class QHBoxLayout;
 class QKeySequenceEdit;
 class QLabel;
+class QLineEdit;
 class QPushButton;
 class QTreeWidget;
 QT_END_NAMESPACE
@@ -20,7 +21,8 @@ namespace lathe::ui {
 
 class ActionCatalog;
 
-/// Language, appearance, notifications, shortcuts. What is changed takes effect at once and is remembered.
+/// Language, appearance, notifications, what new projects start with, shortcuts. What is changed takes effect at once
+/// and is remembered.
 class SettingsPage final : public QWidget
 {
     Q_OBJECT
@@ -31,6 +33,7 @@ public:
 private:
     QFormLayout* makeGeneral();
     QHBoxLayout* makeKeys();
+    void makeDefaults();
     void retranslate();
     QAction* current() const;
     void setKeys(const QList<QKeySequence>& keys);
@@ -41,6 +44,9 @@ private:
     QComboBox* m_appearance = nullptr;
     QTreeWidget* m_shortcuts = nullptr;
     QKeySequenceEdit* m_keys = nullptr;
+    QLineEdit* m_budget = nullptr;
+    QComboBox* m_headStart = nullptr;
+    QLabel *m_budgetLabel = nullptr, *m_headStartLabel = nullptr;
     QCheckBox *m_notify = nullptr, *m_askClosing = nullptr;
     QPushButton *m_clear = nullptr, *m_restore = nullptr;
     QLabel *m_languageLabel = nullptr, *m_appearanceLabel = nullptr, *m_shortcutsLabel = nullptr,

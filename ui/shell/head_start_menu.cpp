@@ -2,17 +2,16 @@
 
 #include "core/session/head_start.h"
 #include "ui/models/language.h"
+#include "ui/models/run_defaults.h"
 
 #include <QActionGroup>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QSettings>
 
 namespace lathe::ui {
 
 namespace {
 
-const QString kKey = QStringLiteral("headStart");
 const QString kNone = QString::fromLatin1(session::kNoHeadStart.data(),
                                           static_cast<qsizetype>(session::kNoHeadStart.size()));
 
@@ -20,7 +19,7 @@ const QString kNone = QString::fromLatin1(session::kNoHeadStart.data(),
 
 HeadStartMenu::HeadStartMenu(QWidget* parent)
     : QMenu(parent)
-    , m_choice(QSettings().value(kKey).toString())
+    , m_choice(usualHeadStart())
 {
     setObjectName(QStringLiteral("headStartMenu"));
     setToolTipsVisible(true);
@@ -54,11 +53,16 @@ HeadStartMenu::HeadStartMenu(QWidget* parent)
     });
 }
 
-void HeadStartMenu::choose(const QString& choice)
+void HeadStartMenu::setChoice(const QString& choice)
 {
     m_choice = choice;
-    QSettings().setValue(kKey, choice);
     showChoice();
+}
+
+void HeadStartMenu::choose(const QString& choice)
+{
+    setChoice(choice);
+    emit chosen(choice);
 }
 
 void HeadStartMenu::setTarget(const QString& target)

@@ -7,6 +7,7 @@
 #include "ui/models/edits.h"
 #include "ui/models/language.h"
 #include "ui/models/recent_projects.h"
+#include "ui/models/run_defaults.h"
 #include "ui/models/selection.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/run_bar.h"
@@ -147,9 +148,18 @@ void MainWindow::addRunEntries()
 {
     WindowActions& a = *m_entries;
     int rank = 0;
-    for (QAction* action : {m_bar->startAction(), m_bar->resumeAction(), m_bar->pauseAction(), m_bar->stopAction()})
+    for (QAction* action : {m_bar->startAction(), m_bar->startOverAction(), m_bar->resumeAction(), m_bar->pauseAction(),
+                            m_bar->stopAction()})
         a.adopt(action, MenuPlace{MenuSection::RunControl, rank += 10});
     m_headStart = new HeadStartMenu(this);
+    connect(m_headStart, &HeadStartMenu::chosen, this, [this](const QString& choice) {
+        if (m_workspace->session() == nullptr) { // of the project that will be opened next
+            setUsualHeadStart(choice);
+            return;
+        }
+        m_choices.headStart = choice.toStdString();
+        keepChoices();
+    });
     connect(m_headStart, &QMenu::aboutToShow, this, [this] { m_headStart->setTarget(m_bar->target()); });
     a.place(m_headStart->menuAction(), {MenuSection::RunBegin, 10});
     a.addWhileOpen("run.replay", QT_TRANSLATE_NOOP("Actions", "Repla&y the latest run"), {Qt::CTRL | Qt::Key_R},
@@ -171,12 +181,12 @@ void MainWindow::addCommandLines()
                      [](const session::OpenOptions& open) { return tasksCommand(open); });
     a.addCommandLine("copy.tune", QT_TRANSLATE_NOOP("Actions", "Copy command line: st&art"), 20,
                      [this](const session::OpenOptions& open) {
-                         const auto options = wantedRun(false);
+                         const auto options = wantedRun(RunStart::TuneOn);
                          return tuneCommand(open, options ? *options : session::TuneOptions());
                      });
     a.addCommandLine("copy.resume", QT_TRANSLATE_NOOP("Actions", "Copy command line: &resume"), 30,
                      [this](const session::OpenOptions& open) {
-                         const auto wanted = wantedRun(true);
+                         const auto wanted = wantedRun(RunStart::Resume);
                          session::TuneOptions options = wanted ? *wanted : session::TuneOptions();
                          options.resume = true;
                          return tuneCommand(open, options);

@@ -17,11 +17,13 @@
 #include "ui/models/notice_settings.h"
 #include "ui/models/recent_projects.h"
 #include "ui/models/round_model.h"
+#include "ui/models/run_defaults.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/page.h"
+#include "ui/pages/reader_bar.h"
 #include "ui/pages/replay_bar.h"
 #include "ui/pages/result_banner.h"
 #include "ui/pages/run_bar.h"
@@ -34,6 +36,7 @@
 #include "ui/shell/window_layout.h"
 #include "ui/views/appearance.h"
 #include "ui/views/view_export.h"
+#include "ui/views/write_access.h"
 #include "ui/views/zoomable.h"
 
 #include <QAction>
@@ -119,12 +122,19 @@ void MainWindow::makeBars()
     m_replayBar = new ReplayBar(*m_workspace, this);
     addToolBarBreak();
     addToolBar(m_replayBar);
+    m_readerBar = new ReaderBar(*m_workspace, this);
+    ManualWindow::setTopic(m_readerBar, QStringLiteral("reader"));
+    addToolBarBreak();
+    addToolBar(m_readerBar);
     m_banner = new ResultBanner(*m_workspace, this);
     ManualWindow::setTopic(m_banner, QStringLiteral("result"));
     addToolBarBreak();
     addToolBar(m_banner);
     connect(m_banner, &ResultBanner::exportRequested, this, &MainWindow::exportLibrary);
     connect(m_banner, &ResultBanner::checksRequested, this, &MainWindow::showChecks);
+    connect(m_readerBar, &ReaderBar::takeOverRequested, this, [this] {
+        openSource(m_workspace->source(), QString::fromStdString(m_workspace->session()->options().target));
+    });
     connect(m_replayBar, &ReplayBar::leaveRequested, this, [this] { openSource(m_workspace->source()); });
     connect(m_replayBar, &ReplayBar::runChosen, this, [this](qint64 run) { openReplay(m_workspace->source(), run); });
 }
@@ -185,12 +195,18 @@ void MainWindow::connectRun()
     m_workspace->devices().ensureAsked();
     connect(m_workspace, &Workspace::deviceKnown, m_bar, &RunBar::setDevice);
     connect(m_bar->openAction(), &QAction::triggered, this, &MainWindow::browseModel);
-    connect(m_bar->startAction(), &QAction::triggered, this, [this] { startRun(false); });
-    connect(m_bar->resumeAction(), &QAction::triggered, this, [this] { startRun(true); });
+    connect(m_bar->startAction(), &QAction::triggered, this, [this] { startRun(RunStart::TuneOn); });
+    connect(m_bar->startOverAction(), &QAction::triggered, this, [this] { startRun(RunStart::Over); });
+    connect(m_bar->resumeAction(), &QAction::triggered, this, [this] { startRun(RunStart::Resume); });
     connect(m_bar->pauseAction(), &QAction::triggered, this,
             [&bridge](bool on) { on ? bridge.pause() : bridge.resumeRun(); });
     connect(m_bar->stopAction(), &QAction::triggered, &bridge, &SessionBridge::stop);
     connect(m_bar, &RunBar::runBudgetChosen, this, &MainWindow::changeRunBudget);
+    connect(m_bar, &RunBar::budgetPicked, this, [this](const QString& budget) {
+        m_choices.budget = budget.toStdString();
+        keepChoices();
+    });
+    connect(m_workspace, &Workspace::writerChanged, this, &MainWindow::updateState);
     connect(m_bar->exportAction(), &QAction::triggered, this, &MainWindow::exportLibrary);
     connect(m_bar, &RunBar::targetChanged, this, [this] {
         if (m_workspace->session() != nullptr)
@@ -222,79 +238,6 @@ void MainWindow::makeStatusBar()
             remember();
     });
     timer->start(kAgeMs);
-}
-
-Result<session::TuneOptions> MainWindow::wantedRun(bool resume) const
-{
-    LATHE_TRY_ASSIGN(session::TuneOptions options, m_bar->tuneOptions());
-    options.headStart = m_headStart->choice().toStdString();
-    options.resume = resume;
-    if (resume && !m_bar->isBudgetGiven()) { // what was left of its own
-        options.seconds = options.minGainPercent = 0;
-        options.trials = 0;
-    } else if (resume) { // the budget counts the whole run: so much more than it has had
-        if (options.seconds > 0)
-            options.seconds += m_workspace->figures().runSeconds;
-        if (options.trials > 0)
-            options.trials += RoundModel::of(*m_workspace).trials();
-    }
-    return options;
-}
-
-void MainWindow::startRun(bool resume)
-{
-    const auto options = wantedRun(resume);
-    if (!options) {
-        m_workspace->addIssue(tr("budget"), options.error());
-        return;
-    }
-    if (m_workspace->tasks().rowCount() == 0) {
-        const QString why = tr("Not started: this network has no task that could be tuned");
-        m_workspace->addIssue(QStringLiteral("Unsupported"), m_workspace->source(), why);
-        QToolTip::showText(QCursor::pos(), why, m_bar);
-        statusBar()->showMessage(why, kMessageMs);
-        return;
-    }
-    if (!resume)
-        m_workspace->clearRun();
-    m_bar->forgetBudget();
-    m_layout->showFor(Occasion::RunStarted, false);
-    m_workspace->bridge().start(*options);
-    updateState();
-}
-
-/// Of the run that goes on: so much more than it has had, or than was left where the text begins with a plus.
-void MainWindow::changeRunBudget(const QString& text)
-{
-    session::ProjectPart* const project = m_workspace->session()->project();
-    session::TuneOptions wanted;
-    auto changed = session::applyBudget(text.toStdString(), session::localTime(), wanted);
-    if (changed && project != nullptr) {
-        const RoundModel& rounds = RoundModel::of(*m_workspace);
-        double seconds = wanted.seconds > 0 ? m_workspace->figures().runSeconds + wanted.seconds : 0;
-        if (seconds > 0 && text.startsWith(QLatin1Char('+')) && std::isfinite(rounds.leftSeconds()))
-            seconds += rounds.leftSeconds();
-        changed = project->setRunBudget(seconds, wanted.trials > 0 ? rounds.trials() + wanted.trials : 0);
-    }
-    if (!changed)
-        m_workspace->addIssue(tr("budget"), changed.error());
-    else
-        statusBar()->showMessage(tr("The budget changes after this round"), kMessageMs);
-}
-
-/// What the bar says beside the budget.
-QString MainWindow::runText(session::RunState state) const
-{
-    const RoundModel& rounds = RoundModel::of(*m_workspace);
-    const bool limited = std::isfinite(rounds.leftSeconds());
-    switch (state) {
-    case session::RunState::Starting: return m_workspace->figures().progress;
-    case session::RunState::Running: return rounds.forecast();
-    case session::RunState::Pausing: return tr("Pausing after this round");
-    case session::RunState::Paused:
-        return limited ? tr("Paused, %1 left").arg(minutesText(rounds.leftSeconds())) : tr("Paused");
-    default: return {};
-    }
 }
 
 QString MainWindow::suggestedLibrary() const
@@ -338,10 +281,23 @@ void MainWindow::updateState()
     const bool replay = m_workspace->replay() != nullptr;
     m_bar->setReplay(replay);
     m_replayBar->setVisible(replay); // a layout may have said otherwise
+    m_readerBar->updateVisible();
     m_banner->updateVisible();
     m_bar->setState(session != nullptr, session == nullptr ? session::RunState::Idle : session->state(),
-                    session != nullptr && session->canResume());
+                    session != nullptr && session->canResume(), m_workspace->figures().trials > 0);
+    explainReadOnly();
     m_bar->setRemaining(session != nullptr ? runText(session->state()) : QString());
+}
+
+/// Entries of the menus that change the project; pages do the same with what is theirs.
+void MainWindow::explainReadOnly()
+{
+    const QString why = m_workspace->whyReadOnly();
+    m_bar->setReadOnly(why);
+    for (const char* id : {"file.importLog", "project.note", "records.note", "records.remeasure"})
+        if (QAction* const action = m_actions->find(QLatin1String(id)))
+            enableToWrite(*action, true, why);
+    enableToWrite(*m_headStart->menuAction(), true, why);
 }
 
 bool MainWindow::hasActiveRun() const
@@ -351,6 +307,19 @@ bool MainWindow::hasActiveRun() const
     const RunState state = session == nullptr ? RunState::Idle : session->state();
     return state != RunState::Idle && state != RunState::Stopped && state != RunState::Finished
            && state != RunState::Failed;
+}
+
+/// What the figures of the status bar consist of, and why those of one network differ.
+QString MainWindow::latencyTip(const Workspace::Figures& figures) const
+{
+    QStringList lines{tr("Sum of the tasks: %1").arg(msText(m_workspace->tasks().estimatedMs()))};
+    if (const QString parts = estimatePartsText(figures.measuredParts); !parts.isEmpty())
+        lines << parts;
+    if (figures.network.inTurns)
+        lines
+            << tr("Measured and untuned: in turns, in the same seconds. Alone, in other minutes, they took %1 and %2.")
+                   .arg(msText(figures.network.aloneMs), msText(figures.network.untunedAloneMs));
+    return lines.join(QLatin1Char('\n'));
 }
 
 void MainWindow::updateStatus()
@@ -367,11 +336,9 @@ void MainWindow::updateStatus()
     const bool band = !std::isfinite(estimate) && std::isfinite(figures.low) && std::isfinite(figures.high);
     const QString latency = tr("estimated %1   measured %2   untuned %3")
                                 .arg(band ? msRangeText(figures.low, figures.high) : msText(estimate),
-                                     msText(figures.measuredMs), msText(figures.untunedMs));
+                                     msText(figures.network.ms), msText(figures.network.untunedMs));
     m_latency->setText(m_workspace->hasOtherTargets() ? tr("%1:  %2").arg(m_bar->targetName(), latency) : latency);
-    const QString sum = tr("Sum of the tasks: %1").arg(msText(m_workspace->tasks().estimatedMs()));
-    const QString parts = estimatePartsText(figures.measuredParts);
-    m_latency->setToolTip(parts.isEmpty() ? sum : sum + QLatin1Char('\n') + parts);
+    m_latency->setToolTip(latencyTip(figures));
     QString counts = tr("%L1 trials").arg(figures.trials);
     if (std::isfinite(figures.trialsPerSecond))
         counts += tr(", %1/s").arg(figures.trialsPerSecond, 0, 'f', 1);
@@ -380,6 +347,12 @@ void MainWindow::updateStatus()
                       .arg(100.0 * static_cast<double>(figures.failed) / static_cast<double>(figures.trials), 0, 'f',
                            1);
     m_counts->setText(counts);
+    m_counts->setToolTip(tr("Trials of this network in the project: %L1, of the latest run: %L2, failed: %L3. Records "
+                            "are more: they also "
+                            "hold what was measured again.")
+                             .arg(figures.trials)
+                             .arg(RoundModel::of(*m_workspace).trials())
+                             .arg(figures.failed));
     m_age->setText(hasActiveRun()       ? ageText(m_workspace->dataAge())
                    : figures.trials > 0 ? tr("not running")
                                         : tr("no run yet"));
@@ -529,7 +502,8 @@ void MainWindow::askToClose()
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {
-    if (hasActiveRun() && m_workspace->replay() == nullptr && closingIsAskedAbout() && !m_closingAgreed) {
+    if (hasActiveRun() && m_workspace->replay() == nullptr && m_workspace->follow() == nullptr && closingIsAskedAbout()
+        && !m_closingAgreed) {
         event->ignore();
         askToClose();
         return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/session/session.h"
+#include "ui/models/workspace.h"
 
 #include <QMainWindow>
 
@@ -17,13 +18,13 @@ class ActionCatalog;
 class Desktop;
 class HeadStartMenu;
 class ModelOpener;
+class ReaderBar;
 class ReplayBar;
 class ResultBanner;
 class RunBar;
 class StartPage;
 class WindowActions;
 class WindowLayout;
-class Workspace;
 struct MenuPlace;
 struct PageEntry;
 
@@ -81,6 +82,7 @@ private:
     void askToClose();
     void updateState();
     void updateStatus();
+    QString latencyTip(const Workspace::Figures& figures) const;
     void remember();
     void fillRecent();
     void fillLayouts();
@@ -89,8 +91,17 @@ private:
     void browseProject();
     void browseReplay();
     void browseLogs();
-    Result<session::TuneOptions> wantedRun(bool resume) const;
-    void startRun(bool resume);
+    enum class RunStart
+    {
+        TuneOn, ///< from what was measured, with a budget of its own
+        Resume, ///< the latest run, with what was left of its budget
+        Over ///< from nothing
+    };
+    Result<session::TuneOptions> wantedRun(RunStart how) const;
+    void startRun(RunStart how);
+    void takeChoices();
+    void keepChoices();
+    void explainReadOnly();
     void changeRunBudget(const QString& text);
     QString runText(session::RunState state) const;
     void exportLibrary();
@@ -114,6 +125,7 @@ private:
     ModelOpener* m_opener = nullptr;
     RunBar* m_bar = nullptr;
     ReplayBar* m_replayBar = nullptr;
+    ReaderBar* m_readerBar = nullptr;
     ResultBanner* m_banner = nullptr;
     StartPage* m_start = nullptr;
     QMenu* m_recent = nullptr;
@@ -125,6 +137,7 @@ private:
     QLabel* m_dropHint = nullptr;
     bool m_resumeWhenOpen = false;
     bool m_closingAgreed = false;
+    session::RunChoices m_choices; ///< of the project that is open
     QStringList m_waitingLogs; ///< for a network
     QStringList m_lastLogs;
     int m_ticks = 0;

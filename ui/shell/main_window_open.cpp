@@ -149,10 +149,10 @@ void MainWindow::remember()
     project.trials = figures.trials;
     project.failed = figures.failed;
     project.estimatedMs = m_workspace->estimatedMs();
-    if (std::isfinite(figures.measuredMs))
-        project.measuredMs = figures.measuredMs;
-    if (std::isfinite(figures.untunedMs))
-        project.untunedMs = figures.untunedMs;
+    if (std::isfinite(figures.network.ms))
+        project.measuredMs = figures.network.ms;
+    if (std::isfinite(figures.network.untunedMs))
+        project.untunedMs = figures.network.untunedMs;
     if (session->state() != session::RunState::Idle) {
         project.state = QString::fromUtf8(toString(session->state()).data());
         project.runSeconds = figures.runSeconds;
@@ -168,6 +168,7 @@ void MainWindow::remember()
 void MainWindow::onOpened()
 {
     m_bar->setTarget(QString::fromStdString(m_workspace->session()->options().target));
+    takeChoices();
     m_bar->forgetBudget();
     m_workspace->devices().ensureAsked(); // where nobody could be asked before
     const QString source = m_workspace->source();
@@ -186,7 +187,7 @@ void MainWindow::onOpened()
         return;
     }
     if (std::exchange(m_resumeWhenOpen, false) && m_workspace->session()->canResume())
-        startRun(true);
+        startRun(RunStart::Resume);
     importLogs(std::exchange(m_waitingLogs, {}));
 }
 

@@ -153,6 +153,18 @@ Message placesOf(const OpenDimension& dimension)
                                         : say(Msg::DimensionAtPlaces, name, first.axis, input);
 }
 
+constexpr std::size_t kMostExamples = 4; ///< in one sentence
+
+/// "--dim height=224"
+std::string exampleOf(const OpenDimension& dimension)
+{
+    const std::string said = fmt::format("{}={}", dimension.name.substr(0, 100), dimension.guess);
+    const bool plain = std::ranges::all_of(said, [](unsigned char c) {
+        return std::isalnum(c) != 0 || std::string_view("_.:/=-").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    return plain ? "--dim " + said : "--dim \"" + said + '"';
+}
+
 Result<> give(OpenDimension& dimension, std::int64_t size)
 {
     if (dimension.size && *dimension.size != size)
@@ -287,9 +299,13 @@ Result<> giveSizes(OpenInputs& open, const ImportOptions& options)
 Result<> checkSizes(const OpenInputs& open, const ImportOptions& options)
 {
     std::vector<Message> missing;
+    std::string example; // of usual sizes
     for (const OpenDimension& dimension : open.dimensions)
-        if (!dimension.size && !dimension.isBatch)
+        if (!dimension.size && !dimension.isBatch) {
             missing.push_back(placesOf(dimension));
+            if (missing.size() <= kMostExamples)
+                example += (example.empty() ? "" : " ") + exampleOf(dimension);
+        }
     for (const std::string& input : open.shapeless)
         if (!options.shapes.contains(input)) {
             if (missing.empty())
@@ -298,7 +314,9 @@ Result<> checkSizes(const OpenInputs& open, const ImportOptions& options)
         }
     if (missing.empty())
         return {};
-    return makeError(Errc::InvalidArgument, say(Msg::DimensionsOpen, std::move(missing)));
+    return makeError(Errc::InvalidArgument, example.empty()
+                                                ? say(Msg::DimensionsOpen, std::move(missing))
+                                                : say(Msg::DimensionsOpenSuch, std::move(missing), example));
 }
 
 std::vector<std::pair<std::string, std::int64_t>> sizesOf(const std::vector<OpenDimension>& dimensions)

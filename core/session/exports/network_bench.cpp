@@ -28,9 +28,16 @@ public:
         return TurnTaker(std::move(client), std::move(inputs));
     }
 
-    /// The client lets the library run once before; that run is not told.
+    /// The client lets the library run once before; where nothing else runs, that run counts.
     Result<Turn> take(std::uint32_t runs)
     {
+        if (runs == 0) {
+            deploy::LibraryRunRequest request;
+            request.inputs = m_inputs;
+            request.returnOutputs = false;
+            LATHE_TRY_ASSIGN(const deploy::LibraryRun once, m_client->run(request));
+            return Turn{once.seconds * 1e3, std::numeric_limits<double>::quiet_NaN()};
+        }
         wire::LibraryPlan plan;
         plan.repeat = runs;
         plan.wholeOnly = true;

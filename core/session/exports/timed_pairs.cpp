@@ -10,6 +10,7 @@ namespace lathe::session {
 namespace {
 
 constexpr double kPairs = 20, kMostRuns = 50;
+constexpr std::uint32_t kWantedPairs = 10;
 
 } // namespace
 
@@ -23,9 +24,21 @@ PairPlan pairPlan(double tunedMs, double untunedMs, double seconds, double most)
     };
     plan.tunedRuns = runs(tunedMs);
     plan.untunedRuns = runs(untunedMs);
-    const double turn = std::max(untunedMs, 1e-3) * 1e-3 * (1 + plan.untunedRuns);
-    plan.pairs = static_cast<std::uint32_t>(std::clamp(std::floor(most / turn), 1.0, kPairs));
+    const auto pairs = [&] {
+        const double turn = std::max(untunedMs, 1e-3) * 1e-3 * (1 + plan.untunedRuns);
+        return static_cast<std::uint32_t>(std::clamp(std::floor(most / turn), 1.0, kPairs));
+    };
+    plan.pairs = pairs();
+    if (plan.pairs < kWantedPairs) {
+        plan.tunedRuns = plan.untunedRuns = 0;
+        plan.pairs = pairs();
+    }
     return plan;
+}
+
+double plannedSeconds(const PairPlan& plan, double tunedMs, double untunedMs)
+{
+    return plan.pairs * 1e-3 * ((1 + plan.tunedRuns) * tunedMs + (1 + plan.untunedRuns) * untunedMs);
 }
 
 Result<TimedPairs> timeInTurns(const TimeTurn& tuned, const TimeTurn& untuned, const PairPlan& plan,

@@ -10,7 +10,7 @@
 
 namespace lathe::session {
 
-/// One turn: a few runs of a network, after one that is not timed.
+/// One turn: a few runs of a network, after one that is not timed; with 0 runs, that one.
 struct Turn
 {
     double ms = 0; ///< median of the runs
@@ -25,9 +25,14 @@ struct PairPlan
 };
 
 /// How often two networks that take so long are to be timed in turns: 20 pairs, with as many runs in a turn as make
-/// `seconds` of either side, but `most` seconds of the untuned one in all: a network that takes longer than a fortieth
-/// of that has fewer pairs, one at least.
+/// `seconds` of either side, but `most` seconds of the untuned one in all. Where that leaves fewer than 10 pairs, turns
+/// have no run but the one that is not timed elsewhere: it counts then, on either side (runs 0), and is so long that
+/// what it finds in the caches matters little. So a network has fewer than 10 pairs only if it takes more than a tenth
+/// of `most`; one at least.
 PairPlan pairPlan(double tunedMs, double untunedMs, double seconds, double most);
+
+/// Of what a plan takes: of a quiet machine.
+double plannedSeconds(const PairPlan& plan, double tunedMs, double untunedMs);
 
 /// Two networks, timed in turns in the same seconds, and what the machine did meanwhile.
 struct TimedPairs

@@ -156,6 +156,12 @@ OptionTable<TuneOptions> makeTuneTable()
                    .help = "Continue the project's latest run with the options of that run; a budget is on top of "
                            "what it had, without one what was left counts",
                    .commands = kOnTune}),
+        optionRow(&S::startOver,
+                  {.flag = "--start-over",
+                   .type = OptionType::Flag,
+                   .help = "Begin a run that knows nothing of earlier ones; else it tunes on from what the project's "
+                           "earlier runs measured, with the budget on top",
+                   .commands = kOnTune}),
         optionRow(&S::repeat, {.flag = "--repeat",
                                .type = OptionType::Whole,
                                .placeholder = "N",

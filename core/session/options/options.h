@@ -66,6 +66,10 @@ struct TuneOptions
     std::vector<std::string> devices;
     std::uint64_t seed = 1;
     bool resume = false; ///< continue the project's latest run with its own options
+    /// Begin a run that knows nothing of earlier ones. Else a run goes on from what the project's earlier runs of the
+    /// model and target measured: the latest one is continued, the budget on top of what it had; where its options
+    /// differ from these, a new run begins with their trials.
+    bool startOver = false;
     std::int32_t repeat = 1, number = 3;
     std::optional<double> minRepeatMs; ///< nothing: 20, with policy reference 100
     double timeoutSeconds = 10;

@@ -14,6 +14,8 @@ namespace lathe::session {
 
 Result<> check(const TuneOptions& o)
 {
+    if (o.resume && o.startOver)
+        return makeError(Errc::InvalidArgument, say(Msg::ResumeAndStartOver));
     TuneOptions held = o;
     held.minRepeatMs = minRepeatMs(o);
     for (const SetOption& option : valuesOf(held))
@@ -23,6 +25,24 @@ Result<> check(const TuneOptions& o)
     if (!o.headStart.empty() && o.headStart != kNoHeadStart && !policy->takesHeadStart)
         return makeError(Errc::InvalidArgument, say(Msg::HeadStartOfPolicy, policy::kDefaultPolicy, o.policy));
     return {};
+}
+
+std::vector<std::string> differences(const TuneOptions& asked, const TuneOptions& stored)
+{
+    const TuneOptions usual;
+    TuneOptions wanted = asked;
+    wanted.devices = stored.devices;
+    if (wanted.headStart.empty())
+        wanted.headStart = stored.headStart;
+    if (wanted.trialsPerRound == usual.trialsPerRound)
+        wanted.trialsPerRound = stored.trialsPerRound;
+    if (!wanted.minRepeatMs)
+        wanted.minRepeatMs = stored.minRepeatMs;
+    std::vector<std::string> flags;
+    for (const Option<TuneOptions>& row : optionTable<TuneOptions>())
+        if (row.kept && row.get(wanted) != row.get(stored))
+            flags.push_back(row.flag);
+    return flags;
 }
 
 double expectedTrials(const TuneOptions& options)

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 Result<RunView> runView(const store::Project& project, const store::SessionRow& row, double untilSeconds)
 {
-    RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {}, {}, {}};
+    RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {}, {}};
     view.activeSeconds = std::min(view.activeSeconds, untilSeconds);
     LATHE_TRY(
         project.forEachEvent(row.id, [&view, untilSeconds](std::string_view kind, double at, std::string_view text) {
@@ -27,8 +27,10 @@ Result<RunView> runView(const store::Project& project, const store::SessionRow& 
             if (TimeSpent rest = kind == "done" ? timeSpentIn(partIn(event, "rest")) : TimeSpent();
                 !rest.activities.empty())
                 view.rests.emplace_back(at, std::move(rest));
-            if (kind == "verdict")
+            if (kind == "verdict") {
                 view.verdict = verdictIn(event);
+                view.verdictAt = at;
+            }
             const double ms = numberIn(event, "ms"), seconds = numberIn(event, "seconds");
             if (std::isnan(ms))
                 return;

@@ -19,17 +19,6 @@ namespace lathe::session {
 
 using nlohmann::json;
 
-namespace {
-
-About aboutIn(const json& event)
-{
-    return event.contains("about")
-               ? aboutFromJsonText(event["about"].dump(-1, ' ', false, json::error_handler_t::replace))
-               : About();
-}
-
-} // namespace
-
 Result<ReplayScript> ReplayScript::open(const std::filesystem::path& project, const store::SessionRow& run,
                                         const LoadedModel& model)
 {
@@ -74,78 +63,31 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
             if (!event.is_object() || !std::isfinite(at))
                 return;
             m_length = std::max(m_length, at);
-            if (kind == "untuned" || kind == "measured") {
-                if (kind == "measured")
-                    m_done.measuredMs = numberIn(event, "ms");
-                m_between.push_back({at, measuredIn(event, kind == "untuned")});
-            } else if (kind == "verdict") {
-                m_between.push_back({at, verdictIn(event)});
-            } else if (kind == "limits") {
-                if (DeviceLimits limits = limitsFromJson(std::string(content)); limits.known())
-                    m_between.push_back({at, LimitsEvent{std::move(limits)}});
-            } else if (kind == "finals") {
-                readFinals(at, event);
-            } else if (kind == "error") {
-                m_between.push_back({at, ErrorEvent{errcFromString(textIn(event, "code")).value_or(Errc::Internal),
-                                                    textIn(event, "text"), aboutIn(event)}});
-            } else if (kind == "log") {
-                m_between.push_back({at, LogEvent{textIn(event, "text"), aboutIn(event)}});
-            } else if (kind == "budget") {
-                const double task = numberIn(event, "task"), boost = numberIn(event, "boost"),
-                             cap = numberIn(event, "trial_cap");
-                if (task >= 0 && task < static_cast<double>(m_taskOfKey.size()) && boost > 0 && cap >= 0 && cap < 1e15)
-                    m_between.push_back({at, BudgetEvent{static_cast<std::int32_t>(task),
-                                                         {flagIn(event, "pinned"), flagIn(event, "muted"), boost,
-                                                          static_cast<std::int64_t>(cap)}}});
-            } else if (kind == "done") {
-                // A resumed run has several: the last tells of all.
-                DoneEvent done;
-                done.trials = static_cast<std::int64_t>(std::clamp(numberIn(event, "trials", 0), 0.0, 1e15));
-                done.seconds = at;
-                done.estimatedMs = numberIn(event, "estimated_ms");
-                done.measuredMs = numberIn(event, "measured_ms");
-                for (const auto& [code, count] : numbersIn(partIn(event, "errors")))
-                    done.errors[code] = static_cast<std::int64_t>(std::clamp(count, 0.0, 1e15));
-                done.rest = timeSpentIn(partIn(event, "rest"));
-                done.time = m_done.time;
-                if (done.rest.activities.empty()) // of a version that noted no more
-                    done.time.activities = numbersIn(partIn(event, "time_s"));
-                m_done = std::move(done);
+            if (kind == "done") { // a resumed run has several: the last tells of all
+                TimeSpent time = std::move(m_done.time);
+                m_done = doneIn(at, event);
+                if (m_done.rest.activities.empty()) // of a version that noted no more
+                    time.activities = numbersIn(partIn(event, "time_s"));
+                m_done.time = std::move(time);
                 m_ending.text = textIn(event, "text");
                 m_ending.about = aboutIn(event);
+                return;
+            }
+            if (kind == "finals")
+                m_finals.push_back({at, {}});
+            for (Event& told : eventsOf(kind, at, event, m_taskOfKey.size())) {
+                if (const auto* best = std::get_if<BestEvent>(&told.what))
+                    m_finals.back().bestNs[best->task] = best->costMs * 1e6;
+                else if (const auto* estimate = std::get_if<EstimateEvent>(&told.what))
+                    m_done.estimatedMs = estimate->ms;
+                else if (const auto* measured = std::get_if<MeasuredEvent>(&told.what); measured && !measured->untuned)
+                    m_done.measuredMs = measured->ms;
+                m_between.push_back(std::move(told));
             }
         }));
     std::stable_sort(m_between.begin(), m_between.end(),
                      [](const Event& a, const Event& b) { return a.atSeconds < b.atSeconds; });
     return {};
-}
-
-/// As RunFinals tells of them.
-void ReplayScript::readFinals(double at, const json& event)
-{
-    Finals finals{at, {}};
-    if (event.contains("best") && event["best"].is_array())
-        for (const json& best : event["best"]) {
-            const bool whole = best.is_array() && best.size() == 3 && best[0].is_number_integer() && best[1].is_number()
-                               && best[2].is_string();
-            const std::int64_t task = whole ? best[0].get<std::int64_t>() : -1;
-            if (task < 0 || task >= static_cast<std::int64_t>(m_taskOfKey.size()) || !(best[1].get<double>() > 0))
-                continue;
-            finals.bestNs[static_cast<std::int32_t>(task)] = best[1].get<double>() * 1e6;
-            m_between.push_back({at, BestEvent{static_cast<std::int32_t>(task), best[1].get<double>(),
-                                               best[2].get<std::string>(), true}});
-        }
-    const auto count = [&event](const char* key) {
-        return static_cast<std::int32_t>(std::clamp(numberIn(event, key, 0), 0.0, 1e9));
-    };
-    m_between.push_back({at, FinalsEvent{count("tasks"), count("finalists"), count("passes"), count("changed"),
-                                         numberIn(event, "before_ms"), numberIn(event, "ms"),
-                                         numberIn(event, "seconds"), finalsTimeIn(event)}});
-    m_between.push_back(
-        {at, EstimateEvent{numberIn(event, "ms"), numberIn(event, "low_ms"), numberIn(event, "high_ms"),
-                           numberIn(event, "eta_s"), kUnknown, kUnknown, kUnknown, numberIn(event, "tasks_ms")}});
-    m_done.estimatedMs = numberIn(event, "ms");
-    m_finals.push_back(std::move(finals));
 }
 
 void ReplayScript::rewind()
@@ -195,16 +137,12 @@ Result<> ReplayScript::nextRound()
         const store::RoundRow& round = m_rounds[place];
         LATHE_TRY_ASSIGN(const auto records, m_reader.round(m_run, round.index));
         const json durations = json::parse(round.durations, nullptr, false);
-        const json best = partIn(durations, "best");
         const bool held = durations.is_object() && durations.contains("best");
-        const json terms = json::parse(round.terms, nullptr, false);
         const double end = std::max(m_at, round.atSeconds);
         const double began = numberIn(durations, "began_s");
         const std::int32_t task = taskOf(round.task);
         if (task >= 0)
-            m_items.push_back({{std::isfinite(began) ? began : m_at,
-                                RoundEvent{round.index, task, round.trials, numbersIn(terms), textIn(terms, "reason")}},
-                               0});
+            m_items.push_back({{std::isfinite(began) ? began : m_at, roundBegunOf(round, task)}, 0});
         std::map<std::int32_t, const store::PlayedRecord*> byIndex;
         for (const store::PlayedRecord& record : records)
             byIndex[record.index] = &record;
@@ -226,19 +164,11 @@ Result<> ReplayScript::nextRound()
             if (byIndex.contains(record.index))
                 tell(record, round.index, std::clamp(end - static_cast<double>(last - record.timeMs) * 1e-3, m_at, end),
                      held);
-        if (const double ms = numberIn(best, "ms"); task >= 0 && ms > 0) {
-            m_bestNs[task] = ms * 1e6;
-            m_items.push_back({{end, BestEvent{task, ms, textIn(best, "alternative"), flagIn(best, "final")}}, 0});
+        for (Event& told : roundEndOf(round, task, end)) {
+            if (const auto* decided = std::get_if<BestEvent>(&told.what))
+                m_bestNs[task] = decided->costMs * 1e6;
+            m_items.push_back({std::move(told), 0});
         }
-        if (task >= 0)
-            m_items.push_back(
-                {{end, RoundDoneEvent{round.index, task, round.trials, timeSpentIn(durations), round.estimateMs}}, 0});
-        m_items.push_back(
-            {{end, EstimateEvent{round.estimateMs, numberIn(durations, "low_ms"), numberIn(durations, "high_ms"),
-                                 numberIn(durations, "eta_s"), numberIn(durations, "forecast_ms"),
-                                 numberIn(durations, "forecast_low_ms"), numberIn(durations, "forecast_high_ms"),
-                                 numberIn(durations, "tasks_ms")}},
-             0});
         m_at = end;
     } else if (const std::size_t cut = place - m_rounds.size(); cut < m_cutShort.size()) {
         LATHE_TRY_ASSIGN(const auto records, m_reader.round(m_run, m_cutShort[cut]));

@@ -4,8 +4,6 @@
 #include "core/session/loaded_model.h"
 #include "core/store/record_reader.h"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <deque>
 
 namespace lathe::session {
@@ -39,7 +37,6 @@ private:
     {
     }
     Result<> readEvents(const store::SessionRow& run);
-    void readFinals(double at, const nlohmann::json& event);
     Result<> nextRound();
     void tell(const store::PlayedRecord& record, std::int32_t round, double at,
               bool runoff); ///< the round's runoff says who stands best

@@ -20,6 +20,9 @@ namespace {
 constexpr double kUntunedShare = 0.25;
 /// Of a budget in time: what either side of the turns may take, and the untuned one at most.
 constexpr double kTurnShare = 0.015, kUntunedTurnsShare = 0.05;
+/// How much longer turns take where others have all processors (with 85 % of two taken, at load 18, turns of 4.8 s took
+/// 30), and what starting two processes takes.
+constexpr double kBusyFactor = 6, kOpenSeconds = 0.5;
 
 } // namespace
 
@@ -30,7 +33,15 @@ void NetworkWatch::reserve()
     // The first time, with default schedules, winograd's weights were transformed, which later ones share.
     const double likely = std::isfinite(m_measured.ms) ? 1.1 : 0.6;
     const NetworkRequest last = request(NetworkBuild::Both);
-    m_parts.clock.reserveForNetwork(std::min(likely * m_seconds + 2 * last.turnSeconds, 0.3 * m_parts.options.seconds));
+    const double tunedMs = std::isfinite(m_measured.ms) ? m_measured.ms : m_untunedMs;
+    double turns = last.turnSeconds + last.untunedSeconds;
+    if (std::isfinite(m_untunedMs))
+        turns = plannedSeconds(pairPlan(tunedMs, m_untunedMs, last.turnSeconds, last.untunedSeconds), tunedMs,
+                               m_untunedMs);
+    // Each turn wakes two processes, and waits for the others' programs: the busier the machine, the longer.
+    const double busy = std::isfinite(m_others) ? std::clamp(m_others, 0.0, 1.0) : 0.0;
+    turns *= 1 + kBusyFactor * busy;
+    m_parts.clock.reserveForNetwork(std::min(likely * m_seconds + kOpenSeconds + turns, 0.3 * m_parts.options.seconds));
 }
 
 /// Where the budget is small, the turns are short.
@@ -66,6 +77,10 @@ Result<> NetworkWatch::measure(NetworkBuild build, std::stop_token stop)
     m_estimate = m_parts.scheduler.estimatedLatency();
     if (figures && !untuned)
         m_measured = figures->measured;
+    if (figures && untuned)
+        m_untunedMs = figures->measured.ms;
+    if (figures)
+        m_others = figures->measured.machine.others;
     reserve();
     if (figures)
         return keep(*figures);
@@ -84,7 +99,9 @@ Result<> NetworkWatch::restore()
                 return;
             const MeasuredEvent measured = measuredIn(json::parse(content, nullptr, false), kind == "untuned");
             m_parts.takeBeside(measured);
-            if (!measured.untuned)
+            if (measured.untuned)
+                m_untunedMs = measured.ms;
+            else
                 m_measured = measured;
         });
 }

@@ -45,6 +45,8 @@ private:
     MeasuredEvent m_measured;
     Gain m_gain;
     measure::MachineState m_machine;
+    double m_untunedMs = kUnknown; ///< alone, as measured last
+    double m_others = kUnknown; ///< what other programs took of the machine then
     double m_at = 0; ///< when it was last measured
     double m_seconds = 0; ///< how long that took
     double m_estimate = std::numeric_limits<double>::infinity(); ///< then

@@ -1,6 +1,7 @@
 #include "core/session/run/rounds.h"
 
 #include "core/session/condition_texts.h"
+#include "core/session/project/stored_events.h"
 #include "core/session/project/stored_time.h"
 #include "core/session/run/clock_times.h"
 #include "core/session/run/finals.h"
@@ -115,55 +116,86 @@ std::optional<Asked> askedOf(std::string_view durations)
     return asked.is_object() && !asked.empty() ? std::optional(askedIn(asked)) : std::nullopt;
 }
 
-Result<> Rounds::restore(std::stop_token stop)
+Result<Rounds::Stored> Rounds::read(std::int64_t run) const
 {
     const store::Project& project = *m_parts.journal.project();
-    LATHE_TRY_ASSIGN(std::vector<Record> records, project.sessionRecords(m_parts.journal.session()));
-    LATHE_TRY(comparable(records, m_parts.conditions()));
+    Stored stored;
+    LATHE_TRY_ASSIGN(stored.records, project.sessionRecords(run));
+    LATHE_TRY(comparable(stored.records, m_parts.conditions()));
     // Finals were held between two rounds: trials of later ones were measured against what they said.
-    std::map<std::int64_t, std::vector<Record>> finals;
-    std::erase_if(records, [&finals](const Record& record) {
+    std::erase_if(stored.records, [&stored](const Record& record) {
         if (finalsOf(record).empty())
             return false;
-        finals[wholeIn(json::parse(record.result.conditions, nullptr, false), "finals_round")].push_back(record);
+        stored.finals[wholeIn(json::parse(record.result.conditions, nullptr, false), "finals_round")].push_back(record);
         return true;
     });
-    const auto takeFinals = [&] {
-        if (const auto held = finals.find(m_index); held != finals.end())
+    LATHE_TRY_ASSIGN(stored.rounds, project.rounds(run));
+    for (std::size_t i = 0; i < stored.rounds.size(); ++i)
+        if (!m_parts.tasks.find(stored.rounds[i].task) || stored.rounds[i].index != static_cast<std::int32_t>(i))
+            return otherTasks();
+    return stored;
+}
+
+Result<> Rounds::canGoOn(std::int64_t run) const
+{
+    LATHE_TRY(read(run));
+    return {};
+}
+
+/// Tells stored rounds again; `own`: they count as this run's. Returns how many of the records that were: what is left
+/// is of a round that was cut short.
+Result<std::size_t> Rounds::retell(const Stored& stored, bool own, std::stop_token stop)
+{
+    const auto takeFinals = [&](std::int32_t rounds) {
+        if (const auto held = stored.finals.find(rounds); held != stored.finals.end())
             m_parts.tasks.takeFinals(held->second);
     };
-    LATHE_TRY_ASSIGN(const std::vector<store::RoundRow> rounds, project.rounds(m_parts.journal.session()));
     std::size_t at = 0;
     auto lastTold = std::chrono::steady_clock::now();
-    for (const store::RoundRow& round : rounds) {
+    for (const store::RoundRow& round : stored.rounds) {
         if (secondsSince(lastTold) > kTellSeconds) { // it takes a while: people see how far it is
             lastTold = std::chrono::steady_clock::now();
-            const Message message = say(Msg::RereadingRounds, m_index + 1, rounds.size());
+            const Message message = say(Msg::RereadingRounds, round.index + 1, stored.rounds.size());
             m_parts.journal.tellNow(StateEvent{RunState::Starting, textOf(message), about(message)});
         }
-        takeFinals();
+        takeFinals(round.index);
         std::vector<Record> told;
-        for (; at < records.size() && records[at].round == round.index; ++at)
-            told.push_back(records[at]);
-        const auto task = m_parts.tasks.find(round.task);
-        if (!task || round.index != m_index)
-            return otherTasks();
+        for (; at < stored.records.size() && stored.records[at].round == round.index; ++at)
+            told.push_back(stored.records[at]);
+        const std::int32_t task = m_parts.tasks.find(round.task).value_or(-1);
         std::vector<Event> events; // were told when they happened
         for (const Record& record : told)
-            count(record, events);
+            if (own)
+                count(record, events);
+            else if (record.result.ok() && !m_parts.runoffs && record.result.meanNs() < m_parts.tasks[task].bestNs())
+                m_parts.tasks[task].takeBest(record.result.meanNs());
         const double elapsed = numberIn(json::parse(round.durations, nullptr, false), "elapsed_s", 0);
-        LATHE_TRY(tell(*task, told, elapsed, Runoffs::restore(m_parts.tasks[*task], round.durations, told), stop));
+        LATHE_TRY(tell(task, told, elapsed, Runoffs::restore(m_parts.tasks[task], round.durations, told), stop));
         if (stop.stop_requested())
             return makeError(Errc::Cancelled, say(Msg::Stopped));
-        m_parts.clock.noteGain(round.atSeconds, m_parts.scheduler.estimatedLatency());
-        ++m_index;
+        if (own)
+            m_parts.clock.noteGain(round.atSeconds, m_parts.scheduler.estimatedLatency());
     }
-    takeFinals();
-    m_partial.assign(records.begin() + static_cast<std::ptrdiff_t>(at), records.end());
+    takeFinals(static_cast<std::int32_t>(stored.rounds.size()));
+    return at;
+}
+
+Result<> Rounds::restore(std::stop_token stop)
+{
+    LATHE_TRY_ASSIGN(const Stored stored, read(m_parts.journal.session()));
+    LATHE_TRY_ASSIGN(const std::size_t at, retell(stored, true, stop));
+    m_index = static_cast<std::int32_t>(stored.rounds.size());
+    m_partial.assign(stored.records.begin() + static_cast<std::ptrdiff_t>(at), stored.records.end());
     LATHE_TRY(readAsked());
     if (!m_partial.empty() && !m_parts.tasks.find(m_partial.front().candidate.task))
         return otherTasks();
     return {};
+}
+
+Result<std::size_t> Rounds::inherit(std::int64_t run, std::stop_token stop)
+{
+    LATHE_TRY_ASSIGN(const Stored stored, read(run));
+    return retell(stored, false, stop);
 }
 
 /// What the round that was cut short had asked for, as it was stored last: in a life before, it may have begun without
@@ -306,13 +338,14 @@ Result<> Rounds::request(Round& round)
     m_partial.clear();
     m_partialAsked.reset();
     round.began = m_parts.clock.atSeconds();
+    const auto trials = static_cast<std::int32_t>(round.candidates.size());
+    RoundEvent begins{m_index, round.task, trials, round.terms, round.reason};
     if (m_parts.journal.project() != nullptr) {
-        json asked = askedJson(round.asked);
-        asked["round"] = m_index;
+        json asked = toJson(begins, task.search.key);
+        asked.update(askedJson(round.asked));
         LATHE_TRY(m_parts.journal.addEvent(round.began, kAskedEvent, asked.dump()));
     }
-    const auto trials = static_cast<std::int32_t>(round.candidates.size());
-    m_parts.journal.tell({Event{round.began, RoundEvent{m_index, round.task, trials, round.terms, round.reason}}});
+    m_parts.journal.tell({Event{round.began, std::move(begins)}});
     return {};
 }
 

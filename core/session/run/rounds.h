@@ -39,8 +39,15 @@ public:
 
     /// Tells the stored rounds of the run again. Incompatible: they are of other tasks; Cancelled.
     Result<> restore(std::stop_token stop);
+    /// Whether restore() can follow that run. Incompatible: not with these tasks, this device or this state of caches.
+    Result<> canGoOn(std::int64_t run) const;
+    /// What an earlier run measured is known to policies, cost model and scheduler, as if it were of this run, whose
+    /// counts and time stay as they are. Before the first round, and before restore(); returns the number of trials.
+    /// Errors: as restore().
+    Result<std::size_t> inherit(std::int64_t run, std::stop_token stop);
     /// The task of the round that was cut short, whatever was asked for since; -1: none was.
     std::int32_t cutShort() const;
+    std::int64_t cutShortTrials() const { return std::ssize(m_partial); } ///< that it has
 
     /// One round of a task. Errors: Cancelled by `stop`; StoreFailed; those of policies and devices. The budget's end
     /// in the middle of it is no error.
@@ -68,6 +75,15 @@ private:
         double elapsed = 0; ///< as the scheduler is told
         RoundBest best;
     };
+    /// A run as the project holds it.
+    struct Stored
+    {
+        std::vector<Record> records; ///< without finals
+        std::map<std::int64_t, std::vector<Record>> finals; ///< by the number of rounds before them
+        std::vector<store::RoundRow> rounds;
+    };
+    Result<Stored> read(std::int64_t run) const;
+    Result<std::size_t> retell(const Stored& stored, bool own, std::stop_token stop);
     Round begin(std::int32_t task) const;
     Result<> propose(Round& round, std::stop_token stop);
     Result<> readAsked();

@@ -31,6 +31,8 @@ using nlohmann::json;
 
 namespace {
 
+constexpr const char* kInherits = "inherits"; ///< of a run's options: the earlier runs that it began with
+
 std::string newNonce()
 {
     std::random_device device;
@@ -193,32 +195,54 @@ std::string TuningRun::storedOptions() const
     options["build"] = backend::buildId(); // latencies of another generator are told apart
     if (!m_headStart.hash().empty())
         options[kHeadStartHash] = m_headStart.hash();
+    if (!m_inherited.empty())
+        options[kInherits] = m_inherited;
     return options.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// The run to go on with, and its options; nothing: a new one begins.
-Result<std::optional<store::SessionRow>> TuningRun::resumed()
+/// The latest run of this model and target; nothing: there is none.
+Result<std::optional<store::SessionRow>> TuningRun::latestRun() const
 {
     std::optional<store::SessionRow> latest;
-    if (!m_options.resume)
-        return latest;
     if (m_setup.project == nullptr)
-        return makeError(Errc::InvalidArgument, say(Msg::NoProjectToResume));
+        return latest;
     LATHE_TRY_ASSIGN(const auto sessions, m_setup.project->sessions());
     for (const store::SessionRow& row : sessions)
         if (row.model == m_setup.modelRow && row.target == m_setup.model->target.text())
             latest = row;
+    return latest;
+}
+
+/// The run to go on with; the options are then its own, but for the budget, devices of the same class and how much is
+/// shown. Nothing: a new one begins.
+Result<std::optional<store::SessionRow>> TuningRun::earlierRun()
+{
+    const bool resumes = m_options.resume;
+    if (m_options.startOver)
+        return std::optional<store::SessionRow>();
+    LATHE_TRY_ASSIGN(const std::optional<store::SessionRow> latest, latestRun());
+    if (!latest && !resumes)
+        return latest;
+    if (m_setup.project == nullptr)
+        return makeError(Errc::InvalidArgument, say(Msg::NoProjectToResume));
     if (!latest)
         return makeError(Errc::NotFound, say(Msg::NoRunToResume, m_setup.project->file().string()));
-    // The run goes on with its own options; only the budget, devices of the same class and how much is shown may be
-    // given anew.
     LATHE_TRY_ASSIGN(TuneOptions stored, tuneOptionsFromJson(latest->options));
-    if (m_options.seconds > 0 || m_options.trials > 0 || m_options.minGainPercent > 0) {
+    if (!resumes) {
+        if (std::vector<std::string> others = differences(m_options, stored); !others.empty()) {
+            m_notes.push_back(say(Msg::NewRunOfOptions, std::move(others)));
+            return std::optional<store::SessionRow>();
+        }
+        m_onTop = m_options;
+    }
+    if (!resumes || m_options.seconds > 0 || m_options.trials > 0 || m_options.minGainPercent > 0) {
         stored.seconds = m_options.seconds;
         stored.trials = m_options.trials;
         stored.minGainPercent = m_options.minGainPercent;
         stored.gainWindowSeconds = m_options.gainWindowSeconds;
     }
+    if (!resumes && stored.seconds > 0)
+        stored.seconds += latest->activeSeconds;
     if (!m_options.devices.empty())
         stored.devices = m_options.devices;
     stored.verbose = m_options.verbose;
@@ -227,24 +251,83 @@ Result<std::optional<store::SessionRow>> TuningRun::resumed()
     return latest;
 }
 
+/// Gives the run that goes on its head start again. Where it cannot go on here, and nobody asked for that one, a new
+/// one begins.
+Result<> TuningRun::letGoWhereUnfit(std::optional<store::SessionRow>& earlier, std::stop_token stop)
+{
+    if (!earlier)
+        return {};
+    Result<> fits = m_onTop ? m_rounds->canGoOn(earlier->id) : Result<>();
+    if (fits)
+        fits = m_headStart.takeAgain(*m_parts, *earlier, stop);
+    if (fits || !m_onTop || fits.error().code != Errc::Incompatible)
+        return fits;
+    m_notes.push_back(say(Msg::NewRunOfConditions, fits.error()));
+    earlier.reset();
+    m_options.seconds = m_onTop->seconds;
+    m_options.headStart = m_onTop->headStart;
+    if (m_setup.project != nullptr)
+        m_clock.reserveForFinals(finalsReserve(m_options.seconds, m_parts->runoffs));
+    return {};
+}
+
+/// What a new run begins with: of the project's earlier runs those that compare.
+Result<> TuningRun::inheritEarlier(std::stop_token stop)
+{
+    if (m_options.startOver || m_setup.project == nullptr)
+        return {};
+    LATHE_TRY_ASSIGN(const auto sessions, m_setup.project->sessions());
+    std::size_t trials = 0;
+    for (const store::SessionRow& row : sessions) {
+        if (row.model != m_setup.modelRow || row.target != m_setup.model->target.text() || !m_rounds->canGoOn(row.id))
+            continue;
+        LATHE_TRY_ASSIGN(const std::size_t told, m_rounds->inherit(row.id, stop));
+        trials += told;
+        m_inherited.push_back(row.id);
+    }
+    if (trials > 0)
+        m_notes.push_back(say(Msg::BeginsWithTrials, trials));
+    return {};
+}
+
+/// A run that began with what others had measured begins so again.
+Result<> TuningRun::inheritAgain(const json& options, std::stop_token stop)
+{
+    if (!options.is_object() || !options.contains(kInherits) || !options[kInherits].is_array())
+        return {};
+    for (const json& run : options[kInherits])
+        if (run.is_number_integer())
+            LATHE_TRY(m_rounds->inherit(run.get<std::int64_t>(), stop));
+    return {};
+}
+
 /// A new run, or the latest one continued: true.
 Result<bool> TuningRun::open(std::stop_token stop)
 {
     const auto activity = m_clock.account().in("start");
-    LATHE_TRY_ASSIGN(const std::optional<store::SessionRow> earlier, resumed());
+    LATHE_TRY_ASSIGN(std::optional<store::SessionRow> earlier, earlierRun());
     LATHE_TRY(prepare());
-    if (earlier) {
+    {
         // What reading and learning anew takes is not the run's: it had that time before.
+        const auto uncharged = m_clock.account().in({});
+        LATHE_TRY(letGoWhereUnfit(earlier, stop));
+    }
+    if (earlier) {
         const auto uncharged = m_clock.account().in({});
         m_journal.goOn(earlier->id);
         m_clock.continueFrom(earlier->activeSeconds);
-        m_parts->nonce = textIn(json::parse(earlier->options, nullptr, false), "nonce");
-        LATHE_TRY(m_headStart.takeAgain(*m_parts, *earlier, stop));
+        json kept = json::parse(earlier->options, nullptr, false);
+        m_parts->nonce = textIn(kept, "nonce");
         LATHE_TRY_ASSIGN(TimeSpent past, storedTime(*m_setup.project, earlier->id));
         m_time.continueFrom(std::move(past));
+        LATHE_TRY(inheritAgain(kept, stop));
         LATHE_TRY(m_rounds->restore(stop));
         LATHE_TRY(m_network->restore());
-        json kept = json::parse(earlier->options, nullptr, false);
+        const std::int64_t had = m_clock.trials() + m_rounds->cutShortTrials();
+        if (m_onTop && m_onTop->trials > 0)
+            m_options.trials = m_onTop->trials + had;
+        if (m_onTop)
+            m_notes.push_back(say(Msg::RunGoesOnFrom, m_rounds->held(), had));
         if (kept.is_object()) { // a budget that was given anew is what a next life has left of
             kept.update(toJson(m_options));
             LATHE_TRY(m_journal.setOptions(kept.dump(-1, ' ', false, json::error_handler_t::replace)));
@@ -252,9 +335,14 @@ Result<bool> TuningRun::open(std::stop_token stop)
         return true;
     }
     LATHE_TRY(m_headStart.take(*m_parts, m_options, stop));
+    {
+        const auto uncharged = m_clock.account().in({});
+        LATHE_TRY(inheritEarlier(stop));
+    }
     m_parts->nonce = newNonce();
     LATHE_TRY(
         m_journal.begin({0, m_setup.modelRow, m_setup.model->target.text(), storedOptions(), unixMs(), 0, "running"}));
+    m_journal.tellNow(RunBegunEvent{m_journal.session()});
     LATHE_TRY(m_headStart.keep(m_journal));
     return false;
 }
@@ -295,6 +383,8 @@ Result<> TuningRun::run(std::stop_token stop)
     const auto body = [&]() -> Result<> {
         LATHE_TRY_ASSIGN(const bool goesOn, open(stop));
         m_journal.setState(RunState::Running);
+        for (const Message& note : m_notes)
+            LATHE_TRY(m_journal.keep(logged(note)));
         if (m_headStart.note())
             LATHE_TRY(m_journal.keep(logged(*m_headStart.note())));
         LATHE_TRY(keepLimits());

@@ -8,8 +8,12 @@
 #include "core/session/run/steering.h"
 #include "core/support/message.h"
 
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace lathe::session {
 
@@ -40,7 +44,11 @@ public:
     Result<> run(std::stop_token stop);
 
 private:
-    Result<std::optional<store::SessionRow>> resumed();
+    Result<std::optional<store::SessionRow>> latestRun() const;
+    Result<std::optional<store::SessionRow>> earlierRun();
+    Result<> letGoWhereUnfit(std::optional<store::SessionRow>& earlier, std::stop_token stop);
+    Result<> inheritEarlier(std::stop_token stop);
+    Result<> inheritAgain(const nlohmann::json& options, std::stop_token stop);
     Result<bool> open(std::stop_token stop);
     Result<> prepare();
     Result<> openDevices();
@@ -63,6 +71,9 @@ private:
     std::unique_ptr<search::TaskScheduler> m_scheduler;
     RunHeadStart m_headStart;
     DeviceLimits m_limits; ///< as measured at the run's start
+    std::optional<TuneOptions> m_onTop; ///< what was asked for, where the latest run is tuned on
+    std::vector<std::int64_t> m_inherited; ///< earlier runs that a new one began with
+    std::vector<Message> m_notes; ///< on how it begins
     std::optional<Message> m_ending; ///< why the run ended, unless the budget was used
     // Made by prepare(); parts first, which the others work with.
     std::optional<RunParts> m_parts;

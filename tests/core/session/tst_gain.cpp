@@ -121,6 +121,12 @@ private slots:
         QCOMPARE(plan.pairs, 12U);
         QCOMPARE(plan.untunedRuns, 1U);
         QCOMPARE(pairPlan(100, 250, 1.5, 5).pairs, 10U);
+        plan = pairPlan(100, 450, 1.5, 5); // the run that is not told elsewhere is the turn: 11 of them in 5 s
+        QCOMPARE(plan.pairs, 11U);
+        QCOMPARE(plan.tunedRuns, 0U);
+        QCOMPARE(plan.untunedRuns, 0U);
+        QVERIFY(std::abs(plannedSeconds(plan, 100, 450) - 11 * 0.55) < 1e-9);
+        QCOMPARE(pairPlan(400, 800, 1.5, 5).pairs, 6U); // which the verdict says
         QCOMPARE(pairPlan(3000, 9000, 1.5, 5).pairs, 1U);
         QCOMPARE(pairPlan(1e-9, 1e-9, 1.5, 5).tunedRuns, 50U);
     }

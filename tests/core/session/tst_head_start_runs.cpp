@@ -196,7 +196,8 @@ private slots:
         const Watcher watcher(*session, more);
         QVERIFY(session->state() == RunState::Failed);
         const std::string text = watcher.all<StateEvent>().back().text;
-        QVERIFY2(text.find("has changed or is gone") != std::string::npos && text.find("--resume") != std::string::npos,
+        QVERIFY2(text.find("has changed or is gone") != std::string::npos
+                     && text.find("--start-over") != std::string::npos,
                  text.c_str());
     }
 

@@ -36,6 +36,7 @@ class TestNetworkWatch : public QObject, Projects
             NetworkFigures figures;
             figures.measured = {ms, 0.25, request.build == NetworkBuild::Untuned, m_parts};
             figures.measured.besideTasksMs = 0.5;
+            figures.measured.machine = m_machine;
             if (request.build == NetworkBuild::Both && m_unpaired)
                 figures.unpaired = m_unpaired;
             else if (request.build == NetworkBuild::Both)
@@ -95,9 +96,13 @@ private slots:
         FakeRun run(options);
         NetworkWatch watch(*run.parts, takes(run, 10, 5));
         must(watch.measure(NetworkBuild::Untuned, {}));
-        QCOMPARE(run.clock.networkReserve(), 9.0); // the first time did more
+        QCOMPARE(run.clock.networkReserve(), 9.5); // the first time did more; turns of 3 s
         must(watch.measure(NetworkBuild::Tuned, {}));
-        QCOMPARE(run.clock.networkReserve(), 14.0);
+        QCOMPARE(run.clock.networkReserve(), 14.5);
+        m_machine.others = 0.85; // turns take six times as long
+        must(watch.measure(NetworkBuild::Tuned, {}));
+        QCOMPARE(run.clock.networkReserve(), 29.8);
+        m_machine = {};
         NetworkWatch slow(*run.parts, takes(run, 50, 5));
         must(slow.measure(NetworkBuild::Tuned, {}));
         QCOMPARE(run.clock.networkReserve(), 30.0); // never more than this part of the budget

@@ -25,8 +25,8 @@ namespace {
 std::vector<std::pair<const char*, const void*>> fieldsOf(const TuneOptions& o)
 {
     const auto& [seconds, trials, trialsPerTask, trialsPerRound, policy, scheduler, headStart, devices, seed, resume,
-                 repeat, number, minRepeatMs, timeoutSeconds, cooldownMs, earlyStop, minGainPercent, gainWindowSeconds,
-                 buildJobs, cache, runoff, strict, verbose] = o;
+                 startOver, repeat, number, minRepeatMs, timeoutSeconds, cooldownMs, earlyStop, minGainPercent,
+                 gainWindowSeconds, buildJobs, cache, runoff, strict, verbose] = o;
     return {{"seconds", &seconds},
             {"trials", &trials},
             {"trialsPerTask", &trialsPerTask},
@@ -37,6 +37,7 @@ std::vector<std::pair<const char*, const void*>> fieldsOf(const TuneOptions& o)
             {"devices", &devices},
             {"seed", &seed},
             {"resume", &resume},
+            {"startOver", &startOver},
             {"repeat", &repeat},
             {"number", &number},
             {"minRepeatMs", &minRepeatMs},

@@ -30,7 +30,7 @@ QString timeOf(const TimeSpent& time)
     return text;
 }
 
-/// A line per event; states, which a viewer makes too, left out.
+/// A line per event; states, which a viewer makes too, and that it begins left out.
 QStringList linesOf(const Watcher& watcher)
 {
     QStringList lines;
@@ -78,7 +78,7 @@ QStringList linesOf(const Watcher& watcher)
             line += timeOf(f->rest); // the whole is a sum, and sums depend on the order in their last digits
         } else if (const auto* held = std::get_if<FinalsEvent>(&event.what))
             line = QStringLiteral("finals %1 %2").arg(held->tasks).arg(held->passes) + timeOf(held->time);
-        else if (!std::holds_alternative<StateEvent>(event.what))
+        else if (!std::holds_alternative<StateEvent>(event.what) && !std::holds_alternative<RunBegunEvent>(event.what))
             line = QStringLiteral("other %1").arg(event.what.index());
         if (!line.isEmpty())
             lines << QStringLiteral("%1 %2").arg(number(event.atSeconds), line);

@@ -1,0 +1,124 @@
+#include "core/session/options/budget_text.h"
+#include "ui/bridge/session_bridge.h"
+#include "ui/models/round_model.h"
+#include "ui/models/run_defaults.h"
+#include "ui/models/task_model.h"
+#include "ui/models/texts.h"
+#include "ui/models/workspace.h"
+#include "ui/pages/page.h"
+#include "ui/pages/run_bar.h"
+#include "ui/shell/head_start_menu.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/window_layout.h"
+
+#include <QCursor>
+#include <QStatusBar>
+#include <QToolTip>
+
+#include <cmath>
+
+// How runs begin from the window, what they may have, and what it says of them.
+
+namespace lathe::ui {
+
+namespace {
+constexpr int kNoticeMs = 6000;
+}
+
+Result<session::TuneOptions> MainWindow::wantedRun(RunStart how) const
+{
+    session::TuneOptions options = m_workspace->bridge().openedUsual();
+    LATHE_TRY_ASSIGN(const session::TuneOptions picked, m_bar->tuneOptions());
+    options.seconds = picked.seconds;
+    options.trials = picked.trials;
+    options.minGainPercent = picked.minGainPercent;
+    options.gainWindowSeconds = picked.gainWindowSeconds;
+    options.devices = picked.devices;
+    // What the earlier runs began with holds until somebody picks another.
+    if (m_choices.headStart || m_workspace->figures().trials == 0)
+        options.headStart = m_headStart->choice().toStdString();
+    options.resume = how == RunStart::Resume;
+    options.startOver = how == RunStart::Over;
+    if (!options.resume)
+        return options;
+    if (!m_bar->isBudgetGiven()) { // what was left of its own
+        options.seconds = options.minGainPercent = 0;
+        options.trials = 0;
+        return options;
+    }
+    // The budget counts the whole run: so much more than it has had.
+    if (options.seconds > 0)
+        options.seconds += m_workspace->figures().runSeconds;
+    if (options.trials > 0)
+        options.trials += RoundModel::of(*m_workspace).trials();
+    return options;
+}
+
+void MainWindow::startRun(RunStart how)
+{
+    const auto options = wantedRun(how);
+    if (!options) {
+        m_workspace->addIssue(tr("budget"), options.error());
+        return;
+    }
+    if (m_workspace->tasks().rowCount() == 0) {
+        const QString why = tr("Not started: this network has no task that could be tuned");
+        m_workspace->addIssue(QStringLiteral("Unsupported"), m_workspace->source(), why);
+        QToolTip::showText(QCursor::pos(), why, m_bar);
+        statusBar()->showMessage(why, kNoticeMs);
+        return;
+    }
+    m_bar->forgetBudget();
+    m_layout->showFor(Occasion::RunStarted, false);
+    m_workspace->bridge().start(*options);
+    updateState();
+}
+
+/// What the project that is open says of its runs; the settings' defaults where it says nothing.
+void MainWindow::takeChoices()
+{
+    m_choices = m_workspace->bridge().openedChoices();
+    m_bar->setBudget(QString::fromStdString(m_choices.budget));
+    m_headStart->setChoice(m_choices.headStart ? QString::fromStdString(*m_choices.headStart) : usualHeadStart());
+}
+
+void MainWindow::keepChoices()
+{
+    m_workspace->bridge().keepChoices(m_choices);
+}
+
+/// Of the run that goes on: so much more than it has had, or than was left where the text begins with a plus.
+void MainWindow::changeRunBudget(const QString& text)
+{
+    session::ProjectPart* const project = m_workspace->session()->project();
+    session::TuneOptions wanted;
+    auto changed = session::applyBudget(text.toStdString(), session::localTime(), wanted);
+    if (changed && project != nullptr) {
+        const RoundModel& rounds = RoundModel::of(*m_workspace);
+        double seconds = wanted.seconds > 0 ? m_workspace->figures().runSeconds + wanted.seconds : 0;
+        if (seconds > 0 && text.startsWith(QLatin1Char('+')) && std::isfinite(rounds.leftSeconds()))
+            seconds += rounds.leftSeconds();
+        changed = project->setRunBudget(seconds, wanted.trials > 0 ? rounds.trials() + wanted.trials : 0);
+    }
+    if (!changed)
+        m_workspace->addIssue(tr("budget"), changed.error());
+    else
+        statusBar()->showMessage(tr("The budget changes after this round"), kNoticeMs);
+}
+
+/// What the bar says beside the budget.
+QString MainWindow::runText(session::RunState state) const
+{
+    const RoundModel& rounds = RoundModel::of(*m_workspace);
+    const bool limited = std::isfinite(rounds.leftSeconds());
+    switch (state) {
+    case session::RunState::Starting: return m_workspace->figures().progress;
+    case session::RunState::Running: return rounds.forecast();
+    case session::RunState::Pausing: return tr("Pausing after this round");
+    case session::RunState::Paused:
+        return limited ? tr("Paused, %1 left").arg(minutesText(rounds.leftSeconds())) : tr("Paused");
+    default: return {};
+    }
+}
+
+} // namespace lathe::ui
