@@ -16,6 +16,7 @@ namespace lathe::ui {
 
 namespace {
 
+constexpr double kLeastName = 90; ///< pixels of a name beside the pointer
 constexpr int kMostValues = 14; ///< that stand beside the pointer
 constexpr double kPartWidth = 16; ///< pixels that a stack has at least
 constexpr int kMostSmoothLines = 40; ///< that are drawn with smooth edges
@@ -180,6 +181,10 @@ void LatencyChart::paintValues(QPainter& painter, const std::vector<Value>& valu
         latencies = std::max(latencies, boldMetrics.horizontalAdvance(values[i].latency));
         trials = std::max(trials, boldMetrics.horizontalAdvance(values[i].trials));
     }
+    // As wide as there is room on the wider side of the pointer: what it points at stays in sight.
+    const double besideNames = mark + gap + latencies + (trials > 0 ? gap + trials : 0) + 12;
+    const double side = std::max(m_pointer->x(), width() - m_pointer->x()) - 20;
+    names = std::min(names, std::max(kLeastName, side - besideNames));
     const QString heading = timeText(secondsAt(m_pointer->x()));
     const double wide = std::max(metrics.horizontalAdvance(heading),
                                  mark + names + gap + latencies + (trials > 0 ? gap + trials : 0))
