@@ -104,7 +104,7 @@ private slots:
         };
         QTRY_VERIFY2(agree(96, 31, 90), qPrintable(counts->text() + latency->text()));
         QCOMPARE(rounds.trials(), qint64{96});
-        QVERIFY(counts->toolTip().contains(QStringLiteral("of the latest run: 96")));
+        QTRY_VERIFY(counts->toolTip().contains(QStringLiteral("of the latest run: 96")));
         // Timed alone, then in turns with the untuned one: the latter is shown everywhere, and the tool tip says why.
         session::MeasuredEvent alone;
         alone.ms = 24;
