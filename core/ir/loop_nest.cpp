@@ -66,4 +66,31 @@ Stmt makePrefetch(std::int32_t buffer, std::vector<Expr> indices, std::int32_t l
     return s;
 }
 
+Stmt makeBarrier()
+{
+    auto s = std::make_shared<StmtNode>();
+    s->kind = StmtKind::Barrier;
+    return s;
+}
+
+std::vector<Stmt*> bodiesOf(LoopNest& nest)
+{
+    std::vector<Stmt*> bodies;
+    for (Stmt& phase : nest.phases)
+        bodies.push_back(&phase);
+    for (Launch& launch : nest.launches)
+        bodies.push_back(&launch.body);
+    return bodies;
+}
+
+std::vector<const Stmt*> bodiesOf(const LoopNest& nest)
+{
+    std::vector<const Stmt*> bodies;
+    for (const Stmt& phase : nest.phases)
+        bodies.push_back(&phase);
+    for (const Launch& launch : nest.launches)
+        bodies.push_back(&launch.body);
+    return bodies;
+}
+
 } // namespace lathe::ir

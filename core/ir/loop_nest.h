@@ -2,6 +2,7 @@
 
 #include "core/ir/expr.h"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,8 +18,8 @@ enum class LoopKind : std::uint8_t
     Vectorized, ///< constant extent; the body is emitted on vectors of that many lanes, where an If of it differs
                 ///< between lanes under a mask
     Unrolled, ///< constant extent; the body is emitted once per iteration with the variable as a constant
-    VThread,
-    BlockX,
+    VThread, ///< not in a nest that was lowered: part of each thread's own work by then
+    BlockX, ///< this one and those below: not in a nest that was lowered, where a Launch has them as axes
     BlockY,
     BlockZ,
     ThreadX,
@@ -31,10 +32,10 @@ enum class Scope : std::uint8_t
 {
     Parameter, ///< a kernel argument
     Team, ///< scratch shared by all parts, lives across phases
-    Part, ///< scratch of one part, lives within one phase
+    Part, ///< scratch of one part, lives within one phase; of a thread in launches, until their lowering ends
     Register, ///< must become registers: every index is constant once Unrolled and Vectorized loops are emitted
-    Shared, ///< GPU: of a thread block
-    Local ///< GPU: of a thread
+    Shared, ///< of the threads of one block of a launch
+    Local ///< of one thread of a launch
 };
 
 /// A dense physical buffer, row-major over `shape` with `strides` in elements (padded strides are larger than dense).
@@ -56,7 +57,8 @@ enum class StmtKind : std::uint8_t
     Block, ///< body in order
     If, ///< condition, body[0], optionally body[1]
     Prefetch, ///< buffer, indices: a hint, may point outside the buffer; `locality` 3 = to L1
-    Evaluate ///< value is a Call with an effect (tensor intrinsics)
+    Evaluate, ///< value is a Call with an effect (tensor intrinsics)
+    Barrier ///< all threads of a block come here before any goes on; each of them does
 };
 
 struct StmtNode;
@@ -85,18 +87,39 @@ Stmt makeStore(std::int32_t buffer, std::vector<Expr> indices, Expr value);
 Stmt makeBlock(std::vector<Stmt> body); ///< flattens nested blocks, drops empty ones
 Stmt makeIf(Expr condition, Stmt thenBody, Stmt elseBody = nullptr);
 Stmt makePrefetch(std::int32_t buffer, std::vector<Expr> indices, std::int32_t locality = 3);
+Stmt makeBarrier();
 
-/// One kernel: phases run in order with a barrier between; all parts run every phase.
+/// What a GPU starts at once: grid[0] * grid[1] * grid[2] blocks of block[0] * block[1] * block[2] threads each, every
+/// one of which runs the body.
+struct Launch
+{
+    std::string name; ///< of the stage at root that it computes
+    std::array<std::int64_t, 3> grid = {1, 1, 1}; ///< x, y, z
+    std::array<std::int64_t, 3> block = {1, 1, 1};
+    std::array<Expr, 3> blockIndex; ///< variables; that of an axis d lies in [0, grid[d])
+    std::array<Expr, 3> threadIndex; ///< in [0, block[d])
+    Stmt body;
+};
+
+/// One kernel, in one of two forms. Phases (processors) run in order with a barrier between; all parts run every phase.
+/// Launches (GPUs) run in order, each sees all that those before it have written. A nest has one of the two.
 struct LoopNest
 {
     std::string name;
     std::vector<Buffer> buffers; ///< Load/Store indices refer here
     std::vector<std::int32_t> parameters; ///< buffers with Scope::Parameter, in the order of LatheArgs::tensors
     std::vector<Stmt> phases;
+    std::vector<Launch> launches;
 };
+
+/// The phases, or the bodies of the launches.
+std::vector<Stmt*> bodiesOf(LoopNest& nest);
+std::vector<const Stmt*> bodiesOf(const LoopNest& nest);
 
 /// Stable text, one node a line, for goldens and the window.
 std::string print(const LoopNest& nest);
 std::string print(const Expr& e);
+/// The first line of a statement of the nest, as print(nest) has it but for the numbers that tell equal names apart.
+std::string firstLine(const LoopNest& nest, const StmtNode& statement);
 
 } // namespace lathe::ir

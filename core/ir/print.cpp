@@ -149,8 +149,25 @@ public:
             if (m_nest.phases[i])
                 statement(*m_nest.phases[i], 1);
         }
+        for (const Launch& launch : m_nest.launches) {
+            m_out.text += fmt::format("launch {} grid ({}) block ({})\n", launch.name, fmt::join(launch.grid, ", "),
+                                      fmt::join(launch.block, ", "));
+            m_out.runs.push_back(0);
+            m_runs = 1;
+            for (std::size_t d = 0; d < 3; ++d)
+                m_runs *= static_cast<double>(launch.grid[d] * launch.block[d]);
+            if (launch.body)
+                statement(*launch.body, 1);
+            m_runs = 1;
+        }
         m_out.stores.resize(m_out.runs.size());
         return std::move(m_out);
+    }
+
+    std::string firstLineOf(const StmtNode& s)
+    {
+        statement(s, 0);
+        return m_out.text.substr(0, m_out.text.find('\n'));
     }
 
 private:
@@ -224,6 +241,7 @@ private:
                                     s.locality));
             break;
         case StmtKind::Evaluate: line(depth, "do " + text(s.value)); break;
+        case StmtKind::Barrier: line(depth, "barrier"); break;
         }
     }
 
@@ -267,9 +285,14 @@ LoopNest withOwnStatements(const LoopNest& nest)
         return own;
     };
     LoopNest own = nest;
-    for (Stmt& phase : own.phases)
-        phase = copied(phase);
+    for (Stmt* const body : bodiesOf(own))
+        *body = copied(*body);
     return own;
+}
+
+std::string firstLine(const LoopNest& nest, const StmtNode& statement)
+{
+    return NestPrinter(nest).firstLineOf(statement);
 }
 
 std::string toString(LoopKind kind)

@@ -253,6 +253,7 @@ Stmt simplify(const Stmt& s, Ranges& ranges)
             return makeIf(simplify(!condition, ranges), std::move(otherwise));
         return makeIf(condition, std::move(thenBody), std::move(otherwise));
     }
+    case StmtKind::Barrier: return s;
     case StmtKind::Store:
     case StmtKind::Prefetch:
     case StmtKind::Evaluate: {

@@ -39,6 +39,17 @@ public:
                 return off("a phase is no parallel loop");
             statement(phase);
         }
+        if (!m_nest.phases.empty() && !m_nest.launches.empty())
+            return off("it has phases and launches");
+        for (const Launch& launch : m_nest.launches) {
+            for (std::size_t d = 0; d < 3; ++d)
+                if (launch.grid[d] < 1 || launch.block[d] < 1 || !launch.blockIndex[d].get()
+                    || !launch.threadIndex[d].get())
+                    return off("launch {} has no size or no index along an axis", launch.name);
+            m_launch = &launch;
+            statement(launch.body);
+        }
+        m_launch = nullptr;
         if (!m_problem.empty())
             return off("{}", m_problem);
         return {};
@@ -66,6 +77,14 @@ private:
         return nullptr;
     }
 
+    /// A variable of the launch.
+    bool isAxis(const Expr& e) const
+    {
+        const auto same = [&e](const Expr& axis) { return axis.same(e); };
+        return m_launch != nullptr
+               && (std::ranges::any_of(m_launch->blockIndex, same) || std::ranges::any_of(m_launch->threadIndex, same));
+    }
+
     void statement(const Stmt& s)
     {
         if (!s)
@@ -77,6 +96,8 @@ private:
             expression(index);
         if (s->kind == StmtKind::Store || s->kind == StmtKind::Prefetch)
             access(s->buffer, s->indices, s->kind == StmtKind::Store);
+        if (s->kind == StmtKind::Barrier && m_launch == nullptr)
+            problem("a barrier stands in a phase");
         if (s->kind == StmtKind::For) {
             loop(*s);
             m_loops.push_back(s.get());
@@ -93,6 +114,8 @@ private:
             problem("loop {} stands inside a loop of the same variable", s.variable->name);
         if (s.loop == LoopKind::Parallel && !m_loops.empty())
             problem("loop {} is parallel but not outermost", s.variable->name);
+        if (m_launch != nullptr && (s.loop == LoopKind::Parallel || s.loop >= LoopKind::VThread))
+            problem("{} loop {} stands in a launch", toString(s.loop), s.variable->name);
         const bool written = s.loop == LoopKind::Vectorized || s.loop == LoopKind::Unrolled;
         if (written && (s.min->kind != ExprKind::IntImm || s.extent->kind != ExprKind::IntImm))
             problem("{} loop {} has no constant bounds", toString(s.loop), s.variable->name);
@@ -103,7 +126,7 @@ private:
 
     void expression(const Expr& e)
     {
-        if (e->kind == ExprKind::Var && loopOf(e.get()) == nullptr)
+        if (e->kind == ExprKind::Var && loopOf(e.get()) == nullptr && !isAxis(e))
             problem("variable {} is used outside of its loop", e->name);
         if (e->kind == ExprKind::Reduce)
             problem("a reduction is left");
@@ -142,6 +165,7 @@ private:
     }
 
     const LoopNest& m_nest;
+    const Launch* m_launch = nullptr;
     std::vector<const StmtNode*> m_loops;
     std::string m_problem;
 };

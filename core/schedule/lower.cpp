@@ -5,6 +5,7 @@
 #include "core/ir/verify.h"
 #include "core/schedule/conditions.h"
 #include "core/schedule/constant_matrices.h"
+#include "core/schedule/launches.h"
 #include "core/schedule/lowering.h"
 #include "core/schedule/partition.h"
 #include "core/schedule/register_scope.h"
@@ -83,12 +84,16 @@ Result<LoweredKernel> lower(State state, const LowerOptions& options)
     // Inline producers; loops, regions and index expressions of every stage, consumers first.
     LATHE_TRY_ASSIGN(ProgramBounds program, inferProgramBounds(state));
     const compute::DagPtr dag = state.dag();
-    Lowering lowering{state, *dag, std::move(program), {}, {}, {}};
+    Lowering lowering{state, *dag, std::move(program), {}, {}, {}, options.form};
     lowering.nest.name = options.name;
     ir::Ranges& ranges = lowering.program.ranges;
 
     // Tensors to buffers, in the layouts that LY steps give.
     LATHE_TRY_ASSIGN(std::vector<ArgSpec> parameters, makeBuffers(lowering, options));
+
+    const bool isLaunched = options.form == KernelForm::Launches;
+    if (isLaunched)
+        LATHE_TRY(assignThreadScopes(lowering));
 
     PhaseBuilder phases;
     for (std::size_t i = 0; i < dag->ops.size(); ++i) {
@@ -97,6 +102,12 @@ Result<LoweredKernel> lower(State state, const LowerOptions& options)
             continue;
         // Loops with inits, attached stages at their consumers' loops, padding as conditions.
         LATHE_TRY_ASSIGN(Stmt s, emitStage(lowering, id));
+        ir::Launch launch;
+        if (isLaunched) {
+            // Blocks and threads to axes; virtual threads to work of their thread.
+            LATHE_TRY_ASSIGN(launch, bindAxes(lowering, id, s));
+            s = spreadVirtualThreads(lowering.nest, launch.body);
+        }
         // Edge iterations apart from the steady state, so that conditions are decided there.
         s = partitionLoops(s, lowering.partitioned, ranges);
         s = ir::simplify(s, ranges);
@@ -105,13 +116,24 @@ Result<LoweredKernel> lower(State state, const LowerOptions& options)
         // Winograd's matrices to literals; what multiplies their zeros goes away with the last simplification.
         s = expandConstantMatrices(s);
         s = ir::simplify(s, ranges);
-        if (s)
+        if (!s)
+            continue;
+        if (isLaunched) {
+            launch.body = std::move(s);
+            LATHE_TRY(placeBarriers(lowering.nest, launch));
+            lowering.nest.launches.push_back(std::move(launch));
+        } else {
             LATHE_TRY(phases.add(lowering.op(id).name, std::move(s)));
+        }
     }
     lowering.nest.phases = phases.finish();
 
     // Accumulator tiles to registers.
     promoteRegisters(lowering.nest);
+    if (isLaunched)
+        for (ir::Buffer& buffer : lowering.nest.buffers)
+            if (buffer.scope == ir::Scope::Part)
+                buffer.scope = ir::Scope::Local;
     LATHE_TRY(ir::verify(lowering.nest));
 
     LoweredKernel kernel;

@@ -15,8 +15,15 @@ struct LoweredKernel
     std::int64_t partScratchBytes = 0;
 };
 
+enum class KernelForm : std::uint8_t
+{
+    Phases, ///< for processors: the outermost loop of a stage at root is divided among parts
+    Launches ///< for GPUs: loops bound to blockIdx and threadIdx
+};
+
 struct LowerOptions
 {
+    KernelForm form = KernelForm::Phases;
     std::string name = "kernel";
     /// Which DAG inputs are constants (weights), by position in Dag::inputs; only these may have a LayoutStep that
     /// packs ahead of time. Empty: none.
@@ -24,7 +31,8 @@ struct LowerOptions
 };
 
 /// State -> loop nest, through the passes of lower.cpp: inline, bounds, stage nests with their inits, attach, layouts,
-/// guards and partition, simplify, phases, buffers and scopes. Errors: IllegalSchedule or Unsupported, with the stage.
+/// guards and partition, simplify, phases or launches, buffers and scopes. Errors: IllegalSchedule or Unsupported, with
+/// the stage.
 Result<LoweredKernel> lower(State state, const LowerOptions& options);
 
 } // namespace lathe::schedule

@@ -18,6 +18,7 @@ struct Lowering
     /// Per stage and output: position in nest.buffers, -1 if it has none (inlined).
     std::vector<std::vector<std::int32_t>> buffers;
     std::unordered_set<const ir::Node*> partitioned; ///< loop variables that a PT step names
+    KernelForm form = KernelForm::Phases;
 
     const Stage& stage(std::int32_t id) const { return state.stages()[id]; }
     const compute::Op& op(std::int32_t id) const { return dag.ops[id]; }

@@ -62,8 +62,8 @@ public:
                 elements *= extent;
             m_candidates[b].possible = nest.buffers[b].scope == ir::Scope::Part && elements <= kMaxRegisterElements;
         }
-        for (const Stmt& phase : nest.phases)
-            walk(phase);
+        for (const Stmt* const body : ir::bodiesOf(nest))
+            walk(*body);
     }
 
     const std::vector<Candidate>& candidates() const { return m_candidates; }
@@ -122,10 +122,16 @@ private:
         }
         for (const Expr& index : indices)
             ir::visit(index, [&](const Expr& e) {
-                if (e->kind == ExprKind::Load)
+                if (e->kind == ExprKind::Load || (e->kind == ExprKind::Var && !isLoop(e)))
                     copies = kMaxAccessCopies + 1;
             });
         candidate.possible = copies <= kMaxAccessCopies;
+    }
+
+    /// Not an axis of a launch, of which every thread has another value.
+    bool isLoop(const Expr& variable) const
+    {
+        return std::ranges::any_of(m_loops, [&](const ir::StmtNode* loop) { return loop->variable.same(variable); });
     }
 
     std::vector<Candidate> m_candidates;
@@ -168,8 +174,8 @@ void promoteRegisters(ir::LoopNest& nest)
         }
     }
     if (!toUnroll.empty())
-        for (Stmt& phase : nest.phases)
-            phase = unrollLoops(phase, toUnroll);
+        for (Stmt* const body : ir::bodiesOf(nest))
+            *body = unrollLoops(*body, toUnroll);
 }
 
 } // namespace lathe::schedule

@@ -310,6 +310,12 @@ private:
                 && extent(i) > 1)
                 return refuse("has a parallel or vectorized reduce loop; factor it first");
 
+        if (m_lowering.form == KernelForm::Launches)
+            for (std::size_t i = firstReduce; i < loops(); ++i)
+                if (isReduceLoop(i) && extent(i) > 1 && m_kinds[i] >= LoopKind::ThreadX
+                    && m_kinds[i] <= LoopKind::ThreadZ)
+                    return emitAcrossThreads(firstReduce, i);
+
         if (overlapsInside(firstReduce))
             return refuse("has overlapping parts inside its sum, which would count elements twice");
 
@@ -372,6 +378,58 @@ private:
         Stmt whole = ir::makeBlock(
             {spatialNest(firstReduce, guarded(spatial, ir::makeBlock(std::move(tensorInits)))), outer});
         return nest(0, firstReduce, whole);
+    }
+
+    /// A sum that threads share: each adds up its part, then half as many add up pairs, until one has it all.
+    Result<Stmt> emitAcrossThreads(std::size_t firstReduce, std::size_t thread)
+    {
+        if (isIndex())
+            return refuse("finds a position across threads, which lowering has no form for", Errc::Unsupported);
+        for (std::size_t i = firstReduce; i < loops(); ++i)
+            if (i != thread && extent(i) > 1 && (!isReduceLoop(i) || m_kinds[i] >= LoopKind::VThread))
+                return refuse("has more than sums inside of a sum across threads, which lowering has no form for",
+                              Errc::Unsupported);
+        const Expr& body = m_bounds.bodies[0];
+        const auto makeBuffer = [&](const char* suffix, ir::Scope scope, std::int64_t elements) {
+            ir::Buffer buffer;
+            buffer.name = m_lowering.nest.buffers[m_lowering.buffers[m_id][0]].name + suffix;
+            buffer.dtype = body->dtype;
+            buffer.scope = scope;
+            buffer.shape = {elements};
+            buffer.strides = {1};
+            m_lowering.nest.buffers.push_back(std::move(buffer));
+            return static_cast<std::int32_t>(m_lowering.nest.buffers.size()) - 1;
+        };
+        const std::int32_t own = makeBuffer(".own", ir::Scope::Part, 1);
+        std::int32_t from = makeBuffer(".parts", ir::Scope::Shared, extent(thread)),
+                     to = makeBuffer(".pairs", ir::Scope::Shared, ir::ceilDivide(extent(thread), 2));
+        Stmt update = updateStatement(own, {0}, true);
+        for (std::size_t i = loops(); i-- > firstReduce;) {
+            if (hasAttached(i))
+                return refuse("has a stage inside of a sum across threads, which lowering has no form for",
+                              Errc::Unsupported);
+            if (i != thread)
+                update = loop(i, std::move(update));
+        }
+        std::vector<Stmt> steps = {loop(
+            thread, ir::makeBlock({ir::makeStore(own, {0}, body->operands[1]), update,
+                                   ir::makeStore(from, {m_bounds.leaves[thread]}, ir::load(own, body->dtype, {0}))}))};
+        for (std::int64_t parts = extent(thread); parts > 1;) {
+            const std::int64_t pairs = ir::ceilDivide(parts, 2);
+            const Expr t = ir::var("pair");
+            m_lowering.program.ranges.setExtent(t, pairs);
+            const Expr first = ir::load(from, body->dtype, {t}),
+                       second = ir::load(from, body->dtype, {t + ir::intImm(pairs)});
+            Expr sum = combine(body->combiner, first, second);
+            if (parts % 2 != 0)
+                sum = ir::ifThenElse(t + ir::intImm(pairs) < ir::intImm(parts), sum, first);
+            steps.push_back(ir::makeFor(t, 0, ir::intImm(pairs), m_kinds[thread], ir::makeStore(to, {t}, sum)));
+            std::swap(from, to);
+            parts = pairs;
+        }
+        steps.push_back(guarded(guards(true, true), ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(),
+                                                                  ir::load(from, body->dtype, {0}))));
+        return nest(0, firstReduce, ir::makeBlock(std::move(steps)));
     }
 
     /// Loops outside of `at`; there the initialisation, the loops of the update, and what follows them.

@@ -230,6 +230,7 @@ private:
         case ir::StmtKind::Prefetch: // a hint; nothing to compute
             return push({NodeKind::Block}, {});
         case ir::StmtKind::Evaluate: return unsupported("tensor intrinsics");
+        case ir::StmtKind::Barrier: return unsupported("barriers");
         }
         for (const ir::Stmt& child : s.body) {
             LATHE_TRY_ASSIGN(const std::int32_t body, addStmt(*child));

@@ -111,7 +111,8 @@ private:
                 visit(child);
             break;
         case StmtKind::Prefetch:
-        case StmtKind::Evaluate: break;
+        case StmtKind::Evaluate:
+        case StmtKind::Barrier: break;
         }
     }
 

@@ -57,7 +57,8 @@ bool independentLanes(const ir::Stmt& stmt, VariableSet& varying)
             && (mentions(stmt->value, varying) || loadsFrom(stmt->value, stmt->buffer)))
             return false;
         break;
-    case StmtKind::Evaluate: return false;
+    case StmtKind::Evaluate:
+    case StmtKind::Barrier: return false;
     case StmtKind::Block:
     case StmtKind::If:
     case StmtKind::Prefetch: break;
@@ -196,6 +197,7 @@ void PhaseEmitter::emitUnlocated(const ir::Stmt& stmt)
         fail(Errc::Unsupported, fmt::format("the CPU back end has no tensor intrinsic '{}'",
                                             stmt->value ? stmt->value->name : std::string()));
         return;
+    case StmtKind::Barrier: fail(Errc::Unsupported, "the CPU back end runs phases, which have no barriers inside"); return;
     }
 }
 

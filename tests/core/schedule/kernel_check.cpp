@@ -2,6 +2,7 @@
 
 #include "core/compute/interpret.h"
 #include "core/ir/interpret.h"
+#include "core/ir/interpret_launches.h"
 #include "core/ir/scalar.h"
 #include "core/ir/scratch.h"
 #include "core/support/random.h"
@@ -38,9 +39,12 @@ std::string checkKernel(const State& state, std::uint64_t seed, const LowerOptio
     const auto lowered = lower(state, options);
     if (!lowered)
         return "lower: " + lowered.error().message;
-    const auto compiled = ir::NestInterpreter::compile(lowered->nest);
-    if (!compiled)
-        return "compile: " + compiled.error().message;
+    const bool isLaunched = options.form == KernelForm::Launches;
+    const auto phases = isLaunched ? Result<ir::NestInterpreter>(Error{}) : ir::NestInterpreter::compile(lowered->nest);
+    const auto launches = isLaunched ? ir::LaunchInterpreter::compile(lowered->nest)
+                                     : Result<ir::LaunchInterpreter>(Error{});
+    if (isLaunched ? !launches : !phases)
+        return "compile: " + (isLaunched ? launches.error() : phases.error()).message;
     const auto reference = compute::Interpreter::compile(state.baseDag());
     if (!reference)
         return "reference: " + reference.error().message;
@@ -57,6 +61,8 @@ std::string checkKernel(const State& state, std::uint64_t seed, const LowerOptio
         return "reference: " + expected.error().message;
 
     for (const std::uint32_t parts : {1u, 2u, 3u}) {
+        if (isLaunched && parts > 1)
+            break;
         std::vector<std::vector<std::byte>> physical;
         for (std::size_t p = 0; p < lowered->parameters.size(); ++p) {
             const ArgSpec& spec = lowered->parameters[p];
@@ -68,7 +74,7 @@ std::string checkKernel(const State& state, std::uint64_t seed, const LowerOptio
             transformLayout(plain, logical[p].data(), spec.map, physical[p].data(), spec.dtype);
         }
         const std::vector<std::span<std::byte>> arguments(physical.begin(), physical.end());
-        if (const auto ran = compiled->run(arguments, parts); !ran)
+        if (const auto ran = isLaunched ? launches->run(arguments) : phases->run(arguments, parts); !ran)
             return fmt::format("{} parts: {}\n{}", parts, ran.error().message, ir::print(lowered->nest));
         for (std::size_t p = logical.size(); p < physical.size(); ++p) {
             const ArgSpec& spec = lowered->parameters[p];

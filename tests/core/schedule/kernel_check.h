@@ -6,8 +6,9 @@
 
 namespace lathe::schedule::test {
 
-/// Lowers the state, runs it with 1, 2 and 3 parts in the nest interpreter on inputs from `seed`, through the layouts
-/// of its parameters, and compares with the DAG interpreter. Empty if all agree, else what is wrong.
+/// Lowers the state, runs it with 1, 2 and 3 parts in the nest interpreter (launches: in theirs) on inputs from `seed`,
+/// through the layouts of its parameters, and compares with the DAG interpreter. Empty if all agree, else what is
+/// wrong.
 std::string checkKernel(const State& state, std::uint64_t seed, const LowerOptions& options = {});
 
 /// conv2d NHWC, 3x3 or as given, with bias and ReLU: data, pad, weight, conv, bias, add, relu.

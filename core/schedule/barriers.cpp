@@ -1,0 +1,219 @@
+#include "core/ir/substitute.h"
+#include "core/schedule/launches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+namespace lathe::schedule {
+
+namespace {
+
+using ir::Expr;
+using ir::ExprKind;
+using ir::Stmt;
+using ir::StmtKind;
+
+/// Shared buffers that threads have come to since the last barrier.
+struct Accesses
+{
+    std::set<std::int32_t> reads, writes;
+
+    bool empty() const { return reads.empty() && writes.empty(); }
+    void add(const Accesses& other)
+    {
+        reads.insert(other.reads.begin(), other.reads.end());
+        writes.insert(other.writes.begin(), other.writes.end());
+    }
+    bool operator==(const Accesses&) const = default;
+};
+
+bool meet(const std::set<std::int32_t>& a, const std::set<std::int32_t>& b)
+{
+    return std::ranges::any_of(a, [&b](std::int32_t id) { return b.contains(id); });
+}
+
+/// Whether what comes may disturb, or be disturbed by, what was.
+bool disturb(const Accesses& was, const Accesses& comes)
+{
+    return meet(was.writes, comes.reads) || meet(was.writes, comes.writes) || meet(was.reads, comes.writes);
+}
+
+class BarrierPlacer
+{
+public:
+    BarrierPlacer(const ir::LoopNest& nest, const ir::Launch& launch)
+        : m_nest(nest)
+    {
+        for (const Expr& index : launch.threadIndex)
+            m_differing.insert(index.get());
+    }
+
+    Stmt place(const Stmt& s, Accesses& pending)
+    {
+        const Accesses all = accessesOf(s);
+        if (all.empty())
+            return s;
+        if (!needsBarrierInside(s, all)) {
+            std::vector<Stmt> both;
+            if (disturb(pending, all)) {
+                both.push_back(ir::makeBarrier());
+                pending = {};
+            }
+            pending.add(all);
+            both.push_back(s);
+            return ir::makeBlock(std::move(both));
+        }
+        switch (s->kind) {
+        case StmtKind::Block: {
+            std::vector<Stmt> body;
+            for (const Stmt& inner : s->body)
+                body.push_back(place(inner, pending));
+            return ir::makeBlock(std::move(body));
+        }
+        case StmtKind::For: return loop(s, pending);
+        case StmtKind::If: return branch(s, pending);
+        default: return nowhere(s);
+        }
+    }
+
+    const std::string& problem() const { return m_problem; }
+
+private:
+    bool isShared(std::int32_t buffer) const
+    {
+        return m_nest.buffers[static_cast<std::size_t>(buffer)].scope == ir::Scope::Shared;
+    }
+
+    /// Calls `see` for each access to a shared buffer.
+    template<typename See>
+    void visitAccesses(const Stmt& s, const See& see) const
+    {
+        if (!s)
+            return;
+        const auto loads = [&](const Expr& e) {
+            if (e)
+                ir::visit(e, [&](const Expr& inner) {
+                    if (inner->kind == ExprKind::Load && isShared(inner->source))
+                        see(inner->source, inner->operands, false);
+                });
+        };
+        for (const Expr* const e : {&s->min, &s->extent, &s->value, &s->condition})
+            loads(*e);
+        for (const Expr& index : s->indices)
+            loads(index);
+        if (s->kind == StmtKind::Store && isShared(s->buffer))
+            see(s->buffer, s->indices, true);
+        for (const Stmt& inner : s->body)
+            visitAccesses(inner, see);
+    }
+
+    Accesses accessesOf(const Stmt& s) const
+    {
+        Accesses all;
+        visitAccesses(s, [&](std::int32_t buffer, const std::vector<Expr>&, bool writes) {
+            (writes ? all.writes : all.reads).insert(buffer);
+        });
+        return all;
+    }
+
+    /// Whether the statement stores what it reads, at places that are not plainly the thread's own.
+    bool needsBarrierInside(const Stmt& s, const Accesses& all) const
+    {
+        if (!meet(all.reads, all.writes))
+            return false;
+        std::map<std::int32_t, const std::vector<Expr>*> places;
+        bool elsewhere = false;
+        visitAccesses(s, [&](std::int32_t buffer, const std::vector<Expr>& indices, bool) {
+            if (!all.reads.contains(buffer) || !all.writes.contains(buffer))
+                return;
+            const auto [first, isNew] = places.emplace(buffer, &indices);
+            elsewhere = elsewhere
+                        || !std::equal(indices.begin(), indices.end(), first->second->begin(), first->second->end(),
+                                       &ir::equal);
+        });
+        return elsewhere;
+    }
+
+    /// Whether the value is one for all threads of the block.
+    bool isUniform(const Expr& e) const
+    {
+        bool uniform = true;
+        ir::visit(e, [&](const Expr& inner) {
+            uniform = uniform && inner->kind != ExprKind::Load && !m_differing.contains(inner.get());
+        });
+        return uniform;
+    }
+
+    Stmt loop(const Stmt& s, Accesses& pending)
+    {
+        if (!isUniform(s->min) || !isUniform(s->extent))
+            return nowhere(s);
+        const Accesses before = pending;
+        Accesses entry = before;
+        for (;;) { // what one iteration leaves is there when the next begins
+            Accesses end = entry;
+            Stmt body = place(s->body[0], end);
+            Accesses next = entry;
+            next.add(end);
+            if (next != entry && m_problem.empty()) {
+                entry = std::move(next);
+                continue;
+            }
+            const bool runs = s->extent->kind == ExprKind::IntImm && s->extent->intValue > 0;
+            pending = end;
+            if (!runs)
+                pending.add(before);
+            auto copy = std::make_shared<ir::StmtNode>(*s);
+            copy->body[0] = std::move(body);
+            return copy;
+        }
+    }
+
+    Stmt branch(const Stmt& s, Accesses& pending)
+    {
+        if (!isUniform(s->condition))
+            return nowhere(s);
+        auto copy = std::make_shared<ir::StmtNode>(*s);
+        Accesses after = pending;
+        for (Stmt& inner : copy->body) {
+            Accesses own = pending;
+            inner = place(inner, own);
+            after.add(own);
+        }
+        pending = after;
+        return copy;
+    }
+
+    Stmt nowhere(const Stmt& s)
+    {
+        if (m_problem.empty())
+            m_problem = ir::firstLine(m_nest, *s);
+        return s;
+    }
+
+    const ir::LoopNest& m_nest;
+    std::unordered_set<const ir::Node*> m_differing; ///< variables that differ between threads
+    std::string m_problem;
+};
+
+} // namespace
+
+Result<> placeBarriers(const ir::LoopNest& nest, ir::Launch& launch)
+{
+    if (!launch.body)
+        return {};
+    BarrierPlacer placer(nest, launch);
+    Accesses pending;
+    Stmt body = placer.place(launch.body, pending);
+    if (!placer.problem().empty())
+        return makeError(Errc::IllegalSchedule, fmt::format("'{}' needs a barrier where not all threads come: {}",
+                                                            launch.name, placer.problem()));
+    launch.body = std::move(body);
+    return {};
+}
+
+} // namespace lathe::schedule

@@ -1,0 +1,151 @@
+#include "core/compute/definitions/conv2d.h"
+#include "core/compute/definitions/elementwise.h"
+#include "core/compute/definitions/pool.h"
+#include "core/compute/definitions/softmax.h"
+#include "core/compute/definitions/winograd.h"
+#include "core/search/reference/annotate.h"
+#include "tests/core/schedule/kernel_check.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+namespace tst_launches {
+
+using namespace lathe;
+using namespace lathe::search;
+using compute::DagBuilder;
+using compute::NameEra;
+using compute::Tensor;
+
+namespace {
+
+constexpr int kKernels = 8; ///< of each sketch
+
+compute::DagPtr finish(DagBuilder&& builder, Tensor output)
+{
+    auto dag = std::move(builder).finish({output});
+    if (!dag)
+        qFatal("%s", dag.error().message.c_str());
+    return *dag;
+}
+
+compute::DagPtr convolution(std::int64_t channels, std::int64_t size, std::int64_t filters)
+{
+    DagBuilder b;
+    const Tensor data = b.placeholder("data", {1, channels, size, size}, DType::F32),
+                 weight = b.placeholder("kernel", {filters, channels, 3, 3}, DType::F32);
+    compute::Conv2dParams p;
+    p.padding = {1, 1, 1, 1};
+    Tensor y = conv2d(b, data, weight, p, NameEra::Flat);
+    y = binary(b, compute::Binary::Add, y, b.placeholder("bias", {filters, 1, 1}, DType::F32));
+    return finish(std::move(b), unary(b, compute::Unary::Relu, y));
+}
+
+compute::DagPtr maxPool()
+{
+    DagBuilder b;
+    compute::Pool2dParams p;
+    p.kernel = {3, 3};
+    p.strides = {2, 2};
+    p.padding = {1, 1, 1, 1};
+    const Tensor y = pool2d(b, b.placeholder("data", {1, 6, 13, 13}, DType::F32), compute::PoolKind::Max, p);
+    return finish(std::move(b), y);
+}
+
+compute::DagPtr dagNamed(const QString& name)
+{
+    if (name == "matmul")
+        return schedule::test::matmul(32, 48, 16);
+    if (name == "matmul of primes")
+        return schedule::test::matmul(7, 13, 11);
+    if (name == "convolution")
+        return convolution(8, 8, 16);
+    if (name == "convolution of odd sizes")
+        return convolution(3, 7, 5);
+    if (name == "winograd") {
+        DagBuilder b;
+        compute::Conv2dParams p;
+        p.padding = {1, 1, 1, 1};
+        const Tensor data = b.placeholder("data", {1, 4, 9, 9}, DType::F32);
+        const Tensor y = conv2dWinograd(b, data, b.placeholder("kernel", {6, 6, 4, 8}, DType::F32), 4, p,
+                                        NameEra::Flat);
+        return finish(std::move(b), unary(b, compute::Unary::Relu, y));
+    }
+    if (name == "depthwise") {
+        DagBuilder b;
+        compute::Conv2dParams p;
+        p.padding = {1, 1, 1, 1};
+        const Tensor data = b.placeholder("data", {1, 8, 7, 7}, DType::F32);
+        return finish(std::move(b),
+                      depthwiseConv2d(b, data, b.placeholder("kernel", {8, 1, 3, 3}, DType::F32), p, NameEra::Flat));
+    }
+    if (name == "softmax" || name == "long softmax") {
+        DagBuilder b;
+        const Tensor data = b.placeholder("data", {name == "softmax" ? 7 : 2, name == "softmax" ? 33 : 1000},
+                                          DType::F32);
+        return finish(std::move(b), softmax(b, data, 1));
+    }
+    if (name == "convolution NHWC")
+        return schedule::test::convBiasRelu(9, 7, 4, 8, 3, 2, 1);
+    return maxPool();
+}
+
+} // namespace
+
+/// The reference's schedules for GPUs as launches, in the interpreter of blocks and threads, beside the DAG.
+class TestLaunches : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void sketchesComputeWhatTheDagSays_data()
+    {
+        QTest::addColumn<QString>("dag");
+        QTest::addColumn<QString>("target");
+        for (const char* const target : {"cuda", "opencl -device=mali"})
+            for (const char* const dag :
+                 {"matmul", "matmul of primes", "convolution", "convolution of odd sizes", "convolution NHWC",
+                  "max pool", "winograd", "depthwise", "softmax", "long softmax"})
+                QTest::addRow("%s, %s", dag, target) << dag << target;
+    }
+    void sketchesComputeWhatTheDagSays()
+    {
+        QFETCH(QString, dag);
+        QFETCH(QString, target);
+        const Target parsed = *Target::parse(target.toStdString());
+        const Hardware hardware = defaultHardware(parsed);
+        const auto sketches = generateReferenceSketches(dagNamed(dag), parsed, hardware);
+        QVERIFY2(bool(sketches), sketches ? "" : sketches.error().message.c_str());
+        schedule::LowerOptions options;
+        options.form = schedule::KernelForm::Launches;
+        int ran = 0, barriers = 0;
+        for (std::size_t s = 0; s < sketches->size(); ++s) {
+            SketchRuleContext context = SketchRuleContext::of(parsed, hardware);
+            context.warpSize = 1; // small shapes have few threads
+            const ReferenceSketch sketch("s", "direct", (*sketches)[s], context);
+            Random random(7 + s);
+            int left = kKernels;
+            for (int draw = 0; draw < 200 * kKernels && left > 0; ++draw) {
+                Genome genome;
+                const auto state = sketch.sample(random, genome); // many have more threads than the limits allow
+                if (!state)
+                    continue;
+                const std::string wrong = schedule::test::checkKernel(*state, 1, options);
+                QVERIFY2(wrong.empty(), wrong.c_str());
+                const auto lowered = schedule::lower(*state, options);
+                barriers += ir::print(lowered->nest).find(" barrier\n") != std::string::npos ? 1 : 0;
+                ++ran;
+                --left;
+            }
+        }
+        QVERIFY(ran >= kKernels);
+        // What the reference caches in shared memory, and sums across threads.
+        QCOMPARE(barriers > 0, target == "cuda" && dag != "max pool");
+    }
+};
+
+LATHE_TEST(TestLaunches)
+
+} // namespace tst_launches
+
+#include "tst_launches.moc"
