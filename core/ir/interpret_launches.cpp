@@ -306,6 +306,7 @@ private:
     {
         fail(fmt::format("launch {} of kernel {}: {}: {}", m_launch.name, m_nest.name, what,
                          firstLine(m_nest, *m_statement)));
+        m_named = true;
     }
 
     /// An index out of bounds was told without.

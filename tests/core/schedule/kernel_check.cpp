@@ -34,7 +34,7 @@ std::vector<std::byte> randomTensor(const ArgSpec& spec, Random& random)
 
 } // namespace
 
-std::string checkKernel(const State& state, std::uint64_t seed, const LowerOptions& options)
+std::string checkKernel(const State& state, std::uint64_t seed, const LowerOptions& options, const RunKernel& run)
 {
     const auto lowered = lower(state, options);
     if (!lowered)
@@ -74,7 +74,10 @@ std::string checkKernel(const State& state, std::uint64_t seed, const LowerOptio
             transformLayout(plain, logical[p].data(), spec.map, physical[p].data(), spec.dtype);
         }
         const std::vector<std::span<std::byte>> arguments(physical.begin(), physical.end());
-        if (const auto ran = isLaunched ? launches->run(arguments) : phases->run(arguments, parts); !ran)
+        if (run) {
+            if (const std::string wrong = run(lowered->nest, arguments); !wrong.empty())
+                return wrong;
+        } else if (const auto ran = isLaunched ? launches->run(arguments) : phases->run(arguments, parts); !ran)
             return fmt::format("{} parts: {}\n{}", parts, ran.error().message, ir::print(lowered->nest));
         for (std::size_t p = logical.size(); p < physical.size(); ++p) {
             const ArgSpec& spec = lowered->parameters[p];

@@ -2,6 +2,9 @@
 
 #include "core/schedule/lower.h"
 
+#include <cstddef>
+#include <functional>
+#include <span>
 #include <string>
 
 namespace lathe::schedule::test {
@@ -9,7 +12,11 @@ namespace lathe::schedule::test {
 /// Lowers the state, runs it with 1, 2 and 3 parts in the nest interpreter (launches: in theirs) on inputs from `seed`,
 /// through the layouts of its parameters, and compares with the DAG interpreter. Empty if all agree, else what is
 /// wrong.
-std::string checkKernel(const State& state, std::uint64_t seed, const LowerOptions& options = {});
+/// Something that runs a kernel on its parameters, as ir::LaunchInterpreter::run does; what is wrong, or nothing.
+using RunKernel = std::function<std::string(const ir::LoopNest&, std::span<const std::span<std::byte>>)>;
+/// With `run` that runs launches in the interpreter's place.
+std::string checkKernel(const State& state, std::uint64_t seed, const LowerOptions& options = {},
+                        const RunKernel& run = {});
 
 /// conv2d NHWC, 3x3 or as given, with bias and ReLU: data, pad, weight, conv, bias, add, relu.
 compute::DagPtr convBiasRelu(std::int64_t height, std::int64_t width, std::int64_t channels, std::int64_t filters,

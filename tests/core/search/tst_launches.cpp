@@ -1,3 +1,4 @@
+#include "core/backend/c_source.h"
 #include "core/compute/definitions/conv2d.h"
 #include "core/compute/definitions/elementwise.h"
 #include "core/compute/definitions/pool.h"
@@ -5,6 +6,7 @@
 #include "core/compute/definitions/winograd.h"
 #include "core/search/reference/annotate.h"
 #include "tests/core/schedule/kernel_check.h"
+#include "tests/support/opencl_run.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -98,6 +100,57 @@ class TestLaunches : public QObject
     Q_OBJECT
 
 private slots:
+    /// The same kernels as OpenCL C, on whatever OpenCL device there is: PoCL on a machine without a GPU.
+    void printedSourceComputesWhatTheDagSays_data()
+    {
+        QTest::addColumn<QString>("dag");
+        QTest::addColumn<QString>("target");
+        // PoCL takes a second for each kernel.
+        for (const char* const dag : {"matmul", "convolution of odd sizes", "winograd", "long softmax"})
+            QTest::addRow("%s, cuda", dag) << dag << "cuda";
+        QTest::newRow("convolution, mali") << "convolution" << "opencl -device=mali";
+    }
+    void printedSourceComputesWhatTheDagSays()
+    {
+        QFETCH(QString, dag);
+        QFETCH(QString, target);
+        test::OpenClRun device;
+        if (!device.isThere())
+            QSKIP("There is no OpenCL device; pocl-opencl-icd has one that runs on the processor.");
+        const Target parsed = *Target::parse(target.toStdString());
+        const Hardware hardware = defaultHardware(parsed);
+        const auto sketches = generateReferenceSketches(dagNamed(dag), parsed, hardware);
+        QVERIFY2(bool(sketches), sketches ? "" : sketches.error().message.c_str());
+        schedule::LowerOptions options;
+        options.form = schedule::KernelForm::Launches;
+        for (std::size_t s = 0; s < sketches->size(); ++s) {
+            SketchRuleContext context = SketchRuleContext::of(parsed, hardware);
+            context.warpSize = 1;
+            const ReferenceSketch sketch("s", "direct", (*sketches)[s], context);
+            Random random(11 + s);
+            for (int draw = 0, left = 1; draw < 1000 && left > 0; ++draw) {
+                Genome genome;
+                const auto state = sketch.sample(random, genome);
+                if (!state)
+                    continue;
+                --left;
+                std::string text;
+                const std::string wrong = schedule::test::checkKernel(
+                    *state, 1, options,
+                    [&](const ir::LoopNest& nest, std::span<const std::span<std::byte>> parameters) {
+                        const auto source = backend::printOpenCl(nest, "kernel");
+                        if (!source)
+                            return source.error().message;
+                        text = source->text;
+                        if (qEnvironmentVariableIsSet("LATHE_SHOW"))
+                            qInfo("%s", text.c_str());
+                        return device.run(*source, nest, parameters);
+                    });
+                QVERIFY2(wrong.empty(), (wrong + "\n" + text).c_str());
+            }
+        }
+    }
+
     void sketchesComputeWhatTheDagSays_data()
     {
         QTest::addColumn<QString>("dag");

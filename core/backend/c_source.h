@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/ir/loop_nest.h"
+#include "core/support/result.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lathe::backend {
+
+/// One kernel function of a source text, and how it is started.
+struct SourceLaunch
+{
+    std::string symbol;
+    /// What its parameters point to, in order: positions in LoopNest::buffers, of parameters and of Team scratch alone.
+    std::vector<std::int32_t> buffers;
+    std::array<std::int64_t, 3> grid = {1, 1, 1}; ///< blocks (work-groups) along x, y, z
+    std::array<std::int64_t, 3> block = {1, 1, 1}; ///< threads (work-items) of a block
+    std::int64_t sharedBytes = 0; ///< of a block, declared in the text
+};
+
+struct KernelSource
+{
+    std::string text;
+    std::vector<SourceLaunch> launches; ///< in the order in which they run
+};
+
+/// A nest of launches as OpenCL C 1.2 for people and compilers: the names of the schedule, a loop a line, unrolled
+/// loops written out where a register tile needs that. What is computed is what the interpreters compute, but for the
+/// device's own functions (exp, tanh, ...) and for products that it joins with what is added to them. `prefix` begins
+/// the functions' names. Errors: Unsupported, by name: types and intrinsics that OpenCL C has no form for, a buffer of
+/// 2^31 elements.
+Result<KernelSource> printOpenCl(const ir::LoopNest& nest, const std::string& prefix);
+
+} // namespace lathe::backend
