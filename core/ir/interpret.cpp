@@ -3,6 +3,7 @@
 #include "core/ir/nest_program.h"
 #include "core/ir/scalar.h"
 #include "core/ir/scratch.h"
+#include "core/support/check.h"
 
 #include <fmt/format.h>
 
@@ -120,9 +121,8 @@ Result<NestInterpreter> NestInterpreter::compile(const LoopNest& nest)
 Result<> NestInterpreter::run(std::span<const std::span<std::byte>> parameters, std::uint32_t parts) const
 {
     const LoopNest& nest = m_impl->nest;
-    if (parameters.size() != nest.parameters.size() || parts == 0)
-        return makeError(Errc::InvalidArgument, fmt::format("kernel {} has {} parameters, not {}", nest.name,
-                                                            nest.parameters.size(), parameters.size()));
+    LATHE_TRY(checkParameters(nest, parameters));
+    LATHE_CHECK(parts > 0) << "a kernel runs in one part at least";
     Memory memory;
     memory.buffers.resize(nest.buffers.size());
     memory.owned.resize(nest.buffers.size());
@@ -133,14 +133,8 @@ Result<> NestInterpreter::run(std::span<const std::span<std::byte>> parameters, 
                                std::byte{0xff});
         memory.buffers[b] = memory.owned[b];
     }
-    for (std::size_t p = 0; p < parameters.size(); ++p) {
-        const Buffer& buffer = nest.buffers[nest.parameters[p]];
-        const auto needed = static_cast<std::size_t>(elementCount(buffer) * sizeOf(buffer.dtype));
-        if (parameters[p].size() < needed)
-            return makeError(Errc::InvalidArgument, fmt::format("parameter {} of kernel {} has {} bytes of {}",
-                                                                buffer.name, nest.name, parameters[p].size(), needed));
+    for (std::size_t p = 0; p < parameters.size(); ++p)
         memory.buffers[nest.parameters[p]] = parameters[p];
-    }
     for (const Instruction& phase : m_impl->phases) {
         for (std::uint32_t part = 0; part < parts; ++part) {
             for (std::size_t b = 0; b < nest.buffers.size(); ++b)

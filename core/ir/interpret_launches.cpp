@@ -358,9 +358,7 @@ Result<LaunchInterpreter> LaunchInterpreter::compile(const LoopNest& nest)
 Result<> LaunchInterpreter::run(std::span<const std::span<std::byte>> parameters) const
 {
     const LoopNest& nest = m_impl->nest;
-    if (parameters.size() != nest.parameters.size())
-        return makeError(Errc::InvalidArgument, fmt::format("kernel {} has {} parameters, not {}", nest.name,
-                                                            nest.parameters.size(), parameters.size()));
+    LATHE_TRY(checkParameters(nest, parameters));
     std::vector<WatchedMemory> memory(nest.buffers.size());
     for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
         memory[b].elements = elementCount(nest.buffers[b]);
@@ -374,14 +372,8 @@ Result<> LaunchInterpreter::run(std::span<const std::span<std::byte>> parameters
             memory[b].bytes = memory[b].owned;
         }
     }
-    for (std::size_t p = 0; p < parameters.size(); ++p) {
-        const Buffer& buffer = nest.buffers[nest.parameters[p]];
-        const auto needed = static_cast<std::size_t>(elementCount(buffer) * sizeOf(buffer.dtype));
-        if (parameters[p].size() < needed)
-            return makeError(Errc::InvalidArgument, fmt::format("parameter {} of kernel {} has {} bytes of {}",
-                                                                buffer.name, nest.name, parameters[p].size(), needed));
+    for (std::size_t p = 0; p < parameters.size(); ++p)
         memory[nest.parameters[p]].bytes = parameters[p];
-    }
     for (std::size_t launch = 0; launch < m_impl->launches.size(); ++launch) {
         LaunchMachine machine(*m_impl, launch, memory);
         machine.run();

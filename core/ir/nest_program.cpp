@@ -2,6 +2,7 @@
 
 #include "core/ir/bounds.h"
 #include "core/ir/print.h"
+#include "core/ir/scratch.h"
 
 #include <fmt/format.h>
 
@@ -101,6 +102,21 @@ Result<Code> NestCompiler::expression(const Expr& e)
     if (!e->operands.empty())
         out.operandType = e->operands[0]->dtype;
     return out;
+}
+
+Result<> checkParameters(const LoopNest& nest, std::span<const std::span<std::byte>> parameters)
+{
+    if (parameters.size() != nest.parameters.size())
+        return makeError(Errc::InvalidArgument, fmt::format("kernel {} has {} parameters, not {}", nest.name,
+                                                            nest.parameters.size(), parameters.size()));
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+        const Buffer& buffer = nest.buffers[nest.parameters[p]];
+        const auto needed = static_cast<std::size_t>(elementCount(buffer) * sizeOf(buffer.dtype));
+        if (parameters[p].size() < needed)
+            return makeError(Errc::InvalidArgument, fmt::format("parameter {} of kernel {} has {} bytes of {}",
+                                                                buffer.name, nest.name, parameters[p].size(), needed));
+    }
+    return {};
 }
 
 Scalar NestEvaluator::evaluate(const Code& e)

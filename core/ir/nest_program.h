@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -55,6 +56,9 @@ private:
 
     std::unordered_map<const Node*, std::int32_t> m_slots;
 };
+
+/// Whether there is a large enough buffer for each parameter of the nest. Errors: InvalidArgument.
+Result<> checkParameters(const LoopNest& nest, std::span<const std::span<std::byte>> parameters);
 
 /// Computes expressions over one frame. What fails is noted once; after that results mean nothing.
 class NestEvaluator

@@ -23,7 +23,7 @@ class TestCliDeploy : public QObject
     static const QJsonObject object(const QByteArray& json) { return QJsonDocument::fromJson(json).object(); }
     void tune(const QString& project, const QString& seed, const QString& target = QStringLiteral("sim")) const
     {
-        const Output run = cli({"tune", "zoo:mlp", "--target", target, "--project", project, "--trials", "9",
+        const Output run = cli({"tune", "zoo:mlp", "--target", target, "--project", project, "--trials", "12",
                                 "--trials-per-round", "3", "--policy", "random", "--seed", seed});
         QVERIFY2(run.code == 0, run.err);
     }
