@@ -221,8 +221,14 @@ private slots:
             QVERIFY(*rounds.rounds()[i].reason != "first");
             QVERIFY(rounds.rounds()[i].atSeconds >= rounds.rounds()[i - 1].atSeconds);
         }
-        find<QAction>(m_window.get(), "actionStartOver")->trigger();
-        QTRY_VERIFY_WITH_TIMEOUT(ended() && workspace().figures().trials == 64, 60000);
+        auto* const over = find<QAction>(m_window.get(), "actionStartOver");
+        QTRY_VERIFY(over->isEnabled());
+        over->trigger();
+        QTRY_VERIFY2_WITH_TIMEOUT(ended() && workspace().figures().trials == 64,
+                                  qPrintable(QStringLiteral("state %1, %2 trials")
+                                                 .arg(static_cast<int>(workspace().session()->state()))
+                                                 .arg(workspace().figures().trials)),
+                                  60000);
         QCOMPARE(*rounds.rounds().front().reason, std::string("first"));
         QCOMPARE(rounds.trials(), qint64{16});
     }
