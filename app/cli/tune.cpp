@@ -53,7 +53,7 @@ Result<> tune(TuneArguments& arguments)
     if (tune.seconds == 0 && tune.trials == 0 && tune.minGainPercent == 0 && !tune.resume)
         return makeError(Errc::InvalidArgument,
                          "say how long to tune: --time 20m, --trials 1000, or --budget \"until 18:00\"");
-    LATHE_TRY_ASSIGN(session::OpenOptions open, arguments.model.openOptions());
+    LATHE_TRY_ASSIGN(const session::OpenOptions open, arguments.model.openOptions());
     // Refused here, before there is a project that would be begun for nothing.
     LATHE_TRY(session::check(tune));
     const bool begins = !std::filesystem::exists(open.project);

@@ -250,7 +250,7 @@ private:
 
     void line(int depth, const std::string& text)
     {
-        m_text.append(static_cast<std::size_t>(4 * depth), ' ');
+        m_text.append(4 * static_cast<std::size_t>(depth), ' ');
         m_text += text;
         m_text += '\n';
     }
