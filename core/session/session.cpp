@@ -10,6 +10,7 @@
 #include "core/session/options/options_json.h"
 #include "core/session/options/tune_options.h"
 #include "core/session/project/log_importer.h"
+#include "core/session/project/known_model.h"
 #include "core/session/project/measure_again.h"
 #include "core/session/project/project_follower.h"
 #include "core/session/project/project_history.h"
@@ -64,7 +65,6 @@ public:
     }
 
     Result<> registerModel();
-    Result<> followMovedFile(const std::string& source);
     Result<> restoreBudgets();
     Result<> restoreHardware() { return m_limits.restore(); }
     void lookForRuns(); ///< that can be resumed
@@ -207,51 +207,12 @@ std::map<std::string, std::int32_t> Session::taskIndices() const
     return indices;
 }
 
-/// The project knows its model by its contents: where the file is elsewhere than last time, that is noted.
-Result<> Session::followMovedFile(const std::string& source)
-{
-    LATHE_TRY_ASSIGN(const auto models, m_project->models());
-    for (const store::ModelRow& known : models) {
-        json options = json::parse(known.options, nullptr, false);
-        if (known.id != m_modelRow || known.source == source || !options.is_object())
-            continue;
-        options["source"] = source;
-        LATHE_TRY(m_project->moveModel(known.id, source, options.dump(-1, ' ', false, json::error_handler_t::replace)));
-    }
-    return {};
-}
-
 Result<> Session::registerModel()
 {
     if (!m_project)
         return {};
-    ModelSpec spec = m_model->spec;
-    spec.hardware.clear(); // kept apart: the model is the same whatever the limits
-    const store::ModelRow row{0, m_model->hash, spec.source, m_model->graph.name,
-                              toJson(spec).dump(-1, ' ', false, json::error_handler_t::replace)};
-    LATHE_TRY_ASSIGN(m_modelRow, findModel(*m_model, *m_project));
-    if (m_project->readOnly())
-        return {};
-    if (m_modelRow == 0) {
-        LATHE_TRY_ASSIGN(m_modelRow, m_project->addModel(row));
-    }
-    LATHE_TRY(followMovedFile(row.source));
-    LATHE_TRY(m_project->useModel(m_modelRow, m_model->target.text()));
-    std::vector<store::TaskRow> tasks;
-    for (const graph::Task& task : m_model->partition.tasks) {
-        json keys = json::object();
-        if (task.flat)
-            keys["flat"] = task.flat->key;
-        if (task.nested)
-            keys["nested"] = task.nested->key;
-        if (task.hash)
-            keys["hash"] = task.hash->key;
-        for (const graph::Alternative& alternative : task.alternatives)
-            if (alternative.isReference)
-                keys["reference"] = alternative.name;
-        tasks.push_back({task.key, task.name, task.weight, task.flop, keys.dump()});
-    }
-    return m_project->addTasks(m_modelRow, tasks);
+    LATHE_TRY_ASSIGN(m_modelRow, enterModel(*m_model, *m_project));
+    return {};
 }
 
 std::vector<TaskView> Session::tasks() const
@@ -546,24 +507,6 @@ Result<CompileReport> Session::compile(const CompileOptions& options, const Prog
     }
     LATHE_TRY_ASSIGN(const ModelVariants variants, loadVariants(m_limits.model(), m_options.variants));
     return exportLibrary(variants, project ? &*project : nullptr, options, progress, stop);
-}
-
-} // namespace
-
-namespace {
-
-/// What a project was last used for; empty for none.
-Result<std::string> latestTarget(const std::filesystem::path& file)
-{
-    std::error_code ignored;
-    if (file.empty() || !std::filesystem::exists(file, ignored))
-        return std::string();
-    LATHE_TRY_ASSIGN(const store::Project project, store::Project::open(file, store::Project::Access::Read));
-    LATHE_TRY_ASSIGN(const auto models, project.models());
-    if (!models.empty() && !models.back().target.empty())
-        return models.back().target;
-    LATHE_TRY_ASSIGN(const auto sessions, project.sessions());
-    return sessions.empty() ? std::string() : sessions.back().target;
 }
 
 } // namespace
