@@ -7,6 +7,8 @@
 #include "ui/models/round_model.h"
 #include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/curves_page.h"
+#include "ui/views/latency_chart.h"
 
 #include <QAction>
 #include <QComboBox>
@@ -169,6 +171,19 @@ private slots:
         QCOMPARE(workspace().figures().trials, qint64{64});
         QTRY_COMPARE(ui::RoundModel::of(workspace()).rowCount(), rounds);
         QVERIFY(std::abs(workspace().estimatedMs() - estimate) < 1e-9);
+
+        // The estimate is of the network, what was measured beside its tasks included; the curve ends there too, though
+        // its last round knew nothing of that.
+        session::EstimateEvent beside;
+        beside.tasksMs = workspace().tasks().estimatedMs();
+        beside.ms = beside.tasksMs + 0.375;
+        emit workspace().bridge().eventsArrived({{1000, beside}});
+        QVERIFY(std::abs(workspace().estimatedMs() - estimate - 0.375) < 1e-9);
+        ui::CurvesPage page(workspace(), nullptr);
+        page.show();
+        const QString status = find<QLabel>(m_window.get(), "statusLatency")->text().section(QStringLiteral("   "), 0, 0);
+        const QString summary = page.findChild<ui::LatencyChart*>()->summary();
+        QVERIFY2(summary.startsWith(status), qPrintable(status + '/' + summary));
     }
 
     /// Budget and head start belong to the project; the next one starts from the settings' defaults.

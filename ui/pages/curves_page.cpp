@@ -220,6 +220,9 @@ void CurvesPage::addNetwork(LatencyChart::Curves& curves) const
                                                 [](double at, const QPointF& point) { return at < point.x(); });
             curves.estimate.insert(later, QPointF(finals.atSeconds, finals.ms));
         }
+    // What the network took changes the estimate after them: the line ends at what stands elsewhere, too.
+    if (const double now = m_workspace.estimatedMs(); !curves.estimate.isEmpty() && std::isfinite(now))
+        curves.estimate << QPointF(std::max(curves.seconds, curves.estimate.last().x()), now);
 }
 
 std::vector<bool> CurvesPage::shownTasks() const

@@ -181,19 +181,24 @@ void LatencyChart::paintValues(QPainter& painter, const std::vector<Value>& valu
         latencies = std::max(latencies, boldMetrics.horizontalAdvance(values[i].latency));
         trials = std::max(trials, boldMetrics.horizontalAdvance(values[i].trials));
     }
-    // As wide as there is room on the wider side of the pointer: what it points at stays in sight.
+    // What is pointed at stays in sight: on the wider side of it, above or below it where names would be cut there.
     const double besideNames = mark + gap + latencies + (trials > 0 ? gap + trials : 0) + 12;
     const double side = std::max(m_pointer->x(), width() - m_pointer->x()) - 20;
-    names = std::min(names, std::max(kLeastName, side - besideNames));
+    const double high = line * static_cast<double>(1 + count + (count < values.size() ? 1 : 0)) + 8;
+    const double above = m_pointer->y() - m_area.top() - 16, below = m_area.bottom() - m_pointer->y() - 16;
+    const bool isBeside = names <= side - besideNames || high > std::max(above, below);
+    if (isBeside)
+        names = std::min(names, std::max(kLeastName, side - besideNames));
     const QString heading = timeText(secondsAt(m_pointer->x()));
     const double wide = std::max(metrics.horizontalAdvance(heading),
                                  mark + names + gap + latencies + (trials > 0 ? gap + trials : 0))
                         + 12;
-    const double high = line * static_cast<double>(1 + count + (count < values.size() ? 1 : 0)) + 8;
     QRectF box(m_pointer->x() + 14, m_pointer->y() - high / 2, wide, high);
     if (box.right() > width() - 4)
         box.moveRight(m_pointer->x() - 14);
     box.moveLeft(std::max(2.0, box.left()));
+    if (!isBeside)
+        box.moveTop(below >= high ? m_pointer->y() + 14 : m_pointer->y() - 14 - high);
     box.moveTop(std::clamp(box.top(), m_area.top() + 2, std::max(m_area.top() + 2, m_area.bottom() - high - 2)));
     QColor ground = palette().color(QPalette::Window);
     ground.setAlphaF(0.95F);
