@@ -138,6 +138,8 @@ enum class RunState : std::uint8_t
     Failed
 };
 std::string_view toString(RunState state);
+/// Whether a run goes on: neither none, nor one that has ended, in whatever way.
+bool isActive(RunState state);
 
 struct StateEvent
 {

@@ -271,8 +271,7 @@ void Session::followWriter()
 
 bool Session::isActive() const
 {
-    const RunState now = m_control.state();
-    return now != RunState::Idle && now != RunState::Stopped && now != RunState::Finished && now != RunState::Failed;
+    return session::isActive(m_control.state());
 }
 
 Result<> Session::restoreBudgets()

@@ -155,6 +155,12 @@ std::vector<UntunedView> viewUntuned(const LoadedModel& model)
     return views;
 }
 
+bool isActive(RunState state)
+{
+    return state != RunState::Idle && state != RunState::Stopped && state != RunState::Finished
+           && state != RunState::Failed;
+}
+
 std::string_view toString(RunState state)
 {
     static constexpr std::string_view kNames[] = {"idle",     "starting", "running",  "pausing", "paused",

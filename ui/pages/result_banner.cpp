@@ -56,13 +56,6 @@ QString figuresText(const session::Gain& gain)
     return coreText(session::sayGain(gain));
 }
 
-bool isActive(session::RunState state)
-{
-    using session::RunState;
-    return state != RunState::Idle && state != RunState::Stopped && state != RunState::Finished
-           && state != RunState::Failed;
-}
-
 } // namespace
 
 ResultBanner::ResultBanner(Workspace& workspace, QWidget* parent)
@@ -144,7 +137,7 @@ void ResultBanner::takeVerdict()
 void ResultBanner::updateVisible()
 {
     const session::TuningSession* session = m_workspace.session();
-    setVisible(!m_closed && m_workspace.verdict() && session != nullptr && !isActive(session->state()));
+    setVisible(!m_closed && m_workspace.verdict() && session != nullptr && !session::isActive(session->state()));
 }
 
 /// As high as its lines: a label that wraps asks for the height of a narrow one.

@@ -381,9 +381,7 @@ void RunBar::offerBudgets()
 
 bool RunBar::isActive() const
 {
-    using session::RunState;
-    return m_state == RunState::Starting || m_state == RunState::Running || m_state == RunState::Pausing
-           || m_state == RunState::Paused || m_state == RunState::Stopping;
+    return session::isActive(m_state);
 }
 
 void RunBar::enableActions()

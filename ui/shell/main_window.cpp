@@ -302,11 +302,8 @@ void MainWindow::explainReadOnly()
 
 bool MainWindow::hasActiveRun() const
 {
-    using session::RunState;
     const session::TuningSession* const session = m_workspace->session();
-    const RunState state = session == nullptr ? RunState::Idle : session->state();
-    return state != RunState::Idle && state != RunState::Stopped && state != RunState::Finished
-           && state != RunState::Failed;
+    return session != nullptr && session::isActive(session->state());
 }
 
 /// What the figures of the status bar consist of, and why those of one network differ.

@@ -29,12 +29,6 @@ RunState stateIn(const std::string& text)
     return RunState::Idle;
 }
 
-bool goesOn(RunState state)
-{
-    return state != RunState::Idle && state != RunState::Stopped && state != RunState::Finished
-           && state != RunState::Failed;
-}
-
 } // namespace
 
 Message sayWriter(const ProjectWriter& writer)
@@ -245,13 +239,13 @@ Result<> ProjectFollower::readRounds(std::vector<Event>& events)
 /// Its process holds the project, and has stored something since it does.
 bool ProjectFollower::isLive(const store::SessionRow& run) const
 {
-    return goesOn(stateIn(run.state)) && m_writesSinceMs > 0 && std::max(run.startedMs, m_latestMs) >= m_writesSinceMs;
+    return isActive(stateIn(run.state)) && m_writesSinceMs > 0 && std::max(run.startedMs, m_latestMs) >= m_writesSinceMs;
 }
 
 void ProjectFollower::tellState(const store::SessionRow& run, std::vector<Event>& events)
 {
     StateEvent told{stateIn(run.state), {}, {}};
-    if (goesOn(told.state) && !isLive(run)) {
+    if (isActive(told.state) && !isLive(run)) {
         told.state = RunState::Stopped;
         told.about = about(say(Msg::WriterCutOff));
         told.text = textOf(*told.about);
