@@ -42,8 +42,8 @@ Result<> save(session::Weights& weights, const std::vector<session::TensorView>&
             found = &constant;
     if (found == nullptr)
         return makeError(Errc::InvalidArgument,
-                         fmt::format("--save wants NAME=FILE.npy with the name of a weight, which '{}' has not: the "
-                                     "table without --save lists them",
+                         fmt::format("'{}' does not begin with the name of a weight: write --save NAME=FILE.npy with a "
+                                     "name from the table that the command prints without --save",
                                      word));
     return weights.save(found->constant, word.substr(found->name.size() + 1));
 }

@@ -4,6 +4,7 @@
 #include "core/ir/scratch.h"
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -120,7 +121,7 @@ public:
 private:
     Error unsupported(const std::string& what) const
     {
-        return makeError(Errc::Unsupported, fmt::format("kernel {}: OpenCL C has no form for {}", m_nest.name, what));
+        return makeError(Errc::Unsupported, say(Msg::SourceHasNoForm, m_nest.name, "OpenCL C", what));
     }
     void problem(const std::string& what)
     {

@@ -1,5 +1,7 @@
 #include "core/backend/listing.h"
 
+#include "core/support/message.h"
+
 #include <nlohmann/json.hpp>
 
 namespace lathe::backend {
@@ -45,7 +47,7 @@ Result<Listing> decodeListing(std::string_view text)
         for (const json& mark : in.at("marks")) {
             const int kind = mark.at(0).get<int>();
             if (kind < 0 || kind > static_cast<int>(LineMark::Reload))
-                return makeError(Errc::BadFile, "the listing marks its lines as what is not known");
+                return makeError(Errc::BadFile, say(Msg::ListingOfOtherForm));
             listing.marks.push_back({static_cast<LineMark>(kind), lineOf(mark.at(1)), lineOf(mark.at(2))});
         }
         listing.vectorRegisters = lineOf(in.at("vector_registers").at(0));
@@ -53,7 +55,7 @@ Result<Listing> decodeListing(std::string_view text)
         listing.generalRegisters = lineOf(in.at("general_registers").at(0));
         listing.generalRegistersOf = lineOf(in.at("general_registers").at(1));
     } catch (const json::exception&) {
-        return makeError(Errc::BadFile, "the listing is of another form");
+        return makeError(Errc::BadFile, say(Msg::ListingOfOtherForm));
     }
     return listing;
 }

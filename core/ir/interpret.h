@@ -17,7 +17,8 @@ namespace lathe::ir {
 class NestInterpreter
 {
 public:
-    /// Errors: Unsupported, naming what only other devices have (threads, tensor intrinsics).
+    /// Precondition: the nest has no launches (interpret_launches.h). Errors: Unsupported, naming what only other devices
+    /// have (tensor intrinsics).
     static Result<NestInterpreter> compile(const LoopNest& nest);
 
     /// @param parameters one buffer per nest.parameters, of at least elementCount() elements each.

@@ -2,6 +2,7 @@
 
 #include "core/ir/nest_program.h"
 #include "core/ir/scratch.h"
+#include "core/support/check.h"
 
 #include <fmt/format.h>
 
@@ -335,8 +336,7 @@ private:
 
 Result<LaunchInterpreter> LaunchInterpreter::compile(const LoopNest& nest)
 {
-    if (!nest.phases.empty())
-        return makeError(Errc::Unsupported, "this interpreter runs launches, no phases");
+    LATHE_CHECK(nest.phases.empty()) << "phases have an interpreter of their own";
     auto impl = std::make_shared<Impl>();
     impl->nest = nest;
     NestCompiler compiler;

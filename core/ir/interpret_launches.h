@@ -22,8 +22,8 @@ namespace lathe::ir {
 class LaunchInterpreter
 {
 public:
-    /// Errors: Unsupported (a nest of phases, tensor intrinsics, an intrinsic that is not known), Internal (a loop that
-    /// a launch should have as an axis).
+    /// Precondition: the nest has no phases. Errors: Unsupported (tensor intrinsics, an intrinsic that is not known),
+    /// Internal (a loop that a launch should have as an axis).
     static Result<LaunchInterpreter> compile(const LoopNest& nest);
 
     /// @param parameters one buffer per nest.parameters, of at least elementCount() elements each.

@@ -1,7 +1,6 @@
 #include "core/ir/substitute.h"
 #include "core/schedule/launches.h"
-
-#include <fmt/format.h>
+#include "core/support/message.h"
 
 #include <algorithm>
 #include <map>
@@ -210,8 +209,7 @@ Result<> placeBarriers(const ir::LoopNest& nest, ir::Launch& launch)
     Accesses pending;
     Stmt body = placer.place(launch.body, pending);
     if (!placer.problem().empty())
-        return makeError(Errc::IllegalSchedule, fmt::format("'{}' needs a barrier where not all threads come: {}",
-                                                            launch.name, placer.problem()));
+        return makeError(Errc::IllegalSchedule, say(Msg::NeedsBarrierElsewhere, launch.name, placer.problem()));
     launch.body = std::move(body);
     return {};
 }

@@ -169,9 +169,6 @@ private:
 
 Result<> assignThreadScopes(Lowering& lowering)
 {
-    const auto refuse = [&](std::int32_t id, const char* why, Errc code = Errc::IllegalSchedule) {
-        return makeError(code, fmt::format("'{}' {}", lowering.op(id).name, why));
-    };
     for (std::size_t i = 0; i < lowering.program.stages.size(); ++i) {
         const auto id = static_cast<std::int32_t>(i);
         const Stage& stage = lowering.stage(id);
@@ -180,13 +177,13 @@ Result<> assignThreadScopes(Lowering& lowering)
         const auto extent = [&](const Iterator& iterator) { return lowering.program.stages[i].extents[iterator.id]; };
         for (const Iterator& iterator : stage.iters) {
             if (iterator.annotation == Annotation::Parallel)
-                return refuse(id, "has a loop for the cores of a processor");
+                return refuseStage(lowering, id, "has a loop for the cores of a processor");
             if (iterator.kind != IterKind::Reduction || extent(iterator) == 1)
                 continue;
             if (bindsBlocks(iterator) || iterator.annotation == Annotation::VThread)
-                return refuse(id, "reduces across blocks or virtual threads");
+                return refuseStage(lowering, id, "reduces across blocks or virtual threads");
             if (bindsThreads(iterator) && isInsideThreads(lowering, id))
-                return refuse(id, "reduces across threads inside of one");
+                return refuseStage(lowering, id, "reduces across threads inside of one");
         }
         if (stage.location == Location::Root)
             continue;
@@ -195,9 +192,9 @@ Result<> assignThreadScopes(Lowering& lowering)
             if (shared && lowering.nest.buffers[buffer].scope == Scope::Part)
                 lowering.nest.buffers[buffer].scope = Scope::Shared;
         if (!shared && std::ranges::any_of(stage.iters, &bindsThreads))
-            return refuse(id, "belongs to one thread, but divides its work among threads");
+            return refuseStage(lowering, id, "belongs to one thread, but divides its work among threads");
         if (std::ranges::any_of(stage.iters, &bindsBlocks))
-            return refuse(id, "is computed inside of another stage, but binds blocks");
+            return refuseStage(lowering, id, "is computed inside of another stage, but binds blocks");
     }
     return {};
 }

@@ -33,6 +33,9 @@ Result<std::vector<ArgSpec>> makeBuffers(Lowering& lowering, const LowerOptions&
 std::vector<ir::Expr> physicalIndices(const Lowering& lowering, std::int32_t stage,
                                       const std::vector<ir::Expr>& logical);
 
+/// "'NAME' why": what makes a stage impossible to lower.
+Error refuseStage(const Lowering& lowering, std::int32_t stage, const char* why, Errc code = Errc::IllegalSchedule);
+
 /// Replaces loads of stages by loads of buffers.
 ir::Expr resolveLoads(const Lowering& lowering, const ir::Expr& e);
 

@@ -94,7 +94,7 @@ public:
 private:
     Error refuse(const char* why, Errc code = Errc::IllegalSchedule) const
     {
-        return makeError(code, fmt::format("'{}' {}", m_op.name, why));
+        return refuseStage(m_lowering, m_id, why, code);
     }
 
     std::size_t loops() const { return m_stage.iters.size(); }
@@ -555,6 +555,11 @@ private:
 };
 
 } // namespace
+
+Error refuseStage(const Lowering& lowering, std::int32_t stage, const char* why, Errc code)
+{
+    return makeError(code, fmt::format("'{}' {}", lowering.op(stage).name, why));
+}
 
 Result<Stmt> emitStage(Lowering& lowering, std::int32_t stage)
 {

@@ -165,7 +165,7 @@ Result<std::shared_ptr<const Weights::Opened>> Weights::open(std::int32_t consta
     const auto& values = m_model->graph.values;
     if (constant < 0 || static_cast<std::size_t>(constant) >= values.size()
         || values[static_cast<std::size_t>(constant)].constant == nullptr)
-        return makeError(Errc::InvalidArgument, fmt::format("the network has no constant {}", constant));
+        return makeError(Errc::InvalidArgument, say(Msg::NoSuchConstant, constant));
     m_opened = nullptr; // of two large ones that are made, one is held
     auto opened = std::make_shared<Opened>();
     opened->constant = constant;
@@ -181,8 +181,8 @@ Result<std::vector<std::string>> Weights::texts(std::int32_t constant, std::int6
 {
     LATHE_TRY_ASSIGN(const std::shared_ptr<const Opened> opened, open(constant));
     if (first < 0 || count < 0 || first > opened->count - count)
-        return makeError(Errc::InvalidArgument, fmt::format("the constant '{}' has no values {} to {}",
-                                                            opened->value->name, first, first + count));
+        return makeError(Errc::InvalidArgument,
+                         say(Msg::ConstantWithoutValues, opened->value->name, first, first + count));
     std::vector<std::string> texts;
     texts.reserve(static_cast<std::size_t>(count));
     const std::byte* value = opened->contents.bytes.data() + first * sizeOf(opened->dtype);

@@ -1611,6 +1611,26 @@
             <translation>开始新的运行，因为最近一次运行无法在此继续：{reason}</translation>
         </message>
         <message>
+            <source>kernel {kernel}: {language} has no form for {what}</source>
+            <translation>内核 {kernel}：{language} 无法表示 {what}</translation>
+        </message>
+        <message>
+            <source>the listing is of another form</source>
+            <translation>该代码清单的格式不同</translation>
+        </message>
+        <message>
+            <source>&apos;{stage}&apos; needs a barrier where not all threads of a block come: {statement}</source>
+            <translation>“{stage}”需要一个屏障，但线程块中并非所有线程都会到达该处：{statement}</translation>
+        </message>
+        <message>
+            <source>the network has no constant {number}</source>
+            <translation>网络中没有编号为 {number} 的常量</translation>
+        </message>
+        <message>
+            <source>the constant &apos;{name}&apos; has no values {first} to {last}</source>
+            <translation>常量“{name}”没有第 {first} 至 {last} 个值</translation>
+        </message>
+        <message>
             <source>it starts from {trials} trials of earlier runs</source>
             <translation>它从先前各次运行的 {trials} 次试验开始</translation>
         </message>
@@ -4543,7 +4563,7 @@
             <translation>正在计算更好的布局…</translation>
         </message>
         <message>
-            <source>Choose another node, and press W there: the way between the two is shown.</source>
+            <source>Select another node and press W to show the path between the two.</source>
             <translation>选择另一个节点并按 W：将显示两者之间的路径。</translation>
         </message>
         <message>
@@ -4559,11 +4579,11 @@
             <translation>复制名称(&amp;C)</translation>
         </message>
         <message>
-            <source>Show the way from the &amp;selected node</source>
+            <source>Show the path from the &amp;selected node</source>
             <translation>显示从所选节点到此处的路径(&amp;S)</translation>
         </message>
         <message>
-            <source>&amp;Hide the way</source>
+            <source>&amp;Hide the path</source>
             <translation>隐藏路径(&amp;H)</translation>
         </message>
         <message>
@@ -5258,11 +5278,11 @@
             <translation>显示模型中的节点名称，而不是算子</translation>
         </message>
         <message>
-            <source>Hide the way (Esc)</source>
+            <source>Hide the path (Esc)</source>
             <translation>隐藏路径 (Esc)</translation>
         </message>
         <message>
-            <source>Hide the way</source>
+            <source>Hide the path</source>
             <translation>隐藏路径</translation>
         </message>
         <message>
@@ -6742,7 +6762,7 @@
             <translation>显示全图</translation>
         </message>
         <message>
-            <source>Ends the zoom; draw a rectangle or turn the wheel to zoom</source>
+            <source>Show all points; draw a rectangle or turn the wheel to zoom in</source>
             <translation>取消缩放；拖出矩形或转动滚轮可缩放</translation>
         </message>
         <message>
@@ -7848,7 +7868,7 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>办法</translation>
         </message>
         <message>
-            <source>Nothing was found that speaks against the figures.</source>
+            <source>No reason was found to doubt the figures.</source>
             <translation>未发现任何可疑之处，这些数字可信。</translation>
         </message>
         <message>

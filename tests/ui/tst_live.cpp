@@ -190,7 +190,7 @@ private slots:
         QTRY_VERIFY(list->topLevelItemCount() > 2);
         auto* found = test::find<QTreeWidget>(checks, "checksFindings");
         QCOMPARE(found->topLevelItemCount(), 1); // that there is nothing is said
-        QVERIFY(found->topLevelItem(0)->text(0).startsWith(QStringLiteral("Nothing was found")));
+        QVERIFY(found->topLevelItem(0)->text(0).startsWith(QStringLiteral("No reason was found")));
         delete checks;
         workspace().clearRun();
         QVERIFY(!banner->isVisible());

@@ -101,7 +101,7 @@ void ChecksDialog::fill()
     if (m_findings->topLevelItemCount() > 0)
         return;
     auto* none = new QTreeWidgetItem(m_findings,
-                                     {m_workspace.verdict() ? tr("Nothing was found that speaks against the figures.")
+                                     {m_workspace.verdict() ? tr("No reason was found to doubt the figures.")
                                                             : tr("No run of this project has been judged yet.")});
     none->setData(0, Qt::UserRole, -1);
     none->setFlags(Qt::NoItemFlags);

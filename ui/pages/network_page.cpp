@@ -161,8 +161,8 @@ void NetworkPage::makeWayBar()
     layout->addWidget(hide);
     m_wayBar->hide();
     retranslated(hide, [hide] {
-        hide->setToolTip(tr("Hide the way (Esc)"));
-        hide->setAccessibleName(tr("Hide the way"));
+        hide->setToolTip(tr("Hide the path (Esc)"));
+        hide->setAccessibleName(tr("Hide the path"));
     });
 }
 

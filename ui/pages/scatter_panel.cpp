@@ -122,7 +122,7 @@ void ScatterPanel::retranslate()
     m_logX->setAccessibleName(tr("Logarithmic axis across"));
     m_logY->setAccessibleName(tr("Logarithmic axis upwards"));
     m_all->setText(tr("Whole chart"));
-    m_all->setToolTip(tr("Ends the zoom; draw a rectangle or turn the wheel to zoom"));
+    m_all->setToolTip(tr("Show all points; draw a rectangle or turn the wheel to zoom in"));
     m_view->setAccessibleName(tr("Trials as points"));
     setAxes();
 }

@@ -217,7 +217,7 @@ void GraphView::wayTo(int place)
     const int node = nodeAt(place);
     if (m_wayFrom < 0 || m_wayFrom == node) {
         m_wayFrom = node;
-        emit notice(tr("Choose another node, and press W there: the way between the two is shown."));
+        emit notice(tr("Select another node and press W to show the path between the two."));
         return;
     }
     showWay(std::exchange(m_wayFrom, -1), node);
@@ -266,14 +266,14 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event)
                 QApplication::clipboard()->setText(name);
             });
         }
-        QAction* const way = menu.addAction(tr("Show the way from the &selected node"), this, [this, place, before] {
+        QAction* const way = menu.addAction(tr("Show the path from the &selected node"), this, [this, place, before] {
             m_wayFrom = nodeAt(before);
             wayTo(place);
         });
         way->setEnabled(before >= 0 && before != place);
     }
     if (!m_marks.way.empty())
-        menu.addAction(tr("&Hide the way"), this, [this] { showWay(-1, -1); });
+        menu.addAction(tr("&Hide the path"), this, [this] { showWay(-1, -1); });
     menu.addSeparator();
     menu.addAction(tr("&Fold all"), this, &GraphView::foldAll);
     menu.addAction(tr("Unfold &all"), this, &GraphView::unfoldAll);

@@ -6,6 +6,7 @@
 #include "core/compute/definitions/winograd.h"
 #include "core/search/reference/annotate.h"
 #include "tests/core/schedule/kernel_check.h"
+#include "tests/support/must.h"
 #include "tests/support/opencl_run.h"
 #include "tests/support/test_program.h"
 
@@ -92,6 +93,37 @@ compute::DagPtr dagNamed(const QString& name)
     return maxPool();
 }
 
+schedule::LowerOptions launches()
+{
+    schedule::LowerOptions options;
+    options.form = schedule::KernelForm::Launches;
+    return options;
+}
+
+/// Up to `count` schedules of each of the reference's sketches.
+std::vector<schedule::State> drawn(const QString& dag, const QString& target, int count)
+{
+    const Target parsed = *Target::parse(target.toStdString());
+    const Hardware hardware = defaultHardware(parsed);
+    SketchRuleContext context = SketchRuleContext::of(parsed, hardware);
+    context.warpSize = 1; // small shapes have few threads
+    const auto sketches = test::must(generateReferenceSketches(dagNamed(dag), parsed, hardware));
+    std::vector<schedule::State> states;
+    for (std::size_t s = 0; s < sketches.size(); ++s) {
+        const ReferenceSketch sketch("s", "direct", sketches[s], context);
+        Random random(7 + s);
+        int left = count;
+        for (int draw = 0; draw < 1000 + 200 * count && left > 0; ++draw) {
+            Genome genome;
+            if (auto state = sketch.sample(random, genome)) { // many have more threads than the limits allow
+                states.push_back(*std::move(state));
+                --left;
+            }
+        }
+    }
+    return states;
+}
+
 } // namespace
 
 /// The reference's schedules for GPUs as launches, in the interpreter of blocks and threads, beside the DAG.
@@ -108,7 +140,8 @@ private slots:
         // PoCL takes a second for each kernel.
         for (const char* const dag : {"matmul", "convolution of odd sizes", "winograd", "long softmax"})
             QTest::addRow("%s, cuda", dag) << dag << "cuda";
-        QTest::newRow("convolution, mali") << "convolution" << "opencl -device=mali";
+        QTest::newRow("convolution, mali") << "convolution"
+                                           << "opencl -device=mali";
     }
     void printedSourceComputesWhatTheDagSays()
     {
@@ -117,37 +150,19 @@ private slots:
         test::OpenClRun device;
         if (!device.isThere())
             QSKIP("There is no OpenCL device; pocl-opencl-icd has one that runs on the processor.");
-        const Target parsed = *Target::parse(target.toStdString());
-        const Hardware hardware = defaultHardware(parsed);
-        const auto sketches = generateReferenceSketches(dagNamed(dag), parsed, hardware);
-        QVERIFY2(bool(sketches), sketches ? "" : sketches.error().message.c_str());
-        schedule::LowerOptions options;
-        options.form = schedule::KernelForm::Launches;
-        for (std::size_t s = 0; s < sketches->size(); ++s) {
-            SketchRuleContext context = SketchRuleContext::of(parsed, hardware);
-            context.warpSize = 1;
-            const ReferenceSketch sketch("s", "direct", (*sketches)[s], context);
-            Random random(11 + s);
-            for (int draw = 0, left = 1; draw < 1000 && left > 0; ++draw) {
-                Genome genome;
-                const auto state = sketch.sample(random, genome);
-                if (!state)
-                    continue;
-                --left;
-                std::string text;
-                const std::string wrong = schedule::test::checkKernel(
-                    *state, 1, options,
-                    [&](const ir::LoopNest& nest, std::span<const std::span<std::byte>> parameters) {
-                        const auto source = backend::printOpenCl(nest, "kernel");
-                        if (!source)
-                            return source.error().message;
-                        text = source->text;
-                        if (qEnvironmentVariableIsSet("LATHE_SHOW"))
-                            qInfo("%s", text.c_str());
-                        return device.run(*source, nest, parameters);
-                    });
-                QVERIFY2(wrong.empty(), (wrong + "\n" + text).c_str());
-            }
+        const std::vector<schedule::State> states = drawn(dag, target, 1);
+        QVERIFY(!states.empty());
+        for (const schedule::State& state : states) {
+            std::string text;
+            const std::string wrong = schedule::test::checkKernel(
+                state, 1, launches(), [&](const ir::LoopNest& nest, std::span<const std::span<std::byte>> parameters) {
+                    const auto source = backend::printOpenCl(nest, "kernel");
+                    if (!source)
+                        return source.error().message;
+                    text = source->text;
+                    return device.run(*source, nest, parameters);
+                });
+            QVERIFY2(wrong.empty(), (wrong + "\n" + text).c_str());
         }
     }
 
@@ -165,33 +180,15 @@ private slots:
     {
         QFETCH(QString, dag);
         QFETCH(QString, target);
-        const Target parsed = *Target::parse(target.toStdString());
-        const Hardware hardware = defaultHardware(parsed);
-        const auto sketches = generateReferenceSketches(dagNamed(dag), parsed, hardware);
-        QVERIFY2(bool(sketches), sketches ? "" : sketches.error().message.c_str());
-        schedule::LowerOptions options;
-        options.form = schedule::KernelForm::Launches;
-        int ran = 0, barriers = 0;
-        for (std::size_t s = 0; s < sketches->size(); ++s) {
-            SketchRuleContext context = SketchRuleContext::of(parsed, hardware);
-            context.warpSize = 1; // small shapes have few threads
-            const ReferenceSketch sketch("s", "direct", (*sketches)[s], context);
-            Random random(7 + s);
-            int left = kKernels;
-            for (int draw = 0; draw < 200 * kKernels && left > 0; ++draw) {
-                Genome genome;
-                const auto state = sketch.sample(random, genome); // many have more threads than the limits allow
-                if (!state)
-                    continue;
-                const std::string wrong = schedule::test::checkKernel(*state, 1, options);
-                QVERIFY2(wrong.empty(), wrong.c_str());
-                const auto lowered = schedule::lower(*state, options);
-                barriers += ir::print(lowered->nest).find(" barrier\n") != std::string::npos ? 1 : 0;
-                ++ran;
-                --left;
-            }
+        const std::vector<schedule::State> states = drawn(dag, target, kKernels);
+        QVERIFY(states.size() >= std::size_t{kKernels});
+        int barriers = 0;
+        for (const schedule::State& state : states) {
+            const std::string wrong = schedule::test::checkKernel(state, 1, launches());
+            QVERIFY2(wrong.empty(), wrong.c_str());
+            const std::string text = ir::print(test::must(schedule::lower(state, launches())).nest);
+            barriers += text.find(" barrier\n") != std::string::npos ? 1 : 0;
         }
-        QVERIFY(ran >= kKernels);
         // What the reference caches in shared memory, and sums across threads.
         QCOMPARE(barriers > 0, target == "cuda" && dag != "max pool");
     }
