@@ -5,6 +5,7 @@
 #include "core/deploy/test_inputs.h"
 #include "core/runtime/clock.h"
 #include "core/support/json_fields.h"
+#include "core/support/message.h"
 #include "core/target/target.h"
 
 #include <fmt/format.h>
@@ -75,12 +76,13 @@ Result<> bench(const BenchArguments& a)
     print("{:<64} {:<10} {:>10} {:>7}\n", "function", "kind", "ms", "share");
     for (const wire::FunctionTime& row : times.functions)
         print("{:<64} {:<10} {:>10.4f} {:>5.1f} %\n", row.name.substr(0, 64), row.kind, row.ms, 100 * row.ms / sum);
-    print("functions, each timed behind the one before it, and one call ({:.4f} ms): {:.3f} ms\n", times.callMs, sum);
+    print("sum of the functions, each timed after the one before it, and of one call ({:.4g} ms): {:.4g} ms\n",
+          times.callMs, sum);
     if (const double tasks = numberIn(estimated, "tasks"); std::isfinite(tasks))
-        print("when it was exported: estimated {}\n", toText(deploy::estimatePartsIn(estimated)));
+        print("at export: estimated {}\n", toText(deploy::estimatePartsIn(estimated)));
     printVariant(*library);
-    print("measured: median {:.3f} ms, mean {:.3f} ± {:.3f}, min {:.3f}, p95 {:.3f} ({} threads, {} runs)\n", f.median,
-          f.mean, f.std, f.min, f.p95, times.threads, times.runsNs.size());
+    print("measured: median {:.4g} ms, mean {:.4g} ± {:.2g}, min {:.4g}, p95 {:.4g} ({}, {})\n", f.median, f.mean,
+          f.std, f.min, f.p95, counted(times.threads, "thread|threads"), counted(times.runsNs.size(), "run|runs"));
     return {};
 }
 
@@ -91,7 +93,7 @@ void addBench(CLI::App& app, Action& run)
     auto a = std::make_shared<BenchArguments>();
     CLI::App* command = app.add_subcommand("bench", "Time a library or a model");
     a->model.addTo(*command, true);
-    command->add_option("--number", a->plan.number, "Runs per repeat")
+    command->add_option("--number", a->plan.number, "Number of runs per repeat")
         ->check(CLI::Range(1U, 1000000U))
         ->capture_default_str();
     command
@@ -109,7 +111,7 @@ void addBench(CLI::App& app, Action& run)
                      "Minimum duration of one repeat in ms; runs are added to reach it")
         ->check(CLI::Range(0.0, 600000.0))
         ->capture_default_str();
-    addInputOption(*command, a->inputs, "other inputs get made-up values");
+    addInputOption(*command, a->inputs, "other inputs get generated values");
     command->add_option("--threads", a->threads, "Number of threads; 0: all processors")->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return bench(*a); }; });

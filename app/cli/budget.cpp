@@ -103,12 +103,12 @@ void addBudget(CLI::App& app, Action& run)
     CLI::App* command = app.add_subcommand("budget", "List the budgets of all tasks, or change the budget of one task");
     command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
     command->add_option("TASK", arguments->task, "Number, name or key of a task");
-    command->add_option("--pin", arguments->pin, "Whether the task's trials come first")
+    command->add_option("--pin", arguments->pin, "Whether the task gets its trials first")
         ->check(CLI::IsMember({"on", "off"}));
     command->add_option("--mute", arguments->mute, "Whether the task gets no trials")
         ->check(CLI::IsMember({"on", "off"}));
-    command->add_option("--boost", arguments->boost, "Factor on the gain that the task promises; 1 changes nothing");
-    command->add_option("--cap", arguments->cap, "Maximum number of trials in a run; 0: no limit");
+    command->add_option("--boost", arguments->boost, "Factor for the task's expected gain; 1 changes nothing");
+    command->add_option("--cap", arguments->cap, "Maximum number of trials per run; 0: no limit");
     command->add_flag("--json", arguments->json, "Print one JSON array");
     command->callback([arguments, &run] { run = [arguments] { return budget(*arguments); }; });
 }

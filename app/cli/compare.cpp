@@ -29,8 +29,10 @@ std::string ms(double value)
 std::string change(double ratio)
 {
     const session::Grade grade = session::gradeOf(ratio);
-    return grade == session::Grade::Unknown ? std::string("-")
-                                            : fmt::format("{:+.1f}% {}", 100 * (ratio - 1), toString(grade));
+    if (grade == session::Grade::Unknown)
+        return "-";
+    return fmt::format("{:.1f} % {}{}", std::abs(100 * (ratio - 1)), ratio > 1 ? "slower" : "faster",
+                       grade == session::Grade::Same ? " (noise)" : "");
 }
 
 nlohmann::json number(double value)
@@ -148,14 +150,14 @@ void printTables(const std::vector<Standing>& standings)
     const auto line = [&](const std::string& name, const std::string& weight, const std::vector<double>& values) {
         std::string text = fmt::format("{:<44} {:>6} {:>11}", name.substr(0, 44), weight, ms(values[0]));
         for (std::size_t i = 1; i < values.size(); ++i)
-            text += fmt::format(" {:>11} {:<20}", ms(values[i]), change(values[i] / values[0]));
+            text += fmt::format(" {:>11} {:<22}", ms(values[i]), change(values[i] / values[0]));
         while (text.ends_with(' '))
             text.pop_back();
         print("{}\n", text);
     };
     std::string head = fmt::format("{:<44} {:>6} {:>11}", "task", "weight", "A ms");
     for (std::size_t i = 1; i < standings.size(); ++i)
-        head += fmt::format(" {:>8} ms {:<20}", static_cast<char>('A' + i % 26), "change from A");
+        head += fmt::format(" {:>8} ms {:<22}", static_cast<char>('A' + i % 26), "change from A");
     print("\n{}\n", head);
     if (standings.size() == 2) { // by harm
         for (const session::TaskChange& task : session::compare(standings[0], standings[1]).tasks)
@@ -178,7 +180,7 @@ void printTables(const std::vector<Standing>& standings)
         if (!row.differs)
             continue;
         if (!said)
-            print("\nconditions that differ (! latencies may not compare)\n");
+            print("\nconditions that differ (! latencies may not be comparable)\n");
         said = true;
         print("{} {:<30}", row.serious ? '!' : ' ', row.name);
         for (std::size_t i = 0; i < row.values.size(); ++i)

@@ -1,4 +1,5 @@
 #include "app/cli/command.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,7 +21,7 @@ struct CompileArguments
 
 std::string msWithUnit(double value)
 {
-    return std::isfinite(value) ? fmt::format("{:.3f} ms", value) : std::string("-");
+    return std::isfinite(value) ? latency(value) + " ms" : std::string("-");
 }
 
 std::string percent(double share)
@@ -45,7 +46,7 @@ void printReport(const session::TuningSession& session, const session::CompileRe
     for (const auto& subgraph : report.subgraphs)
         records += subgraph.record.empty() ? 0 : 1;
     printFunctions(report.subgraphs);
-    print("{} functions, {} with a record\n", report.subgraphs.size(), records);
+    print("{}, {} with a record\n", counted(report.subgraphs.size(), "function|functions"), records);
     printInputSizes(session);
     print("library      {}\nheader       {}\ndescription  {}\n", report.library.string(), report.header.string(),
           report.description.string());
@@ -62,10 +63,10 @@ void printReport(const session::TuningSession& session, const session::CompileRe
     if (!report.conditions.empty())
         print("             {}\n", report.conditions);
     if (std::isfinite(report.latencyMs.median))
-        print("estimated {}; measured {} (median, {} threads)\n", toText(report.estimated),
-              msWithUnit(report.latencyMs.median), report.threads);
+        print("estimated {}; measured {} (median, {})\n", toText(report.estimated), msWithUnit(report.latencyMs.median),
+              counted(report.threads, "thread|threads"));
     else if (!report.notTimed.empty())
-        print("not timed: {}\n", report.notTimed);
+        print("not measured: {}\n", report.notTimed);
 }
 
 void putNumber(nlohmann::json& out, const char* key, double value)
@@ -115,8 +116,8 @@ Result<nlohmann::json> dryRun(const session::TuningSession& session, const Compi
             print("{}\n", session.options().target);
         printInputSizes(session);
         printFunctions(coverage.subgraphs);
-        print("{} tasks: {} with a record, {} with a near match, {} on default schedules; sum of tasks {}\n",
-              coverage.tasks, coverage.records, coverage.near, coverage.defaults,
+        print("{}: {} with a record, {} with a near match, {} on default schedules; sum of tasks {}\n",
+              counted(coverage.tasks, "task|tasks"), coverage.records, coverage.near, coverage.defaults,
               msWithUnit(coverage.estimatedTasksMs));
     }
     return out;
@@ -192,10 +193,10 @@ void printJson(const session::TuningSession& session, const session::CompileRepo
 void addCompile(CLI::App& app, Action& run)
 {
     auto a = std::make_shared<CompileArguments>();
-    CLI::App* command = app.add_subcommand("compile", "Write a deploy library with the best records");
+    CLI::App* command = app.add_subcommand("compile", "Export a deploy library with the best records");
     a->model.addTo(*command, false);
     a->options.addTo(*command);
-    command->add_flag("--dry-run", a->dryRun, "Print what each function would run, and write nothing");
+    command->add_flag("--dry-run", a->dryRun, "Print what each function would run; write nothing");
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] {
         run = [a]() -> Result<> {

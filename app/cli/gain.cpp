@@ -36,10 +36,10 @@ void addGain(CLI::App& app, Action& run)
 {
     auto arguments = std::make_shared<GainArguments>();
     CLI::App* command = app.add_subcommand(
-        "gain", "Time a tuned network and the same one with default schedules in turns: how much faster it is, and "
-                "whether that can be believed");
+        "gain", "Time a tuned network and the same one with default schedules in turn: how much faster it is, and "
+                "whether that is reliable");
     command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
-    command->add_option("--target", arguments->target, "Target; default: what the project was tuned for last");
+    command->add_option("--target", arguments->target, "Target (default: what the project was last tuned for)");
     command->add_flag("--json", arguments->json, "Print one JSON object");
     command->callback([arguments, &run] { run = [arguments] { return showGain(*arguments); }; });
 }

@@ -24,8 +24,7 @@ struct GateArguments
 /// "3%", "0.5 %", or the fraction 0.03, in percent.
 Result<double> parsePercent(const std::string& text)
 {
-    const Error bad = makeError(Errc::InvalidArgument,
-                                fmt::format("'{}' is no allowed slowdown: write 3% or 0.03", text));
+    const Error bad = makeError(Errc::InvalidArgument, fmt::format("'{}' is not a slowdown: write 3% or 0.03", text));
     std::string number = text;
     const bool percent = number.ends_with('%');
     if (percent)
@@ -61,7 +60,7 @@ Verdict judge(const GateArguments& a, double limit, const Comparison& c)
                                             a.against, a.project)};
     // A figure from elsewhere would pass or fail for no reason of this build's.
     if (!c.unlike.empty())
-        return {"incomparable", fmt::format("the projects do not compare: {}", fmt::join(c.unlike, "; "))};
+        return {"incomparable", fmt::format("the projects cannot be compared: {}", fmt::join(c.unlike, "; "))};
     if (!c.lost.empty())
         return {"lost",
                 fmt::format(
@@ -88,7 +87,7 @@ void printTable(const Standing& before, const Standing& after, const Comparison&
     };
     for (const auto& task : c.tasks)
         line(task.name, std::to_string(task.weight), task.beforeMs, task.afterMs);
-    line("tasks that both have, weighted", "", c.beforeMs, c.afterMs);
+    line("weighted sum of common tasks", "", c.beforeMs, c.afterMs);
     if (std::isfinite(before.measuredMs) && std::isfinite(after.measuredMs))
         line("whole network, measured", "", before.measuredMs, after.measuredMs);
     for (const session::ConditionRow& row : session::conditionTable(std::vector<Standing>{before, after}))
@@ -121,7 +120,8 @@ Result<> gate(const GateArguments& a)
     if (!verdict.sentence.empty())
         return makeError(Errc::Incompatible, verdict.sentence);
     if (!a.json)
-        cli::print("passed: {} of the sum, {:g} % are allowed\n", gateChange(c.afterMs / c.beforeMs), limit);
+        cli::print("passed: the sum changed by {}; {:g} % more is allowed\n", gateChange(c.afterMs / c.beforeMs),
+                   limit);
     return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/cli/command.h"
 #include "core/search/head_start_file.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,12 +23,12 @@ Result<> make(const HeadStartArguments& a)
     LATHE_TRY_ASSIGN(
         const auto report,
         session::makeHeadStart(a.make, a.output, [](std::string_view step) { fmt::print(stderr, "{}\n", step); }, {}));
-    print("{}: {} tasks, {} candidates, {} trials as training data, {} bytes\n", a.output, report.tasks,
-          report.candidates, report.rows, report.bytes);
+    print("{}: {}, {}, {} trials as training data, {} bytes\n", a.output, counted(report.tasks, "task|tasks"),
+          counted(report.candidates, "candidate|candidates"), report.rows, report.bytes);
     for (const std::string& task : report.leftOut)
         print("left out: {}\n", task);
     for (const auto& [reason, count] : report.skipped)
-        print("{} trials skipped: {}\n", count, reason);
+        print("{} skipped: {}\n", counted(count, "trial|trials"), reason);
     return {};
 }
 
@@ -63,14 +64,15 @@ Result<> show(const HeadStartArguments& a)
         print("{}\n", object.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
         return {};
     }
-    print("{}: {} tasks, {} candidates, {} trials as training data, {} bytes, {}\n", a.file, headStart.tasks.size(),
-          headStart.seeds(), headStart.rows(), read.bytes.size(), read.hash);
+    print("{}: {}, {}, {} trials as training data, {} bytes, {}\n", a.file,
+          counted(headStart.tasks.size(), "task|tasks"), counted(headStart.seeds(), "candidate|candidates"),
+          headStart.rows(), read.bytes.size(), read.hash);
     for (const auto& task : headStart.tasks)
         print("{:<24} {:<44} {:>10} {:>4} candidates {:>4} trials  {}, {}\n", task.network, task.name,
               task.seeds.empty() ? "" : fmt::format("{:.4f} ms", task.seeds.front().ns * 1e-6), task.seeds.size(),
               task.costs.size(), task.target, task.device);
     for (const std::string& network : headStart.without)
-        print("holds no task of {}\n", network);
+        print("contains no task of {}\n", network);
     if (!usable)
         print("{}\n", usable.error().message);
     return {};
@@ -82,16 +84,16 @@ void addHeadStart(CLI::App& app, Action& run)
 {
     auto arguments = std::make_shared<HeadStartArguments>();
     CLI::App* headStart = app.add_subcommand("head-start",
-                                             "Make or show head starts, with which the tuning of new networks begins");
+                                             "Make or show head starts, from which the tuning of new networks starts");
     headStart->require_subcommand(1);
     CLI::App* making = headStart->add_subcommand("make", "Make a head start from the records of projects");
     making->add_option("PROJECT", arguments->make.projects, "Project file, P.lathe")->required();
     making->add_option("-o,--output", arguments->output, "Head start to write, FILE.headstart")->required();
     making->add_option("--without", arguments->make.without,
-                       "Leave out all tasks of these models (zoo:NAME, FILE.onnx) or projects");
+                       "Exclude all tasks of these models (zoo:NAME, FILE.onnx) or projects");
     making
         ->add_option("--candidates", arguments->make.candidates,
-                     "Maximum number of candidates per task, beside the best of each further algorithm")
+                     "Maximum number of candidates per task, besides the best of each further algorithm")
         ->check(CLI::Range(1, 16))
         ->capture_default_str();
     making
@@ -99,7 +101,7 @@ void addHeadStart(CLI::App& app, Action& run)
         ->check(CLI::Range(0, 4096))
         ->capture_default_str();
     making->callback([arguments, &run] { run = [arguments] { return make(*arguments); }; });
-    CLI::App* showing = headStart->add_subcommand("show", "Show what is in a head start");
+    CLI::App* showing = headStart->add_subcommand("show", "Show the contents of a head start");
     showing->add_option("FILE", arguments->file, "Head start, FILE.headstart")->required();
     showing->add_flag("--json", arguments->json, "Print one JSON object");
     showing->callback([arguments, &run] { run = [arguments] { return show(*arguments); }; });

@@ -44,7 +44,7 @@ std::vector<graph::InputRange> inputRangesIn(const nlohmann::json& description,
 
 void addInputOption(CLI::App& command, std::vector<std::string>& inputs, const std::string& rest)
 {
-    command.add_option("--input", inputs, "NAME=FILE.npy: read an input from a file (of NumPy); " + rest)
+    command.add_option("--input", inputs, "NAME=FILE.npy: read an input from a NumPy file; " + rest)
         ->allow_extra_args(false);
 }
 

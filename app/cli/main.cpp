@@ -4,6 +4,8 @@
 
 #include <csignal>
 #include <cstdio>
+#include <string_view>
+#include <vector>
 
 namespace {
 
@@ -29,7 +31,13 @@ int main(int argc, char** argv)
     CLI::App app("Lathe tunes neural networks for the device they will run on.", "lathe-cli");
     cli::Action run;
     cli::addCommands(app, run);
-    CLI11_PARSE(app, argc, argv);
+    // "lathe-cli help tune" is "lathe-cli tune --help".
+    std::vector<const char*> words(argv, argv + argc);
+    if (argc > 1 && std::string_view(words[1]) == "help") {
+        words.erase(words.begin() + 1);
+        words.push_back("--help");
+    }
+    CLI11_PARSE(app, static_cast<int>(words.size()), words.data());
 
     auto result = run();
     if (!result && wantsJson(app) && !cli::outputUsed())

@@ -161,7 +161,7 @@ Result<double> parseDuration(std::string_view text)
     const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
     const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
     if (error != std::errc() || scale == 0 || !(value > 0) || value * scale > 1e9)
-        return makeError(Errc::InvalidArgument, fmt::format("'{}' is no duration: write 90s, 20m or 1.5h", text));
+        return makeError(Errc::InvalidArgument, fmt::format("'{}' is not a duration: write 90s, 20m or 1.5h", text));
     return value * scale;
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -36,6 +37,11 @@ void put(std::string_view text)
     state().used = true;
     if (!outputClosed() && std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
         noteFailure();
+}
+
+std::string latency(double ms)
+{
+    return !std::isfinite(ms) ? std::string("-") : ms < 0.1 ? fmt::format("{:.3g}", ms) : fmt::format("{:.3f}", ms);
 }
 
 Result<> flushOutput()

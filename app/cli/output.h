@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <string>
 #include <string_view>
 
 namespace lathe::cli {
@@ -19,6 +20,9 @@ void print(fmt::format_string<T...> format, T&&... arguments)
 {
     put(fmt::format(format, std::forward<T>(arguments)...));
 }
+
+/// A latency in ms: three decimals, below 0.1 ms three digits ("12.345", "0.00234"); "-" if it is not known.
+std::string latency(double ms);
 
 /// Hands on what was put so far. Errors: StoreFailed (a full disk); a reader that went away is none.
 Result<> flushOutput();

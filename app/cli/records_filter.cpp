@@ -33,13 +33,14 @@ void TrialFilterArguments::addTo(CLI::App& command)
         ->check([](const std::string& word) {
             return word == "failed" || errcFromString(word)
                        ? std::string()
-                       : fmt::format("'{}' is no state: Ok, failed, RunTimeout, WrongAnswer, ...", word);
+                       : fmt::format("'{}' is not a state: use Ok, failed, RunTimeout, WrongAnswer, ...", word);
         });
     command.add_option("--stage", stage, "Only trials that failed at this stage")
         ->check(CLI::IsMember({"lower", "build", "load", "run", "verify", "transport"}));
     command.add_option("--cause", cause, "Only failures of this cause, as the window shows it");
-    command.add_option("--text", text,
-                       "Only trials with this in the algorithm, sketch, note or failure, or at the start of the id");
+    command.add_option(
+        "--text", text,
+        "Only trials with this text in the algorithm, sketch, note or failure, or at the start of the id");
     command.add_option("--min-ms", minMs, "Only trials with at least this latency in ms");
     command.add_option("--max-ms", maxMs, "Only trials with at most this latency in ms");
     command.add_flag("--noted", noted, "Only trials with a note");

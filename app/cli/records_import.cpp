@@ -40,7 +40,7 @@ Result<> import(const RecordsImportArguments& a)
     if (a.json) {
         print("{}\n", toJson(done).dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
     } else {
-        print("{} lines read: {} records taken for {} tasks, {} already there, {} lines skipped\n", done.lines,
+        print("lines: {} read, {} imported as records of {} tasks, {} already present, {} skipped\n", done.lines,
               done.taken, done.tasks, done.known, done.skippedLines());
         for (const session::SkippedLines& lines : done.skipped)
             print("{} skipped: {} (first: {}:{})\n", lines.count, lines.reason, lines.file, lines.line);

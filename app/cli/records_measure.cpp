@@ -163,7 +163,7 @@ Result<> retry(const RecordsMeasureArguments& a)
         LATHE_TRY_ASSIGN(const auto history, session->history());
         LATHE_TRY_ASSIGN(auto rows, history->find(query, {}));
         if (rows.empty())
-            return makeError(Errc::NotFound, "no failed trial is like that");
+            return makeError(Errc::NotFound, "no failed trial matches these options");
         rows.resize(std::min(rows.size(), static_cast<std::size_t>(a.limit)));
         LATHE_TRY_ASSIGN(const auto views, history->rows(rows));
         for (const session::TrialRow& row : views)
@@ -180,29 +180,28 @@ void addRecordMeasurements(CLI::App& records, Action& run)
     const auto sub = [&](const char* name, const char* text, auto body) {
         CLI::App* command = records.add_subcommand(name, text);
         command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
-        command->add_option("TRIAL", arguments->trials, "Trials, given by the first digits of their ids");
+        command->add_option("TRIAL", arguments->trials, "Trials, by the first digits of their ids");
         command->add_option("--target", arguments->target,
-                            "The target whose trials to measure (default: the project's latest)");
+                            "Measure the trials of this target (default: the project's latest)");
         command->add_option("--repeat", arguments->options.repeat, "Minimum number of cost measurements per candidate")
             ->check(CLI::Range(1, 1000))
             ->capture_default_str();
         command
             ->add_option("--timeout", arguments->options.timeoutSeconds,
-                         "The longest time that one candidate may run, in seconds (default: 10)")
+                         "Time limit of one candidate in seconds (default: 10)")
             ->check(CLI::Range(0.001, 86400.0));
         command->add_flag("--json", arguments->json, "Print one JSON array");
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    CLI::App* measuring = sub(
-        "remeasure",
-        "Build and measure the candidates of trials again; each result is a new trial that names the one it repeats",
-        remeasure);
+    CLI::App* measuring = sub("remeasure",
+                              "Build and measure the candidates of trials again; each result is a new trial that "
+                              "refers to the one it repeats",
+                              remeasure);
     measuring->add_flag("--best", arguments->best, "Measure the best valid trial of each task");
     measuring->add_flag("--imported", arguments->imported,
-                        "Measure the best trial of each task that another tuner measured elsewhere (records import)");
-    CLI::App* again = sub("retry", "Try failed trials again: those that are named, or all that the options select",
-                          retry);
+                        "Measure the best imported trial of each task (records import)");
+    CLI::App* again = sub("retry", "Try failed trials again: the named ones, or all that the options select", retry);
     again->add_option("--limit", arguments->limit, "Maximum number of trials")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
         ->capture_default_str();

@@ -2,6 +2,7 @@
 #include "core/session/back_ends.h"
 #include "core/store/log_line.h"
 #include "core/store/transfer.h"
+#include "core/support/message.h"
 #include "core/target/presets.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ struct RecordsTransferArguments
 
 void report(const store::TransferCount& count)
 {
-    print("{} records written\n", count.written);
+    print("{} written\n", counted(count.written, "record|records"));
     for (const auto& [reason, n] : count.skipped)
         print("{} skipped: {}\n", n, reason);
 }
@@ -67,7 +68,7 @@ Result<> exportList(const RecordsTransferArguments& a)
     LATHE_TRY_ASSIGN(const auto rows, history->find(query, {}));
     LATHE_TRY(history->write(rows, a.output,
                              a.format == "csv" ? session::TrialFile::Csv : session::TrialFile::JsonLines, {}));
-    print("{} records written\n", rows.size());
+    print("{} written\n", counted(rows.size(), "record|records"));
     return {};
 }
 
@@ -142,9 +143,8 @@ void addRecordTransfers(CLI::App& records, Action& run)
                      "below select")
         ->check(CLI::IsMember({"reference", "lathe", "csv", "jsonl"}))
         ->capture_default_str();
-    exporting->add_option(
-        "--target", arguments->target,
-        "The target whose records go into the auto-scheduler's log; required if a project has several");
+    exporting->add_option("--target", arguments->target,
+                          "Target whose records go into the auto-scheduler's log; required if a project has several");
     arguments->filter.addTo(*exporting);
 }
 

@@ -40,7 +40,7 @@ void addReplay(CLI::App& app, Action& run)
     command->add_option("--run", arguments->replay.run, "Number of the run; 0: the latest")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
         ->capture_default_str();
-    command->add_option("--speed", arguments->replay.speed, "Seconds of the run that pass per second")
+    command->add_option("--speed", arguments->replay.speed, "Seconds of the run per second")
         ->check(CLI::Range(0.1, 1e6))
         ->capture_default_str();
     command->add_flag("--verbose", arguments->verbose, "Print a line per trial");

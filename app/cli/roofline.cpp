@@ -61,7 +61,7 @@ Result<> showRoofline(const ModelArguments& model, bool asJson)
         printJson(tasks, rows, limits);
         return {};
     }
-    print("this device: {:.0f} GFLOP/s", limits.gflops);
+    print("device: {:.0f} GFLOP/s", limits.gflops);
     for (const auto& level : limits.levels)
         print(", {} {:.0f} GB/s", level.name, level.gbytesPerS);
     print("\n{:>3} {:>9} {:>9} {:>8} {:>8} {:>7} {:>9} {:>8}  {}\n", "x", "ms", "GFLOP/s", "of peak", "GB/s", "from",
@@ -82,8 +82,8 @@ Result<> showRoofline(const ModelArguments& model, bool asJson)
         all += task.bestMs * task.weight;
     }
     if (all > 0)
-        print("tuned tasks together {:.3f} ms, {:.1f} % of the limit ({:.3f} ms); effective figures count the "
-              "operations of the direct algorithm, of which winograd needs fewer\n",
+        print("all tuned tasks: {:.4g} ms, {:.1f} % of the limit ({:.4g} ms); effective figures count the "
+              "operations of the direct algorithm; winograd needs fewer\n",
               all, 100 * least / all, least);
     return {};
 }

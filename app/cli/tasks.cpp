@@ -1,4 +1,5 @@
 #include "app/cli/command.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -35,9 +36,9 @@ void printTable(const session::TuningSession& session, const std::string& dag)
             print("\nWorkload key: {}\n{}\n", workload->second.key,
                   isSimple ? workload->second.hashed : workload->second.dag);
     }
-    print("{} tasks of weight {}, {:.3f} GFLOP", tasks.size(), weight, flop / 1e9);
+    print("{} of weight {}, {:.3f} GFLOP", counted(tasks.size(), "task|tasks"), weight, flop / 1e9);
     if (const auto untuned = session.untuned(); !untuned.empty()) {
-        print("; {} functions are no task:\n", untuned.size());
+        print("; {} not tuned:\n", counted(untuned.size(), "function|functions"));
         for (const auto& function : untuned)
             print("      {}: {}\n", function.name, function.reason);
     } else {

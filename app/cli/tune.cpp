@@ -97,7 +97,7 @@ void addTune(CLI::App& app, Action& run)
 {
     auto arguments = std::make_shared<TuneArguments>();
     CLI::App* command = app.add_subcommand("tune",
-                                           "Search for fast schedules for the network's tasks, and measure them");
+                                           "Search for fast schedules of the network's tasks by measuring candidates");
     arguments->model.addTo(*command, false);
     command
         ->add_option("--budget", arguments->budget,

@@ -3,6 +3,7 @@
 #include "app/cli/event_json.h"
 #include "app/cli/output.h"
 #include "app/cli/verdict_text.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -110,7 +111,7 @@ void TuneOutput::printText(const Event& event)
         if (m_verbose) {
             const TrialView& t = trial->trial;
             print("{} task {} {} {}\n", clock(event.atSeconds), t.task, t.candidate.substr(0, 8),
-                  t.code == "Ok" ? number(t.costMs, 4) + " ms" : t.stage + " " + t.code + ": " + t.text);
+                  t.code == "Ok" ? latency(t.costMs) + " ms" : t.stage + " " + t.code + ": " + t.text);
             m_drawnLines = 0;
         }
     } else if (const auto* round = std::get_if<RoundEvent>(&event.what)) {
@@ -118,26 +119,26 @@ void TuneOutput::printText(const Event& event)
             printTable();
         } else {
             const auto& task = m_tasks[static_cast<std::size_t>(round->task)];
-            print("{}  round {:3}  task {:2} {}  {} trials, best {} ms | estimated {} ms, measured {} ms, {:.1f} "
+            print("{}  round {:3}  task {:2} {}  {}, best {} ms | estimated {} ms, measured {} ms, {:.1f} "
                   "trials/s, {} failed\n",
-                  clock(event.atSeconds), round->index, round->task, task.name, round->trials, number(task.bestMs, 4),
-                  number(estimatedMs(), 3), number(m_measuredMs, 3), trialsPerSecond(), m_errors);
+                  clock(event.atSeconds), round->index, round->task, task.name, counted(round->trials, "trial|trials"),
+                  latency(task.bestMs), latency(estimatedMs()), latency(m_measuredMs), trialsPerSecond(), m_errors);
         }
     } else if (const auto* measured = std::get_if<MeasuredEvent>(&event.what)) {
         print("{}  whole network{}: {} ms; estimated {}\n", clock(event.atSeconds),
-              measured->untuned ? ", untuned" : "", number(measured->ms, 3), toText(measured->estimated));
+              measured->untuned ? ", untuned" : "", latency(measured->ms), toText(measured->estimated));
         m_drawnLines = 0;
     } else if (const auto* finals = std::get_if<FinalsEvent>(&event.what)) {
-        print("{}  finals: {} finalists of {} tasks, {} passes in {:.1f} s; another one is best of {} task{}; estimate "
+        print("{}  finals: {} finalists of {} tasks, {} passes in {:.1f} s; the best changed for {}; estimate "
               "{} -> {} ms\n",
               clock(event.atSeconds), finals->finalists, finals->tasks, finals->passes, finals->seconds,
-              finals->changed, finals->changed == 1 ? "" : "s", number(finals->beforeMs, 3),
-              number(finals->afterMs, 3));
+              counted(finals->changed, "task|tasks"), latency(finals->beforeMs), latency(finals->afterMs));
         m_drawnLines = 0;
     } else if (const auto* state = std::get_if<StateEvent>(&event.what);
                state != nullptr && (state->state == RunState::Starting || state->state == RunState::Finished)
                && !state->text.empty()) {
-        print("{}\n", state->text); // how far reading earlier results has come; why the run ended early
+        print("{}{}\n", state->state == RunState::Finished ? "Finished: " : "",
+              state->text); // how far reading earlier results has come; why the run ended early
         m_drawnLines = 0;
     } else if (const auto* log = std::get_if<LogEvent>(&event.what)) {
         print("{}\n", log->text);
@@ -151,10 +152,15 @@ void TuneOutput::printText(const Event& event)
         std::string errors;
         for (const auto& [code, count] : done->errors)
             errors += fmt::format(", {} {}", count, code);
-        print("{} trials in {:.0f} s ({:.1f}/s){}\n", done->trials, done->seconds, trialsPerSecond(), errors);
+        print("{} in {:.0f} s ({:.1f}/s){}\n", counted(done->trials, "trial|trials"), done->seconds, trialsPerSecond(),
+              errors);
         printTime(done->time);
-        print("estimated {} ms, measured {} ms, untuned {} ms\n", number(estimatedMs(), 3), number(done->measuredMs, 3),
-              number(m_untunedMs, 3));
+        std::string figures;
+        for (const auto& [name, ms] : {std::pair{"estimated", estimatedMs()}, std::pair{"measured", done->measuredMs},
+                                       std::pair{"untuned", m_untunedMs}})
+            if (std::isfinite(ms)) // simulators measure no networks
+                figures += fmt::format("{}{} {} ms", figures.empty() ? "" : ", ", name, latency(ms));
+        print("{}\n", figures);
         if (m_verdict)
             print("{}", verdictText(*m_verdict));
     }
@@ -165,11 +171,11 @@ void TuneOutput::printTime(const TimeSpent& time)
     const auto activities = activityRows(time), workers = workerRows(time);
     if (activities.empty())
         return;
-    print("where the time went\n");
+    print("time by activity\n");
     for (const TimeRow& row : activities)
         print("  {:<14} {:>8.1f} s {:>5.1f} %  {}\n", row.name, row.seconds, 100 * row.share, row.meaning);
     if (!workers.empty())
-        print("what builders and runners did meanwhile, all processes together (share; of a processor)\n");
+        print("builders and runners meanwhile, all processes together (wall time, share, processor time)\n");
     for (const TimeRow& row : workers)
         print("  {:<14} {:>8.1f} s {:>5.1f} % {:>8.1f} s  {}\n", row.name, row.seconds, 100 * row.share, row.processor,
               row.meaning);
@@ -205,17 +211,17 @@ void TuneOutput::printTable()
           "task");
     for (const auto& task : m_tasks)
         print("{}{:>3} {:>3} {:>10} {:>8} {:>4} % {:>7} {:>6}  {}{}\n", task.id == m_next ? ">" : " ", task.id,
-              task.weight, number(task.bestMs, 4), number(task.gflops, 1),
+              task.weight, latency(task.bestMs), number(task.gflops, 1),
               number(100 * task.bestMs * task.weight / total, 1), task.trials, task.errors, task.name,
               task.bestAlternative.empty() || task.bestAlternative == "direct" ? ""
                                                                                : " (" + task.bestAlternative + ")");
     print("{}  estimated {} ms (tasks {})  measured {} ms  untuned {} ms  {} trials, {:.1f}/s, {} failed{}\n",
-          clock(m_atSeconds), number(estimatedMs(), 3), number(tasksMs(), 3), number(m_measuredMs, 3),
-          number(m_untunedMs, 3), m_trials, trialsPerSecond(), m_errors,
+          clock(m_atSeconds), latency(estimatedMs()), latency(tasksMs()), latency(m_measuredMs), latency(m_untunedMs),
+          m_trials, trialsPerSecond(), m_errors,
           std::isfinite(m_estimate.etaSeconds) ? "  " + clock(m_estimate.etaSeconds) + " left" : "");
     if (std::isfinite(m_estimate.forecastMs))
-        print("likely {} ms at the end ({} to {})\n", number(m_estimate.forecastMs, 3),
-              number(m_estimate.forecastLow, 3), number(m_estimate.forecastHigh, 3));
+        print("likely {} ms at the end ({} to {})\n", latency(m_estimate.forecastMs), latency(m_estimate.forecastLow),
+              latency(m_estimate.forecastHigh));
     m_drawnLines = m_terminal ? static_cast<int>(m_tasks.size()) + (std::isfinite(m_estimate.forecastMs) ? 3 : 2) : 0;
 }
 

@@ -19,9 +19,9 @@ std::string verdictText(const VerdictEvent& verdict)
     };
     std::string text = textOf(sayGain(verdict.gain)) + '\n';
     if (const std::string doubts = list(Gravity::Doubt); !doubts.empty())
-        text += "this may not be believed:\n" + doubts;
+        text += "Do not rely on this yet:\n" + doubts;
     if (const std::string hints = list(Gravity::Hint); !hints.empty())
-        text += "what can be done:\n" + hints;
+        text += "What you can do:\n" + hints;
     return text;
 }
 

@@ -94,7 +94,7 @@ void printKinds(const deploy::VerifyReport& report)
         if (!kind.refused.empty())
             print("{:<10} not compared: {}\n", kind.inputs, kind.refused);
         else if (kind.inputs == toString(deploy::InputKind::NotANumber))
-            print("{:<10} NaN {}\n", kind.inputs, kind.passed ? "at the same places" : "at other places");
+            print("{:<10} NaN {}\n", kind.inputs, kind.passed ? "in the same places" : "in other places");
         else
             print("{:<10} largest relative error {:.2g}{}\n", kind.inputs, kind.maxRelError,
                   kind.passed ? "" : ", too large");
@@ -112,7 +112,7 @@ Result<> verify(VerifyArguments& a)
         if (a.network.empty())
             return makeError(
                 Errc::InvalidArgument,
-                fmt::format("no description beside {} names its network: say --model MODEL", source.file.string()));
+                fmt::format("no description next to {} names its network: use --model MODEL", source.file.string()));
         a.model.setSource(a.network);
         LATHE_TRY_ASSIGN(open, a.model.openOptions());
     } else {
@@ -162,19 +162,19 @@ void addVerify(CLI::App& app, Action& run)
     CLI::App* command = app.add_subcommand("verify", "Compare every output with the reference executor");
     a->model.addTo(*command, true);
     command->add_option("--model", a->network,
-                        "The network that a library was made from, if its description does not name it");
-    command->add_option("--reference", a->reference, "Folder with INPUT.npy and OUTPUT.npy to compare with instead");
+                        "The network that a library was exported from, if its description does not name it");
+    command->add_option("--reference", a->reference, "Compare with INPUT.npy and OUTPUT.npy of this folder instead");
     std::vector<std::string> words = {"all"};
     for (const deploy::InputKind kind : deploy::kInputKinds)
         words.emplace_back(deploy::toString(kind));
     command
         ->add_option("--inputs", a->kinds,
-                     "Made-up inputs to compare on, one run each: normal, large, zeros, integers (over their whole "
+                     "Generated inputs to compare on, one run each: normal, large, zeros, integers (over their whole "
                      "range), nan, or all that suit the network's types; may be given several times (default: all that "
-                     "suit but nan)")
+                     "suit except nan)")
         ->delimiter(',')
         ->check(CLI::IsMember(words));
-    addInputOption(*command, a->inputs, "other inputs get made-up values");
+    addInputOption(*command, a->inputs, "other inputs get generated values");
     command->add_option("--tolerance", a->tolerance,
                         "Largest relative error of floats that passes (default: 1e-4, for float16 2e-3, for bfloat16 "
                         "1.6e-2)");

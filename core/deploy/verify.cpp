@@ -339,11 +339,12 @@ std::string joined(const std::vector<KindReport>& kinds)
 std::string passedText(const VerifyReport& report)
 {
     std::string text = report.kinds.size() == 1
-                           ? fmt::format("{} outputs agree with the reference, largest relative error {:.2g}",
-                                         report.outputs.size(), report.maxRelError)
-                           : fmt::format("{} outputs agree with the reference, by kind of inputs with the largest "
-                                         "relative error: {}",
-                                         report.outputs.size(), joined(report.kinds));
+                           ? fmt::format("{} with the reference, largest relative error {:.2g}",
+                                         counted(report.outputs.size(), "output agrees|outputs agree"),
+                                         report.maxRelError)
+                           : fmt::format("{} with the reference; largest relative error by kind of inputs: {}",
+                                         counted(report.outputs.size(), "output agrees|outputs agree"),
+                                         joined(report.kinds));
     if (!report.kinds.empty() && !report.kinds.front().sizes.empty()) // nothing found is nothing compared
         text += fmt::format("; {}", fmt::join(report.kinds.front().sizes, ", "));
     if (!report.notCompared.empty())

@@ -295,7 +295,7 @@ Result<Partition> partition(const Graph& graph, const Target& target, std::strin
 Result<Partition> partition(const Graph& graph, const Target& target, std::string_view kind, PassRunner& passes)
 {
     if (kind != "reference" && kind != "lathe")
-        return makeError(Errc::InvalidArgument, fmt::format("'{}' is no partition; reference and lathe are", kind));
+        return makeError(Errc::InvalidArgument, fmt::format("unknown partition '{}': use reference or lathe", kind));
     LATHE_TRY(verify(graph));
     LATHE_TRY(checkOperators(graph));
     return Partitioner(graph, target, kind, passes).run();

@@ -29,7 +29,7 @@ constexpr int kLevel = 19;
 
 Error bad(std::string_view what)
 {
-    return makeError(Errc::BadFile, fmt::format("this is no head start: {}", what));
+    return makeError(Errc::BadFile, fmt::format("not a head start: {}", what));
 }
 
 Error damaged(std::string_view what)
@@ -41,7 +41,7 @@ Result<std::string> text(const json& object, const char* key, std::size_t most =
 {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_string() || found->get_ref<const std::string&>().size() > most)
-        return damaged(fmt::format("\"{}\" is no text", key));
+        return damaged(fmt::format("\"{}\" is not a text", key));
     return found->get<std::string>();
 }
 
@@ -49,7 +49,7 @@ Result<std::vector<std::int64_t>> numbers(const json& object, const char* key, s
 {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_array() || found->size() > kMaxNumbers)
-        return damaged(fmt::format("\"{}\" is no list of numbers", key));
+        return damaged(fmt::format("\"{}\" is not a list of numbers", key));
     std::vector<std::int64_t> values;
     for (const json& value : *found) {
         constexpr std::int64_t kMost = std::int64_t{1} << 48;
@@ -92,7 +92,7 @@ Result<> readRow(const json& row, std::int32_t columns, HeadStart::Task& task)
     for (std::size_t i = 1; i < row.size(); ++i) {
         const double value = row[i].is_number() ? row[i].get<double>() : std::numeric_limits<double>::quiet_NaN();
         if (!(std::abs(value) < 1e30))
-            return damaged("a row of training data holds what is no number");
+            return damaged("a row of training data holds something that is not a number");
         task.features.push_back(static_cast<float>(value));
     }
     return {};

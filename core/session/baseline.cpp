@@ -62,10 +62,10 @@ Result<Baseline> parseBaseline(std::string_view text)
         const std::string_view value = word.substr(equals + 1);
         const auto number = key == "until" ? localTime(std::string(value)) : positive(value);
         if (!number)
-            return makeError(
-                Errc::InvalidArgument,
-                key == "until" ? fmt::format("'{}' is no date: write until=2026-01-31 or until=2026-01-31T18:00", value)
-                               : fmt::format("'{}' is no number of a {}", value, key));
+            return makeError(Errc::InvalidArgument,
+                             key == "until" ? fmt::format(
+                                 "'{}' is not a date: write until=2026-01-31 or until=2026-01-31T18:00", value)
+                                            : fmt::format("'{}' is not the number of a {}", value, key));
         (key == "run" ? baseline.run : key == "until" ? baseline.untilMs : baseline.model) = *number;
         rest = rest.substr(0, comma);
     }

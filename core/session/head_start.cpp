@@ -237,7 +237,7 @@ Result<Trials> Maker::trialsOf(const store::Project& project, const std::string&
                 || record.result.code == Errc::Cancelled))
             return;
         if (!analysisOf(sketchOf(sketches, record.candidate), record.candidate)) {
-            ++report.skipped["not a candidate of policy sketch as this build makes them"];
+            ++report.skipped["not a candidate that policy sketch of this build makes"];
             return;
         }
         // What failed before it got to a device failed for whichever there was.
@@ -258,11 +258,11 @@ Result<Trials> Maker::trialsOf(const store::Project& project, const std::string&
         const bool works = std::any_of(group.records.begin(), group.records.end(),
                                        [](const Record& record) { return record.result.ok(); });
         if (works && group.records.size() > most.records.size()) {
-            report.skipped["measured under other conditions than most of their task"] += static_cast<std::int64_t>(
+            report.skipped["measured under other conditions than most trials of the task"] += static_cast<std::int64_t>(
                 most.records.size());
             most = std::move(group);
         } else {
-            report.skipped["measured under other conditions than most of their task"] += static_cast<std::int64_t>(
+            report.skipped["measured under other conditions than most trials of the task"] += static_cast<std::int64_t>(
                 group.records.size());
         }
     }
@@ -310,7 +310,7 @@ Result<> Maker::write(const fs::path& output)
             headStart.tasks.push_back(std::move(found.task));
     report.leftOut.assign(m_leftOutNames.begin(), m_leftOutNames.end());
     if (headStart.tasks.empty())
-        return makeError(Errc::NotFound, "no task with trials of policy sketch is left to make a head start of");
+        return makeError(Errc::NotFound, "no task with trials of policy sketch is left for a head start");
     LATHE_TRY_ASSIGN(const std::string bytes, search::writeHeadStart(headStart));
     LATHE_TRY(writeFileAtomically(output, bytes));
     report.tasks = headStart.tasks.size();

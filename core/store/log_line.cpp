@@ -65,11 +65,11 @@ Result<LogLine> autoScheduler(const json& line)
     trial.target = task[1].get<std::string>();
     if (task.size() > 2) {
         if (!task[2].is_array() || task[2].size() > 64)
-            return bad("auto-scheduler line whose hardware parameters are no list");
+            return bad("auto-scheduler line whose hardware parameters are not a list");
         for (const json& value : task[2]) {
             const auto number = integer(value);
             if (!number)
-                return bad("auto-scheduler line whose hardware parameters are no integers");
+                return bad("auto-scheduler line whose hardware parameters are not integers");
             trial.hardware.push_back(*number);
         }
     }
@@ -94,7 +94,7 @@ Result<LogLine> autoScheduler(const json& line)
     if (trial.error == 0) {
         auto times = costs(result[0]);
         if (!times)
-            return bad("auto-scheduler line without an error whose costs are no times");
+            return bad("auto-scheduler line without an error whose costs are not times");
         trial.costsNs = *std::move(times);
     }
     if (result.size() > 2 && result[2].is_number() && std::isfinite(result[2].get<double>()))
@@ -183,10 +183,10 @@ TrialResult foreignFailure(std::int32_t error)
         {TrialStage::Build, Errc::BuildFailed, "compiling failed"},
         {TrialStage::Load, Errc::BuildFailed, "loading the program failed"},
         {TrialStage::Run, Errc::WorkerCrashed, "running the program failed"},
-        {TrialStage::Verify, Errc::WrongAnswer, "the answer was wrong"},
+        {TrialStage::Verify, Errc::WrongAnswer, "the result was wrong"},
         {TrialStage::Build, Errc::BuildTimeout, "compiling took too long"},
         {TrialStage::Run, Errc::RunTimeout, "running took too long"},
-        {TrialStage::Run, Errc::WorkerCrashed, "the cause is not known"},
+        {TrialStage::Run, Errc::WorkerCrashed, "unknown cause"},
     }};
     const Kind& kind = kKinds[static_cast<std::size_t>(std::clamp(error, 1, 8) - 1)];
     TrialResult result;
@@ -205,12 +205,12 @@ Result<LogLine> readLogLine(std::string_view text)
     if (text.find('\0') != std::string_view::npos)
         return bad("binary data");
     if (text[begin] != '{' && text[begin] != '[')
-        return bad("no JSON");
+        return bad("not JSON");
     if (!nestsShallow(text))
-        return bad("JSON that nests deeper than any record");
+        return bad("JSON nested deeper than any record");
     const json line = json::parse(text, nullptr, false);
     if (line.is_discarded())
-        return bad("no JSON");
+        return bad("not JSON");
     const auto has = [&line](const char* a, const char* b) {
         return line.is_object() && line.contains(a) && line.contains(b);
     };
@@ -224,7 +224,7 @@ Result<LogLine> readLogLine(std::string_view text)
         return makeError(Errc::Unsupported, say(Msg::LogMetaWorkload));
     if (line.is_array() && line.size() == 2 && line[0].is_number_integer() && line[1].is_array())
         return makeError(Errc::Unsupported, say(Msg::LogMetaRecord));
-    return bad("JSON that is no record of a known tuner");
+    return bad("JSON, but not a record of a known tuner");
 }
 
 } // namespace lathe::store

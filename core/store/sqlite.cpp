@@ -21,8 +21,8 @@ std::string_view cure(int code)
     case SQLITE_LOCKED: return "another program is writing to it";
     case SQLITE_CORRUPT: return "the file is damaged";
     case SQLITE_NOTADB: return "the file is not a Lathe project";
-    case SQLITE_CANTOPEN: return "it cannot be opened: does the folder exist, and may it be written?";
-    case SQLITE_IOERR: return "reading or writing failed: is the disk full or gone?";
+    case SQLITE_CANTOPEN: return "cannot open it: check that the folder exists and is writable";
+    case SQLITE_IOERR: return "reading or writing failed: check whether the disk is full or gone";
     default: return {};
     }
 }

@@ -52,6 +52,16 @@ std::string joined(const std::vector<std::string>& texts, Msg separator, const T
     return out;
 }
 
+/// "1 task": a number, or a text that stands for one ("1 to 3"), before its word.
+std::string withWord(const Argument& argument, std::string_view form)
+{
+    if (const auto* const text = std::get_if<std::string>(&argument.value))
+        return *text + counted(*text == "1" ? 1 : 2, form).substr(1);
+    const auto* const whole = std::get_if<std::int64_t>(&argument.value);
+    const auto* const number = std::get_if<double>(&argument.value);
+    return counted(whole != nullptr ? static_cast<double>(*whole) : number != nullptr ? *number : 0, form);
+}
+
 std::string shown(const Argument& argument, std::string_view form, const TranslatePattern& translate)
 {
     const auto formatted = [form](double number) {
@@ -63,6 +73,8 @@ std::string shown(const Argument& argument, std::string_view form, const Transla
             return fmt::format("{}", number);
         }
     };
+    if (form.find('|') != std::string_view::npos)
+        return withWord(argument, form);
     switch (argument.value.index()) {
     case 0: return std::get<0>(argument.value);
     case 1:
@@ -206,6 +218,14 @@ Message messageOf(const Error& error)
 Message messageOf(const std::string& text, const About& about)
 {
     return about ? *about : say(Msg::Plain, text);
+}
+
+std::string counted(double number, std::string_view form)
+{
+    const std::size_t bar = form.find('|');
+    return fmt::format("{} {}", number,
+                       form.substr(number == 1 || bar == std::string_view::npos ? 0 : bar + 1,
+                                   number == 1 ? bar : std::string_view::npos));
 }
 
 About aboutPhrase(std::string_view english)

@@ -139,6 +139,14 @@ About about(Message message);
 Message messageOf(const Error& error);
 Message messageOf(const std::string& text, const About& about);
 
+/// A number with the word for one or for more of it: counted(1, "task|tasks") is "1 task", of 0 and of 2.5 "tasks".
+std::string counted(double number, std::string_view form);
+template<std::integral Integer>
+std::string counted(Integer number, std::string_view form)
+{
+    return counted(static_cast<double>(number), form);
+}
+
 /// The message without arguments that says just this; null, or Plain, where there is none: for words that come from
 /// other processes.
 About aboutPhrase(std::string_view english);

@@ -53,7 +53,7 @@ Result<FaultScript> FaultScript::parse(std::string_view text)
     if (!root.is_object() || !root.contains("rules") || !root["rules"].is_array())
         return bad("it is no JSON object with a list \"rules\"");
     if (root.contains("seed") && !root["seed"].is_number_integer())
-        return bad("its seed is no whole number");
+        return bad("its seed is not an integer");
     FaultScript script;
     try {
         script.m_seed = root.value("seed", std::uint64_t(0));
@@ -62,12 +62,12 @@ Result<FaultScript> FaultScript::parse(std::string_view text)
             const auto name = entry.at("fault").get<std::string>();
             const auto known = std::find(kNames.begin(), kNames.end(), name);
             if (known == kNames.end())
-                return bad(fmt::format("\"{}\" is no fault; there are {}", name, fmt::join(kNames, ", ")));
+                return bad(fmt::format("unknown fault \"{}\": use {}", name, fmt::join(kNames, ", ")));
             rule.decision.fault = static_cast<Fault>(known - kNames.begin());
             rule.decision.factor = entry.value("factor", 4.0);
             for (const char* whole : {"ordinal", "every", "offset"})
                 if (entry.contains(whole) && !entry[whole].is_number_integer())
-                    return bad(fmt::format("the {} of the rule for \"{}\" is no whole number", whole, name));
+                    return bad(fmt::format("the {} of the rule for \"{}\" is not an integer", whole, name));
             if (entry.contains("ordinal"))
                 rule.ordinal = entry["ordinal"].get<std::int64_t>();
             rule.candidate = entry.value("candidate", std::string());

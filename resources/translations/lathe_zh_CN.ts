@@ -63,10 +63,6 @@
             <translation>上一个匹配节点(&amp;P)</translation>
         </message>
         <message>
-            <source>Fold &amp;all groups</source>
-            <translation>折叠所有分组(&amp;A)</translation>
-        </message>
-        <message>
             <source>&amp;Unfold all groups</source>
             <translation>展开所有分组(&amp;U)</translation>
         </message>
@@ -87,28 +83,12 @@
             <translation>适合窗口(&amp;F)</translation>
         </message>
         <message>
-            <source>F&amp;ull screen</source>
-            <translation>全屏(&amp;U)</translation>
-        </message>
-        <message>
-            <source>&amp;Commands…</source>
-            <translation>命令面板(&amp;C)…</translation>
-        </message>
-        <message>
             <source>&amp;Settings…</source>
             <translation>设置(&amp;S)…</translation>
         </message>
         <message>
             <source>Open the &amp;latest again</source>
             <translation>重新打开最近的项目(&amp;L)</translation>
-        </message>
-        <message>
-            <source>Copy command line: list the &amp;tasks</source>
-            <translation>复制命令行：列出任务(&amp;T)</translation>
-        </message>
-        <message>
-            <source>Copy command line: &amp;start</source>
-            <translation>复制命令行：开始调优(&amp;S)</translation>
         </message>
         <message>
             <source>Copy command line: &amp;resume</source>
@@ -179,24 +159,12 @@
             <translation>全屏(&amp;E)</translation>
         </message>
         <message>
-            <source>Re&amp;port…</source>
-            <translation>报告(&amp;P)…</translation>
-        </message>
-        <message>
             <source>Copy command line: &amp;check an export</source>
             <translation>复制命令行：检查导出(&amp;C)</translation>
         </message>
         <message>
-            <source>Copy command line: re&amp;port</source>
-            <translation>复制命令行：报告(&amp;P)</translation>
-        </message>
-        <message>
             <source>Copy command line: co&amp;mpare</source>
             <translation>复制命令行：比较(&amp;M)</translation>
-        </message>
-        <message>
-            <source>Copy command line: list the re&amp;cords</source>
-            <translation>复制命令行：列出记录(&amp;C)</translation>
         </message>
         <message>
             <source>&amp;Undo</source>
@@ -262,7 +230,7 @@
     <context>
         <name>Appearance</name>
         <message>
-            <source>As the system</source>
+            <source>Same as the system</source>
             <translation>跟随系统</translation>
         </message>
         <message>
@@ -352,11 +320,11 @@
             <translation>每次重复的运行次数</translation>
         </message>
         <message>
-            <source>least time of a repeat (ms)</source>
+            <source>minimum time of a repeat (ms)</source>
             <translation>每次重复的最短时间（毫秒）</translation>
         </message>
         <message>
-            <source>rest between repeats (ms)</source>
+            <source>pause between repeats (ms)</source>
             <translation>重复之间的间歇（毫秒）</translation>
         </message>
         <message>
@@ -387,15 +355,15 @@
             <translation>；</translation>
         </message>
         <message>
-            <source>{file} has {bytes} bytes, more than the {most} that are allowed</source>
-            <translation>{file} 有 {bytes} 字节，超过允许的 {most} 字节</translation>
+            <source>{file} is too large: {bytes} bytes, at most {most} are allowed</source>
+            <translation>{file} 过大：{bytes} 字节，最多允许 {most} 字节</translation>
         </message>
         <message>
             <source>cannot read {file}: {reason}</source>
             <translation>无法读取 {file}：{reason}</translation>
         </message>
         <message>
-            <source>there is no folder for temporary files: {reason}</source>
+            <source>cannot find a folder for temporary files: {reason}</source>
             <translation>没有可放临时文件的文件夹：{reason}</translation>
         </message>
         <message>
@@ -431,15 +399,15 @@
             <translation>替换</translation>
         </message>
         <message>
-            <source>cannot keep a folder in {file}: others remove it</source>
+            <source>cannot keep a folder in {file}: another program removes it</source>
             <translation>无法在 {file} 中保留文件夹：它被别的程序删除</translation>
         </message>
         <message>
-            <source>the program {program} is neither {here} nor {there}</source>
+            <source>cannot find the program {program}: it is neither {here} nor {there}</source>
             <translation>找不到程序 {program}：{here} 和 {there} 都没有</translation>
         </message>
         <message>
-            <source>{file} was cut short while it was open</source>
+            <source>{file} was truncated while it was open</source>
             <translation>{file} 在打开期间被截断</translation>
         </message>
         <message>
@@ -467,8 +435,8 @@
             <translation>{program} 已被停止</translation>
         </message>
         <message>
-            <source>{program} did not end in time and was killed</source>
-            <translation>{program} 没有按时结束，已被终止</translation>
+            <source>{program} timed out and was killed</source>
+            <translation>{program} 超时，已被终止</translation>
         </message>
         <message>
             <source>signal {signal} (SIG{name}, {meaning})</source>
@@ -508,7 +476,7 @@
         </message>
         <message>
             <source>cpu time limit exceeded</source>
-            <translation>超出处理器时间上限</translation>
+            <translation>超出 CPU 时间上限</translation>
         </message>
         <message>
             <source>building</source>
@@ -563,7 +531,7 @@
             <translation>设备失败（{doing}），没有给出原因</translation>
         </message>
         <message>
-            <source>{file} does not load: {reason}{package:-}</source>
+            <source>cannot load {file}: {reason}{package:-}</source>
             <translation>{file} 无法加载：{reason}</translation>
         </message>
         <message>
@@ -571,15 +539,15 @@
             <translation>{words}</translation>
         </message>
         <message>
-            <source>{file} is no device half: it has no lathe_device_api</source>
-            <translation>{file} 不是设备插件：其中没有 lathe_device_api</translation>
+            <source>{file} is not a device plugin: it does not export lathe_device_api</source>
+            <translation>{file} 不是设备插件：其中没有导出 lathe_device_api</translation>
         </message>
         <message>
-            <source>{file} speaks version {there} of the device interface, this program {here}</source>
-            <translation>{file} 使用设备接口的第 {there} 版，本程序使用第 {here} 版</translation>
+            <source>{file} uses version {there} of the device interface, this program version {here}</source>
+            <translation>{file} 使用第 {there} 版设备接口，本程序使用第 {here} 版</translation>
         </message>
         <message>
-            <source>there is no plugin for devices of kind &quot;{kind}&quot; in {file}</source>
+            <source>there is no device plugin of kind &quot;{kind}&quot; in {file}</source>
             <translation>{file} 中没有“{kind}”类设备的插件</translation>
         </message>
         <message>
@@ -599,11 +567,11 @@
             <translation>没有“{kind}”类目标的代码生成器：缺少 {file}</translation>
         </message>
         <message>
-            <source>{file} is no code generator of Lathe</source>
+            <source>{file} is not a code generator of Lathe</source>
             <translation>{file} 不是 Lathe 的代码生成器</translation>
         </message>
         <message>
-            <source>{file} was built as {there}, this program as {here}</source>
+            <source>{file} belongs to build {there}, this program to build {here}</source>
             <translation>{file} 的构建标识是 {there}，本程序是 {here}</translation>
         </message>
         <message>
@@ -611,32 +579,32 @@
             <translation>{file} 为“{kind}”生成代码</translation>
         </message>
         <message>
-            <source>the fault script lets this build fail</source>
+            <source>the fault script makes this build fail</source>
             <translation>故障脚本让这次构建失败</translation>
         </message>
         <message>
-            <source>{file} is no such plugin of Lathe: it has no {entry}</source>
-            <translation>{file} 不是 Lathe 的这种插件：其中没有 {entry}</translation>
+            <source>{file} is not such a plugin: it does not export {entry}</source>
+            <translation>{file} 不是这种插件：其中没有导出 {entry}</translation>
         </message>
         <message>
-            <source>there is no device &quot;{device}&quot; for the target {target}: there is {devices}</source>
-            <translation>目标 {target} 没有名为“{device}”的设备：有 {devices}</translation>
+            <source>there is no device &quot;{device}&quot; for target {target}; available: {devices}</source>
+            <translation>目标 {target} 没有名为“{device}”的设备；可用的有 {devices}</translation>
         </message>
         <message>
-            <source>costs of {device} ({key}) and {other} ({otherKey}) do not compare: a run measures on equal devices</source>
-            <translation>{device}（{key}）与 {other}（{otherKey}）的代价不能比较：一次运行只在相同的设备上测量</translation>
+            <source>latencies on {device} ({key}) and {other} ({otherKey}) cannot be compared: all devices of a run must be of the same kind</source>
+            <translation>{device}（{key}）与 {other}（{otherKey}）上的延迟不能比较：一次运行的所有设备必须相同</translation>
         </message>
         <message>
             <source>measuring was stopped</source>
             <translation>测量已停止</translation>
         </message>
         <message>
-            <source>the worker answered something else than was asked</source>
-            <translation>工作进程答非所问</translation>
+            <source>unexpected answer from the worker</source>
+            <translation>工作进程的应答与请求不符</translation>
         </message>
         <message>
-            <source>the builder lost count of its candidates</source>
-            <translation>构建进程数错了候选程序</translation>
+            <source>the builder returned a wrong number of candidates</source>
+            <translation>构建进程返回的候选程序数量不对</translation>
         </message>
         <message>
             <source>the builder did not send what it built</source>
@@ -647,39 +615,39 @@
             <translation>构建已停止</translation>
         </message>
         <message>
-            <source>the code generator did not end in time and was killed</source>
-            <translation>代码生成器没有按时结束，已被终止</translation>
+            <source>the code generator timed out and was killed</source>
+            <translation>代码生成器超时，已被终止</translation>
         </message>
         <message>
-            <source>the builder answered something else than was asked</source>
-            <translation>构建进程答非所问</translation>
+            <source>unexpected answer from the builder</source>
+            <translation>构建进程的应答与请求不符</translation>
         </message>
         <message>
-            <source>the builder lost count of its kernels</source>
-            <translation>构建进程数错了内核</translation>
+            <source>the builder returned a wrong number of kernels</source>
+            <translation>构建进程返回的内核数量不对</translation>
         </message>
         <message>
-            <source>code for {machine} cannot be measured on this machine ({here}), and boards are not reached yet; a library for it can be exported with default schedules</source>
-            <translation>面向 {machine} 的代码无法在本机（{here}）上测量，目前也还连接不到开发板；可以用默认调度导出它的库</translation>
+            <source>code for {machine} cannot be measured on this machine ({here}), and remote boards are not supported yet; a library for it can be exported with default schedules</source>
+            <translation>面向 {machine} 的代码无法在本机（{here}）上测量，目前也不支持远程开发板；可以用默认调度导出它的库</translation>
         </message>
         <message>
             <source>there is no such device</source>
             <translation>没有这个设备</translation>
         </message>
         <message>
-            <source>the runner answered something else than was asked</source>
-            <translation>运行进程答非所问</translation>
+            <source>unexpected answer from the runner</source>
+            <translation>运行进程的应答与请求不符</translation>
         </message>
         <message>
-            <source>the worker did not say hello</source>
-            <translation>工作进程没有应答</translation>
+            <source>the worker did not answer the handshake</source>
+            <translation>工作进程没有应答握手</translation>
         </message>
         <message>
             <source>{program} is version {there}, this program {here}</source>
             <translation>{program} 的版本是 {there}，本程序是 {here}</translation>
         </message>
         <message>
-            <source>{program} is of build {there}, this program of {here}</source>
+            <source>{program} belongs to build {there}, this program to build {here}</source>
             <translation>{program} 的构建标识是 {there}，本程序是 {here}</translation>
         </message>
         <message>
@@ -723,23 +691,23 @@
             <translation>链接器先前失败过，不能在此进程中再次运行</translation>
         </message>
         <message>
-            <source>the simulator has no compiler: its only listing is the source, the loop nest</source>
+            <source>the simulator has no compiler; its only listing is the source, the loop nest</source>
             <translation>模拟器没有编译器：它唯一的清单是源代码，即循环嵌套</translation>
         </message>
         <message>
-            <source>the simulator makes no code for deploy libraries</source>
-            <translation>模拟器不为部署库生成代码</translation>
+            <source>the simulator cannot generate code for deploy libraries</source>
+            <translation>模拟器不能为部署库生成代码</translation>
         </message>
         <message>
-            <source>a tile of {sums} sums and {operands} operands does not fit {most} registers{limit:-}</source>
+            <source>a tile of {sums} accumulators and {operands} operands does not fit into {most} registers{limit:-}</source>
             <translation>{sums} 个累加值和 {operands} 个操作数的分块放不进 {most} 个寄存器</translation>
         </message>
         <message>
-            <source>a tile of the product does not fit the registers{limit:-}</source>
+            <source>a tile of the product does not fit into the registers{limit:-}</source>
             <translation>乘积的分块放不进寄存器</translation>
         </message>
         <message>
-            <source>{threads} threads are more than {most} in a block{limit:-}</source>
+            <source>{threads} threads exceed the limit of {most} per block{limit:-}</source>
             <translation>{threads} 个线程超过每块 {most} 个的上限</translation>
         </message>
         <message>
@@ -747,7 +715,7 @@
             <translation>{threads} 个线程填不满 {size} 个线程的线程束</translation>
         </message>
         <message>
-            <source>{threads} virtual threads are more than {most}{limit:-}</source>
+            <source>{threads} virtual threads exceed the limit of {most}{limit:-}</source>
             <translation>{threads} 个虚拟线程超过 {most} 个的上限</translation>
         </message>
         <message>
@@ -771,8 +739,8 @@
             <translation>搜索已停止</translation>
         </message>
         <message>
-            <source>Lathe&apos;s own schedules are for CPUs; for target &apos;{target}&apos; there is the policy reference</source>
-            <translation>Lathe 自己的调度只面向 CPU；目标“{target}”可用 reference 策略</translation>
+            <source>Lathe&apos;s own schedules are for CPUs; for target &apos;{target}&apos; use policy reference</source>
+            <translation>Lathe 自己的调度只面向 CPU；目标“{target}”请用 reference 策略</translation>
         </message>
         <message>
             <source>the schedule has open tile sizes</source>
@@ -799,8 +767,8 @@
             <translation>“{name}”的并行循环不在最外层</translation>
         </message>
         <message>
-            <source>the model needs what is not supported: {problems}</source>
-            <translation>模型需要尚不支持的内容：{problems}</translation>
+            <source>the model uses unsupported features: {problems}</source>
+            <translation>模型使用了不支持的功能：{problems}</translation>
         </message>
         <message>
             <source>{what} (node {nodes})</source>
@@ -831,7 +799,7 @@
             <translation>函数 {name} 调用了自身</translation>
         </message>
         <message>
-            <source>the function {name} is called inside of more than {most} others</source>
+            <source>the function {name} is called more than {most} calls deep</source>
             <translation>函数 {name} 的调用嵌套超过 {most} 层</translation>
         </message>
         <message>
@@ -839,16 +807,16 @@
             <translation>函数 {name} 有 {inputs} 个输入和 {outputs} 个输出；调用处有 {givenInputs} 个和 {givenOutputs} 个</translation>
         </message>
         <message>
-            <source>the bodies of functions, written out at every call, come to far more than the file</source>
-            <translation>函数体在每次调用处展开后远大于文件本身</translation>
+            <source>with all function calls inlined, the model would be far larger than the file</source>
+            <translation>展开所有函数调用后，模型会远大于文件本身</translation>
         </message>
         <message>
-            <source>the function {name} has a default of an attribute that cannot be read</source>
+            <source>an attribute default of the function {name} cannot be read</source>
             <translation>函数 {name} 的某个属性默认值无法读取</translation>
         </message>
         <message>
-            <source>attribute {attribute} of the function {name} has another type than where it is used</source>
-            <translation>函数 {name} 的属性 {attribute} 与使用处的类型不同</translation>
+            <source>attribute {attribute} of the function {name} is used with another type</source>
+            <translation>函数 {name} 的属性 {attribute} 在使用处是另一种类型</translation>
         </message>
         <message>
             <source>node &quot;{nodes}&quot; ({operator}): the function does not compute its output &quot;{value}&quot;</source>
@@ -875,8 +843,8 @@
             <translation>{rows} 行矩阵的逆（最多 {most} 行）</translation>
         </message>
         <message>
-            <source>{input} has the shape {shape} where {wanted} is needed</source>
-            <translation>{input} 的形状为 {shape}，而需要 {wanted}</translation>
+            <source>{input} has the shape {shape}, but must have {wanted}</source>
+            <translation>{input} 的形状为 {shape}，但必须为 {wanted}</translation>
         </message>
         <message>
             <source>each part needs a tensor, a scale and a zero point</source>
@@ -931,7 +899,7 @@
             <translation>有一个初始值没有名字</translation>
         </message>
         <message>
-            <source>the model has no input &quot;{input}&quot; whose shape could be set</source>
+            <source>the model has no input &quot;{input}&quot; to set a shape for</source>
             <translation>模型没有可以设定形状的输入“{input}”</translation>
         </message>
         <message>
@@ -939,7 +907,7 @@
             <translation>有一个输入没有名字</translation>
         </message>
         <message>
-            <source>input &quot;{input}&quot; is no tensor</source>
+            <source>input &quot;{input}&quot; is not a tensor</source>
             <translation>输入“{input}”不是张量</translation>
         </message>
         <message>
@@ -951,20 +919,20 @@
             <translation>输入“{input}”没有形状：请设定它的形状（--shape）</translation>
         </message>
         <message>
-            <source>dimension {dimension} of input &quot;{input}&quot; is fixed at {fixed}, {wanted} was asked for</source>
-            <translation>输入“{input}”的第 {dimension} 维固定为 {fixed}，要求的是 {wanted}</translation>
+            <source>dimension {dimension} of input &quot;{input}&quot; is fixed at {fixed} in the model: it cannot be {wanted}</source>
+            <translation>输入“{input}”的第 {dimension} 维在模型中固定为 {fixed}：不能设为 {wanted}</translation>
         </message>
         <message>
-            <source>the model has the fixed batch {fixed} (input &quot;{input}&quot;), {wanted} was asked for</source>
-            <translation>模型的批量固定为 {fixed}（输入“{input}”），要求的是 {wanted}</translation>
+            <source>the batch is fixed at {fixed} in the model (input &quot;{input}&quot;): it cannot be {wanted}</source>
+            <translation>模型中批量固定为 {fixed}（输入“{input}”）：不能设为 {wanted}</translation>
         </message>
         <message>
             <source>the output &quot;{output}&quot; is not computed</source>
             <translation>输出“{output}”没有被计算</translation>
         </message>
         <message>
-            <source>node &quot;{nodes}&quot; ({operator}) works on a tensor without elements</source>
-            <translation>节点“{nodes}”（{operator}）处理没有元素的张量</translation>
+            <source>node &quot;{nodes}&quot; ({operator}) has a tensor without elements</source>
+            <translation>节点“{nodes}”（{operator}）含有没有元素的张量</translation>
         </message>
         <message>
             <source>the model has no outputs</source>
@@ -975,12 +943,12 @@
             <translation>模型没有说明使用哪一版 ONNX 算子集</translation>
         </message>
         <message>
-            <source>the model uses ONNX opset {opset}, the oldest that is read is {oldest}</source>
-            <translation>模型使用 ONNX 算子集 {opset}，能读取的最旧版本是 {oldest}</translation>
+            <source>the model uses ONNX opset {opset}; the oldest supported is {oldest}</source>
+            <translation>模型使用 ONNX 算子集 {opset}；支持的最旧版本是 {oldest}</translation>
         </message>
         <message>
-            <source>the model uses ONNX opset {opset}; operators are read by their definitions of opset {newest}</source>
-            <translation>模型使用 ONNX 算子集 {opset}；算子按算子集 {newest} 的定义读取</translation>
+            <source>the model uses ONNX opset {opset}; its operators are read as opset {newest} defines them</source>
+            <translation>模型使用 ONNX 算子集 {opset}；其算子按算子集 {newest} 的定义读取</translation>
         </message>
         <message>
             <source>the batch of input &quot;{input}&quot; is open and was set to 1</source>
@@ -995,12 +963,12 @@
             <translation>文件大于 2 GiB：请把权重存到外部文件</translation>
         </message>
         <message>
-            <source>the batch must be at least 1, it is {batch}</source>
-            <translation>批量至少为 1，现在是 {batch}</translation>
+            <source>the batch must be at least 1, not {batch}</source>
+            <translation>批量至少为 1，而不是 {batch}</translation>
         </message>
         <message>
-            <source>this is no valid ONNX file: its fields do not make a model</source>
-            <translation>这不是有效的 ONNX 文件：它的字段不构成模型</translation>
+            <source>not a valid ONNX file: it does not contain a model</source>
+            <translation>不是有效的 ONNX 文件：其中没有模型</translation>
         </message>
         <message>
             <source>the model does not fit into memory</source>
@@ -1011,7 +979,7 @@
             <translation>读取模型失败：{reason}</translation>
         </message>
         <message>
-            <source>input {number} is absent</source>
+            <source>input {number} is missing</source>
             <translation>缺少第 {number} 个输入</translation>
         </message>
         <message>
@@ -1019,12 +987,12 @@
             <translation>输入“{input}”不存在</translation>
         </message>
         <message>
-            <source>{what} must be integers, they are {type}</source>
-            <translation>{what} 必须是整数，现在是 {type}</translation>
+            <source>{what} must be integers, not {type}</source>
+            <translation>{what} 必须是整数，而不是 {type}</translation>
         </message>
         <message>
-            <source>the constants that it asks for are out of proportion to the file</source>
-            <translation>它要求的常量与文件大小不成比例</translation>
+            <source>its constants would be far larger than the file</source>
+            <translation>它的常量会远大于文件本身</translation>
         </message>
         <message>
             <source>the value &quot;{value}&quot; is defined twice</source>
@@ -1047,28 +1015,28 @@
             <translation>外部数据文件“{file}”：{reason}</translation>
         </message>
         <message>
-            <source>the external data file &quot;{file}&quot; is missing beside the model</source>
-            <translation>模型旁边缺少外部数据文件“{file}”</translation>
+            <source>the external data file &quot;{file}&quot; is missing: put it beside the model</source>
+            <translation>缺少外部数据文件“{file}”：请把它放在模型旁边</translation>
         </message>
         <message>
             <source>the element type {type} of {tensor}</source>
             <translation>{tensor} 的元素类型 {type}</translation>
         </message>
         <message>
-            <source>the file holds more than 2 GiB beside the raw data of its weights: keep the weights in external files</source>
+            <source>the file holds more than 2 GiB besides the raw data of its weights: keep the weights in external files</source>
             <translation>文件除权重的原始数据外还有超过 2 GiB：请把权重存到外部文件</translation>
         </message>
         <message>
-            <source>this is no valid ONNX file: its graph&apos;s fields do not end with it</source>
-            <translation>这不是有效的 ONNX 文件：计算图的字段没有随它结束</translation>
+            <source>not a valid ONNX file: its graph is cut off; download or export it again</source>
+            <translation>不是有效的 ONNX 文件：计算图被截断；请重新下载或导出</translation>
         </message>
         <message>
-            <source>this is no valid ONNX file: a tensor&apos;s fields do not end with it</source>
-            <translation>这不是有效的 ONNX 文件：某个张量的字段没有随它结束</translation>
+            <source>not a valid ONNX file: a tensor is cut off; download or export it again</source>
+            <translation>不是有效的 ONNX 文件：某个张量被截断；请重新下载或导出</translation>
         </message>
         <message>
-            <source>this is no valid ONNX file: at byte {offset} {reason}</source>
-            <translation>这不是有效的 ONNX 文件：字节 {offset} 处 {reason}</translation>
+            <source>not a valid ONNX file: at byte {offset} {reason}; download or export it again</source>
+            <translation>不是有效的 ONNX 文件：字节 {offset} 处 {reason}；请重新下载或导出</translation>
         </message>
         <message>
             <source>attribute {attribute} {value}</source>
@@ -1079,19 +1047,19 @@
             <translation>属性 {attribute} 是“{value}”</translation>
         </message>
         <message>
-            <source>attribute axis is {axis}, the input has {count} dimensions</source>
-            <translation>属性 axis 是 {axis}，输入有 {count} 维</translation>
+            <source>attribute axis is {axis}, but the input has {count:dimension|dimensions}</source>
+            <translation>属性 axis 是 {axis}，但输入只有 {count} 维</translation>
         </message>
         <message>
             <source>the input must have at least 3 dimensions</source>
             <translation>输入至少要有 3 维</translation>
         </message>
         <message>
-            <source>a condition that picks nothing or more than there is</source>
-            <translation>什么都不选或选得过多的条件</translation>
+            <source>a condition that selects nothing, or more than there is</source>
+            <translation>什么都不选或选出过多元素的条件</translation>
         </message>
         <message>
-            <source>an input that is no matrix of moderate size</source>
+            <source>an input that is not a matrix of moderate size</source>
             <translation>不是中等大小矩阵的输入</translation>
         </message>
         <message>
@@ -1099,12 +1067,12 @@
             <translation>{rows} × {columns} 的矩阵</translation>
         </message>
         <message>
-            <source>{what} must be one number, it has {count}</source>
-            <translation>{what} 必须是一个数，现在有 {count} 个</translation>
+            <source>{what} must be one number, but has {count}</source>
+            <translation>{what} 必须是一个数，但有 {count} 个</translation>
         </message>
         <message>
-            <source>the indices do not name places of the input</source>
-            <translation>索引不在输入之内</translation>
+            <source>the indices are out of range</source>
+            <translation>索引超出范围</translation>
         </message>
         <message>
             <source>the input must have at least 2 dimensions</source>
@@ -1119,7 +1087,7 @@
             <translation>{count} 个空间维（只支持一到三个）</translation>
         </message>
         <message>
-            <source>attribute is_causal on so long a sequence</source>
+            <source>attribute is_causal on a sequence this long</source>
             <translation>如此长序列上的属性 is_causal</translation>
         </message>
         <message>
@@ -1127,8 +1095,8 @@
             <translation>{rows} × {columns} 的对角线</translation>
         </message>
         <message>
-            <source>attribute axis is outside of the input</source>
-            <translation>属性 axis 在输入之外</translation>
+            <source>attribute axis is out of range</source>
+            <translation>属性 axis 超出范围</translation>
         </message>
         <message>
             <source>the scale must have one value, or one for each entry of the axis</source>
@@ -1151,7 +1119,7 @@
             <translation>{count} 个空间维度（只支持两个）</translation>
         </message>
         <message>
-            <source>a transform of {count} samples, of which a prime factor is above 2048</source>
+            <source>a transform of {count} samples, which has a prime factor above 2048</source>
             <translation>{count} 个样本的变换，其质因数大于 2048</translation>
         </message>
         <message>
@@ -1207,15 +1175,15 @@
             <translation>输入必须有 3 或 4 维</translation>
         </message>
         <message>
-            <source>the network has more than 2 GiB of weights, more than an ONNX file holds</source>
+            <source>the network has more than 2 GiB of weights, the most that an ONNX file can hold</source>
             <translation>网络的权重超过 2 GiB，超出了 ONNX 文件的容量</translation>
         </message>
         <message>
-            <source>ONNX has no spelling of the element type {type}</source>
+            <source>ONNX cannot express the element type {type}</source>
             <translation>ONNX 无法表示元素类型 {type}</translation>
         </message>
         <message>
-            <source>ONNX has no spelling of the operator {operator}</source>
+            <source>ONNX cannot express the operator {operator}</source>
             <translation>ONNX 无法表示算子 {operator}</translation>
         </message>
         <message>
@@ -1227,11 +1195,11 @@
             <translation>{type} 上的属性 fmod 0</translation>
         </message>
         <message>
-            <source>{what} must be a scalar, it has {count} values</source>
-            <translation>{what} 必须是标量，现在有 {count} 个值</translation>
+            <source>{what} must be a scalar, but has {count:value|values}</source>
+            <translation>{what} 必须是标量，但有 {count} 个值</translation>
         </message>
         <message>
-            <source>input &quot;{value}&quot;, whose size depends on data,</source>
+            <source>input &quot;{value}&quot; of data-dependent size</source>
             <translation>大小取决于数据的输入“{value}”</translation>
         </message>
         <message>
@@ -1239,23 +1207,23 @@
             <translation>大小以不同方式取决于数据的输入</translation>
         </message>
         <message>
-            <source>an axis along which the size depends on data</source>
+            <source>an axis of data-dependent size</source>
             <translation>大小取决于数据的轴</translation>
         </message>
         <message>
-            <source>the condition must have one dimension, it has {count}</source>
-            <translation>条件必须是一维的，现在有 {count} 维</translation>
+            <source>the condition must have one dimension, but has {count}</source>
+            <translation>条件必须是一维的，但有 {count} 维</translation>
         </message>
         <message>
             <source>boxes and scores must have three dimensions each</source>
             <translation>框和分数都必须是三维的</translation>
         </message>
         <message>
-            <source>extent {axis} of output &quot;{output}&quot; came out as {count}, the most that it can be is {most}</source>
-            <translation>输出“{output}”第 {axis} 维的大小为 {count}，最多只能是 {most}</translation>
+            <source>dimension {axis} of output &quot;{output}&quot; became {count}, more than its maximum of {most}</source>
+            <translation>输出“{output}”的第 {axis} 维为 {count}，超过上限 {most}</translation>
         </message>
         <message>
-            <source>a shape in which a size that depends on data cannot be followed</source>
+            <source>a shape with a data-dependent size that cannot be followed</source>
             <translation>无法推导其中取决于数据的大小的形状</translation>
         </message>
         <message>
@@ -1295,11 +1263,11 @@
             <translation>nearest 模式下的属性 antialias</translation>
         </message>
         <message>
-            <source>the shape is absent</source>
+            <source>the shape is missing</source>
             <translation>缺少形状</translation>
         </message>
         <message>
-            <source>the axes are absent</source>
+            <source>the axes are missing</source>
             <translation>缺少轴</translation>
         </message>
         <message>
@@ -1307,7 +1275,7 @@
             <translation>必须给出 starts 和 ends</translation>
         </message>
         <message>
-            <source>attribute mode &quot;wrap&quot; of {before} and {after} around {count} entries</source>
+            <source>attribute mode &quot;wrap&quot; with {before} before and {after} after {count:entry|entries}</source>
             <translation>属性 mode“wrap”，在 {count} 个元素前后各 {before} 和 {after}</translation>
         </message>
         <message>
@@ -1319,15 +1287,15 @@
             <translation>数据和权重的维数必须相等</translation>
         </message>
         <message>
-            <source>attribute {attribute} holds {value}, which is out of range</source>
+            <source>attribute {attribute} is {value}, which is out of range</source>
             <translation>属性 {attribute} 的值 {value} 超出范围</translation>
         </message>
         <message>
-            <source>attribute {attribute} must have {wanted} entries, it has {count}</source>
-            <translation>属性 {attribute} 必须有 {wanted} 个值，现在有 {count} 个</translation>
+            <source>attribute {attribute} must have {wanted:entry|entries}, but has {count}</source>
+            <translation>属性 {attribute} 必须有 {wanted} 个值，但有 {count} 个</translation>
         </message>
         <message>
-            <source>the storage in segments of {tensor}</source>
+            <source>segmented storage of {tensor}</source>
             <translation>{tensor} 的分段存储</translation>
         </message>
         <message>
@@ -1359,40 +1327,40 @@
             <translation>输入“{input}”的形状是 [{shape}]：每一维必须在 0 到 2^31 之间</translation>
         </message>
         <message>
-            <source>input &quot;{input}&quot; has {count} dimensions, the shape [{shape}] has {wanted}</source>
-            <translation>输入“{input}”有 {count} 维，形状 [{shape}] 有 {wanted} 维</translation>
+            <source>input &quot;{input}&quot; has {count:dimension|dimensions}, but the shape [{shape}] has {wanted}</source>
+            <translation>输入“{input}”有 {count} 维，但形状 [{shape}] 有 {wanted} 维</translation>
         </message>
         <message>
-            <source>image size {size} is not between 1 and 16384</source>
-            <translation>图像大小 {size} 不在 1 和 16384 之间</translation>
+            <source>the image size must be from 1 to 16384, not {size}</source>
+            <translation>图像大小必须在 1 到 16384 之间，而不是 {size}</translation>
         </message>
         <message>
-            <source>{classes} classes are not between 1 and 1000000</source>
-            <translation>类别数 {classes} 不在 1 和 1000000 之间</translation>
+            <source>the number of classes must be from 1 to 1000000, not {classes}</source>
+            <translation>类别数必须在 1 到 1000000 之间，而不是 {classes}</translation>
         </message>
         <message>
-            <source>&apos;{layout}&apos; is no layout; NCHW and NHWC are</source>
-            <translation>“{layout}”不是布局；可用 NCHW 和 NHWC</translation>
+            <source>unknown layout &apos;{layout}&apos;: use NCHW or NHWC</source>
+            <translation>未知的布局“{layout}”：可用 NCHW 或 NHWC</translation>
         </message>
         <message>
-            <source>batch {batch} is not between 1 and 65536</source>
-            <translation>批量 {batch} 不在 1 和 65536 之间</translation>
+            <source>the batch must be from 1 to 65536, not {batch}</source>
+            <translation>批量必须在 1 到 65536 之间，而不是 {batch}</translation>
         </message>
         <message>
             <source>the zoo has no network &apos;{network}&apos;; it has {networks}</source>
             <translation>内置网络中没有“{network}”；有 {networks}</translation>
         </message>
         <message>
-            <source>a reshape alone: shares its input&apos;s storage</source>
+            <source>only a reshape: shares its input&apos;s storage</source>
             <translation>只是改变形状：与输入共用存储</translation>
         </message>
         <message>
-            <source>its body &quot;{body}&quot; takes {inputs} values, it is given {given}</source>
-            <translation>其主体“{body}”接受 {inputs} 个值，实际给出 {given} 个</translation>
+            <source>its body &quot;{body}&quot; takes {inputs:value|values}, but gets {given}</source>
+            <translation>其子图“{body}”接受 {inputs} 个值，实际给出 {given} 个</translation>
         </message>
         <message>
-            <source>its body &quot;{body}&quot; gives {outputs} values, at least {wanted} are wanted</source>
-            <translation>其主体“{body}”给出 {outputs} 个值，至少需要 {wanted} 个</translation>
+            <source>its body &quot;{body}&quot; returns {outputs:value|values}, but at least {wanted} are expected</source>
+            <translation>其子图“{body}”返回 {outputs} 个值，至少需要 {wanted} 个</translation>
         </message>
         <message>
             <source>it has no {attribute}</source>
@@ -1403,51 +1371,51 @@
             <translation>其主体“{body}”没有计算“{value}”</translation>
         </message>
         <message>
-            <source>{what} must be one {type}, it is {given}</source>
-            <translation>{what} 必须是一个 {type}，实际为 {given}</translation>
+            <source>{what} must be a single {type}, not {given}</source>
+            <translation>{what} 必须是单个 {type}，而不是 {given}</translation>
         </message>
         <message>
-            <source>branches that give {one} and {other} for &quot;{value}&quot;</source>
-            <translation>对“{value}”给出 {one} 和 {other} 的分支</translation>
+            <source>branches that return {one} and {other} for &quot;{value}&quot;</source>
+            <translation>“{value}”分别为 {one} 和 {other} 的分支</translation>
         </message>
         <message>
-            <source>a carried value &quot;{value}&quot; that goes in as {before} and comes out as {after}</source>
+            <source>a loop-carried value &quot;{value}&quot; that enters as {before} and leaves as {after}</source>
             <translation>传入为 {before}、传出为 {after} 的循环携带值“{value}”</translation>
         </message>
         <message>
-            <source>stacked results &quot;{value}&quot; without a bound (a constant trip count gives one)</source>
-            <translation>没有上界的堆叠结果“{value}”（常量的循环次数可给出上界）</translation>
+            <source>scan output &quot;{value}&quot; without a bound (a constant trip count gives one)</source>
+            <translation>没有上界的扫描输出“{value}”（常量的循环次数可给出上界）</translation>
         </message>
         <message>
-            <source>bodies inside of {count} others</source>
-            <translation>嵌套在另外 {count} 层之内的主体</translation>
+            <source>bodies nested {count} deep</source>
+            <translation>嵌套 {count} 层的子图</translation>
         </message>
         <message>
-            <source>a result &quot;{value}&quot; of a body, whose size depends on data,</source>
-            <translation>主体中大小取决于数据的结果“{value}”</translation>
+            <source>a body&apos;s result &quot;{value}&quot; of data-dependent size</source>
+            <translation>子图中大小取决于数据的结果“{value}”</translation>
         </message>
         <message>
             <source>a batch of {count} sequences (opset 9 has none)</source>
             <translation>{count} 个序列的批（从 opset 9 起不再有批）</translation>
         </message>
         <message>
-            <source>lengths of sequences</source>
+            <source>sequence lengths</source>
             <translation>序列长度</translation>
         </message>
         <message>
-            <source>the sequences have {one} and {other} elements</source>
-            <translation>各序列分别有 {one} 和 {other} 个元素</translation>
+            <source>the sequences differ in length: {one} and {other}</source>
+            <translation>各序列长度不同：{one} 和 {other}</translation>
         </message>
         <message>
-            <source>control flow: the executor itself branches and repeats</source>
-            <translation>控制流：由执行器自己分支和循环</translation>
+            <source>control flow: run by the executor itself</source>
+            <translation>控制流：由执行器直接执行</translation>
         </message>
         <message>
             <source>operator {operator} runs as a library function</source>
             <translation>算子 {operator} 作为库函数运行</translation>
         </message>
         <message>
-            <source>elementwise and injective operators alone: nothing to tile</source>
+            <source>only elementwise and injective operators: nothing to tile</source>
             <translation>只有逐元素和单射算子：没有可分块的内容</translation>
         </message>
         <message>
@@ -1455,16 +1423,16 @@
             <translation>节点“{nodes}”使用的算子 {operator} 不存在</translation>
         </message>
         <message>
-            <source>{operator} &quot;{nodes}&quot;: an input is absent</source>
+            <source>{operator} &quot;{nodes}&quot;: an input is missing</source>
             <translation>{operator}“{nodes}”：缺少一个输入</translation>
         </message>
         <message>
-            <source>{node}: it takes {wanted} inputs, it has {count}</source>
-            <translation>{node}：需要 {wanted} 个输入，现在有 {count} 个</translation>
+            <source>{node}: takes {wanted:input|inputs}, but has {count}</source>
+            <translation>{node}：需要 {wanted} 个输入，但有 {count} 个</translation>
         </message>
         <message>
-            <source>{node}: it gives {count} outputs, the graph names {wanted}</source>
-            <translation>{node}：它有 {count} 个输出，计算图写了 {wanted} 个</translation>
+            <source>{node}: has {count:output|outputs}, but the graph names {wanted}</source>
+            <translation>{node}：有 {count} 个输出，但计算图写了 {wanted} 个</translation>
         </message>
         <message>
             <source>these operators are not supported: {operators}</source>
@@ -1475,48 +1443,48 @@
             <translation>节点“{nodes}”的算子 {operator} 没有计算定义</translation>
         </message>
         <message>
-            <source>hardware parameter {limit} is no whole number</source>
+            <source>hardware parameter {limit} is not an integer</source>
             <translation>硬件参数 {limit} 不是整数</translation>
         </message>
         <message>
-            <source>the hardware parameters begin like JSON but are no JSON object</source>
+            <source>the hardware parameters begin like JSON but are not a JSON object</source>
             <translation>硬件参数的开头像 JSON，但不是 JSON 对象</translation>
         </message>
         <message>
-            <source>{file} holds no hardware parameter</source>
+            <source>{file} contains no hardware parameters</source>
             <translation>{file} 中没有硬件参数</translation>
         </message>
         <message>
-            <source>--hardware {name}: neither a file nor a CPU whose parameters are known by name</source>
-            <translation>--hardware {name}：既不是文件，也不是已知参数的 CPU 名称</translation>
+            <source>--hardware {name}: neither a file nor a CPU that Lathe knows</source>
+            <translation>--hardware {name}：既不是文件，也不是 Lathe 认识的 CPU</translation>
         </message>
         <message>
-            <source>the target {target} has no hardware parameter {limit}; there are {limits}</source>
+            <source>the target {target} has no hardware parameter {limit}; it has {limits}</source>
             <translation>目标 {target} 没有硬件参数 {limit}；有 {limits}</translation>
         </message>
         <message>
-            <source>{limit} is {value}, it must be from {least} to {most}</source>
-            <translation>{limit} 是 {value}，必须在 {least} 到 {most} 之间</translation>
+            <source>{limit} is {value}, but must be from {least} to {most}</source>
+            <translation>{limit} 是 {value}，但必须在 {least} 到 {most} 之间</translation>
         </message>
         <message>
-            <source>{limit} is {value}, it must be a power of two from 4 to 4096</source>
-            <translation>{limit} 是 {value}，必须是 4 到 4096 之间的 2 的幂</translation>
+            <source>{limit} is {value}, but must be a power of two from 4 to 4096</source>
+            <translation>{limit} 是 {value}，但必须是 4 到 4096 之间的 2 的幂</translation>
         </message>
         <message>
-            <source>num_cores is {value}, it must be at most 4096</source>
-            <translation>num_cores 是 {value}，最多为 4096</translation>
+            <source>num_cores is {value}, but must be at most 4096</source>
+            <translation>num_cores 是 {value}，但最多为 4096</translation>
         </message>
         <message>
-            <source>the target is empty; say {kinds}</source>
+            <source>the target is empty; use {kinds}</source>
             <translation>目标为空；可以是 {kinds}</translation>
         </message>
         <message>
-            <source>target word &apos;{word}&apos;: {kind} takes no words</source>
-            <translation>目标中的“{word}”：{kind} 不接受任何词</translation>
+            <source>target option &apos;{word}&apos;: {kind} takes no options</source>
+            <translation>目标选项“{word}”：{kind} 不接受选项</translation>
         </message>
         <message>
-            <source>target word &apos;{word}&apos; wants {wanted}</source>
-            <translation>目标中的“{word}”需要 {wanted}</translation>
+            <source>target option &apos;{word}&apos; expects {wanted}</source>
+            <translation>目标选项“{word}”需要 {wanted}</translation>
         </message>
         <message>
             <source>target kind &apos;{kind}&apos; is not one of {kinds}</source>
@@ -1531,20 +1499,20 @@
             <translation>目标“{target}”中有未闭合的引号</translation>
         </message>
         <message>
-            <source>target word &apos;{word}&apos; has no value</source>
-            <translation>目标中的“{word}”没有值</translation>
+            <source>target option &apos;{word}&apos; has no value</source>
+            <translation>目标选项“{word}”没有值</translation>
         </message>
         <message>
-            <source>target word &apos;{word}&apos; is not of the form -key=value</source>
-            <translation>目标中的“{word}”不是 -key=value 的形式</translation>
+            <source>target option &apos;{word}&apos; is not of the form -key=value</source>
+            <translation>目标选项“{word}”不是 -key=value 的形式</translation>
         </message>
         <message>
-            <source>target word &apos;{word}&apos; says something that was said before</source>
-            <translation>目标中的“{word}”重复了前面的内容</translation>
+            <source>target option &apos;{word}&apos; repeats an earlier one</source>
+            <translation>目标选项“{word}”与前面的重复</translation>
         </message>
         <message>
-            <source>target word &apos;{word}&apos;: {kind} takes {keys}</source>
-            <translation>目标中的“{word}”：{kind} 接受 {keys}</translation>
+            <source>target option &apos;{word}&apos;: {kind} takes {keys}</source>
+            <translation>目标选项“{word}”：{kind} 接受 {keys}</translation>
         </message>
         <message>
             <source>{file} is a folder, not a project</source>
@@ -1555,19 +1523,19 @@
             <translation>没有项目 {file}</translation>
         </message>
         <message>
-            <source>{file} cannot be made: there is no folder {folder}</source>
+            <source>cannot create {file}: there is no folder {folder}</source>
             <translation>无法创建 {file}：没有文件夹 {folder}</translation>
         </message>
         <message>
-            <source>{file} is damaged: it was cut off in the middle of a page</source>
+            <source>{file} is damaged: it is cut off in the middle of a page</source>
             <translation>{file} 已损坏：它在一页中间被截断</translation>
         </message>
         <message>
-            <source>{file} cannot be made: its folder cannot be written</source>
+            <source>cannot create {file}: its folder is not writable</source>
             <translation>无法创建 {file}：它的文件夹不可写</translation>
         </message>
         <message>
-            <source>{file} is opened read-only: its folder cannot be written</source>
+            <source>{file} is opened read-only: its folder is not writable</source>
             <translation>{file} 以只读方式打开：它的文件夹不可写</translation>
         </message>
         <message>
@@ -1599,27 +1567,27 @@
             <translation>执行此次运行的程序已结束</translation>
         </message>
         <message>
-            <source>the latest run goes on: it has made {rounds} rounds with {trials} trials so far</source>
+            <source>the latest run continues: {rounds:round|rounds} with {trials:trial|trials} so far</source>
             <translation>最近一次运行继续：到目前为止已有 {rounds} 轮、{trials} 次试验</translation>
         </message>
         <message>
-            <source>a new run begins, since its options differ from those of the latest one ({options})</source>
+            <source>a new run starts, because its options differ from those of the latest one ({options})</source>
             <translation>开始新的运行，因为其选项与最近一次运行不同（{options}）</translation>
         </message>
         <message>
-            <source>a new run begins, since the latest one cannot go on here: {reason}</source>
+            <source>a new run starts, because the latest one cannot continue here: {reason}</source>
             <translation>开始新的运行，因为最近一次运行无法在此继续：{reason}</translation>
         </message>
         <message>
-            <source>kernel {kernel}: {language} has no form for {what}</source>
+            <source>kernel {kernel}: {language} cannot express {what}</source>
             <translation>内核 {kernel}：{language} 无法表示 {what}</translation>
         </message>
         <message>
-            <source>the listing is of another form</source>
+            <source>the listing has an unknown format</source>
             <translation>该代码清单的格式不同</translation>
         </message>
         <message>
-            <source>&apos;{stage}&apos; needs a barrier where not all threads of a block come: {statement}</source>
+            <source>&apos;{stage}&apos; needs a barrier in code that not all threads of a block reach: {statement}</source>
             <translation>“{stage}”需要一个屏障，但线程块中并非所有线程都会到达该处：{statement}</translation>
         </message>
         <message>
@@ -1631,15 +1599,15 @@
             <translation>常量“{name}”没有第 {first} 至 {last} 个值</translation>
         </message>
         <message>
-            <source>it starts from {trials} trials of earlier runs</source>
+            <source>it starts from {trials:trial|trials} of earlier runs</source>
             <translation>它从先前各次运行的 {trials} 次试验开始</translation>
         </message>
         <message>
-            <source>--resume goes on with the latest run and --start-over begins a new one: give one of them</source>
+            <source>--resume continues the latest run and --start-over starts a new one: give only one of them</source>
             <translation>--resume 继续最近一次运行，--start-over 开始新的运行：请只给其中一个</translation>
         </message>
         <message>
-            <source>the model leaves open: {dimensions}; set each with --dim NAME=N, for example {example}</source>
+            <source>the model has open dimensions: {dimensions}; set each with --dim NAME=N, for example {example}</source>
             <translation>模型未确定：{dimensions}；请用 --dim NAME=N 逐一设置，例如 {example}</translation>
         </message>
         <message>
@@ -1651,12 +1619,12 @@
             <translation>{file} 是数据库，但不是 Lathe 项目</translation>
         </message>
         <message>
-            <source>{file} was written by a newer Lathe (schema {schema}, this one knows {known})</source>
-            <translation>{file} 由更新的 Lathe 写成（模式 {schema}，本版只认识到 {known}）</translation>
+            <source>{file} was written by a newer Lathe (schema {schema}; this version reads up to {known})</source>
+            <translation>{file} 由更新的 Lathe 写成（模式版本 {schema}；本版最高支持 {known}）</translation>
         </message>
         <message>
-            <source>{file} is damaged: schema {schema} does not fit its tables</source>
-            <translation>{file} 已损坏：模式 {schema} 与它的表不符</translation>
+            <source>{file} is damaged: its tables do not match schema {schema}</source>
+            <translation>{file} 已损坏：它的表与模式版本 {schema} 不符</translation>
         </message>
         <message>
             <source>{file} is empty</source>
@@ -1719,19 +1687,19 @@
             <translation>文件不是 Lathe 项目</translation>
         </message>
         <message>
-            <source>it cannot be opened: does the folder exist, and may it be written?</source>
-            <translation>无法打开：文件夹存在吗？可以写入吗？</translation>
+            <source>cannot open it: check that the folder exists and is writable</source>
+            <translation>无法打开：请检查文件夹是否存在且可写</translation>
         </message>
         <message>
-            <source>reading or writing failed: is the disk full or gone?</source>
-            <translation>读写失败：磁盘满了还是不见了？</translation>
+            <source>reading or writing failed: check whether the disk is full or gone</source>
+            <translation>读写失败：请检查磁盘是否已满或已断开</translation>
         </message>
         <message>
             <source>out of memory</source>
             <translation>内存不足</translation>
         </message>
         <message>
-            <source>{file} cannot be written</source>
+            <source>cannot write {file}</source>
             <translation>无法写入 {file}</translation>
         </message>
         <message>
@@ -1739,7 +1707,7 @@
             <translation>写入 {file} 失败：磁盘满了吗？</translation>
         </message>
         <message>
-            <source>making {file}: {reason}</source>
+            <source>creating {file}: {reason}</source>
             <translation>创建 {file}：{reason}</translation>
         </message>
         <message>
@@ -1747,24 +1715,24 @@
             <translation>没有文件 {file}</translation>
         </message>
         <message>
-            <source>{file} is no file that could hold a log</source>
-            <translation>{file} 不是可能含有日志的文件</translation>
+            <source>{file} is not a log file</source>
+            <translation>{file} 不是日志文件</translation>
         </message>
         <message>
-            <source>{file} cannot be read</source>
+            <source>cannot read {file}</source>
             <translation>无法读取 {file}</translation>
         </message>
         <message>
-            <source>reading {file} failed after {lines} lines</source>
-            <translation>读取 {file} 在 {lines} 行之后失败</translation>
+            <source>reading {file} failed after {lines:line|lines}</source>
+            <translation>读取 {file} 在第 {lines} 行之后失败</translation>
         </message>
         <message>
             <source>auto-scheduler log without a version</source>
             <translation>auto-scheduler 日志没有版本号</translation>
         </message>
         <message>
-            <source>auto-scheduler log of version &apos;{version}&apos;; v0.1 to v0.6 are known</source>
-            <translation>auto-scheduler 日志的版本是“{version}”；只认识 v0.1 到 v0.6</translation>
+            <source>auto-scheduler log of version &apos;{version}&apos;; v0.1 to v0.6 are supported</source>
+            <translation>auto-scheduler 日志的版本是“{version}”；支持 v0.1 到 v0.6</translation>
         </message>
         <message>
             <source>template tuner&apos;s configuration of {template}: Lathe has no such template to apply it to</source>
@@ -1779,11 +1747,11 @@
             <translation>MetaSchedule 数据库的记录，Lathe 无法重放它的轨迹</translation>
         </message>
         <message>
-            <source>JSON that is no record of a known tuner</source>
-            <translation>不属于任何已知调优器的 JSON 记录</translation>
+            <source>JSON, but not a record of a known tuner</source>
+            <translation>是 JSON，但不是任何已知调优器的记录</translation>
         </message>
         <message>
-            <source>no JSON</source>
+            <source>not JSON</source>
             <translation>不是 JSON</translation>
         </message>
         <message>
@@ -1791,12 +1759,12 @@
             <translation>二进制数据</translation>
         </message>
         <message>
-            <source>JSON that nests deeper than any record</source>
+            <source>JSON nested deeper than any record</source>
             <translation>JSON 的嵌套比任何记录都深</translation>
         </message>
         <message>
-            <source>the log tells error {error}: {reason}</source>
-            <translation>日志记下错误 {error}：{reason}</translation>
+            <source>the log reports error {error}: {reason}</source>
+            <translation>日志报告错误 {error}：{reason}</translation>
         </message>
         <message>
             <source>applying the steps failed</source>
@@ -1815,7 +1783,7 @@
             <translation>运行程序失败</translation>
         </message>
         <message>
-            <source>the answer was wrong</source>
+            <source>the result was wrong</source>
             <translation>结果错误</translation>
         </message>
         <message>
@@ -1827,7 +1795,7 @@
             <translation>运行太久</translation>
         </message>
         <message>
-            <source>the cause is not known</source>
+            <source>unknown cause</source>
             <translation>原因不明</translation>
         </message>
         <message>
@@ -1835,28 +1803,28 @@
             <translation>超过 {mib} MiB</translation>
         </message>
         <message>
-            <source>cut off: the file ends within it</source>
-            <translation>被截断：文件在这一行中间结束</translation>
+            <source>truncated: the file ends within the line</source>
+            <translation>被截断：文件在这一行内结束</translation>
         </message>
         <message>
-            <source>of a task that no network of this project has</source>
+            <source>its task is in no network of this project</source>
             <translation>所属的任务不在本项目的任何网络中</translation>
         </message>
         <message>
-            <source>without a workload key</source>
+            <source>no workload key</source>
             <translation>没有工作负载键</translation>
         </message>
         <message>
-            <source>of a workload that this network does not have</source>
+            <source>its workload is not in this network</source>
             <translation>所属的工作负载不在这个网络中</translation>
         </message>
         <message>
-            <source>{task} is computed in other stages than the reference&apos;s: open the network with --partition reference</source>
+            <source>{task} is computed in other stages than in the reference: open the network with --partition reference</source>
             <translation>{task} 的计算阶段与参考实现不同：请用 --partition reference 打开网络</translation>
         </message>
         <message>
-            <source>its steps do not fit {task}: {reason}</source>
-            <translation>它的步骤不适合 {task}：{reason}</translation>
+            <source>its steps cannot be applied to {task}: {reason}</source>
+            <translation>它的步骤不能用于 {task}：{reason}</translation>
         </message>
         <message>
             <source>other reasons</source>
@@ -1871,11 +1839,11 @@
             <translation>链接库所用的运行时不在“{file}”</translation>
         </message>
         <message>
-            <source>this Lathe was built without what libraries for {machine} are linked with: install the package {package} and build it again</source>
-            <translation>这个 Lathe 构建时没有链接 {machine} 库所需的部分：请安装软件包 {package} 并重新构建</translation>
+            <source>this build of Lathe cannot link libraries for {machine}: install the package {package} and build Lathe again</source>
+            <translation>此版 Lathe 无法链接 {machine} 的库：请安装软件包 {package} 并重新构建 Lathe</translation>
         </message>
         <message>
-            <source>libraries can be exported for CPUs; the target is {kind}</source>
+            <source>libraries can only be exported for CPUs; the target is {kind}</source>
             <translation>只能为 CPU 导出库；当前目标是 {kind}</translation>
         </message>
         <message>
@@ -1887,56 +1855,56 @@
             <translation>还不能为“{machine}”导出库，目前只支持 x86_64 和 aarch64</translation>
         </message>
         <message>
-            <source>&apos;{file}&apos; names no file to write the library to</source>
-            <translation>“{file}”不是可以写入库的文件名</translation>
+            <source>&apos;{file}&apos; is not a file name for a library</source>
+            <translation>“{file}”不是库的文件名</translation>
         </message>
         <message>
             <source>there is no folder &apos;{file}&apos;</source>
             <translation>没有文件夹“{file}”</translation>
         </message>
         <message>
-            <source>&apos;{file}&apos; cannot be written: {reason}</source>
+            <source>cannot write &apos;{file}&apos;: {reason}</source>
             <translation>无法写入“{file}”：{reason}</translation>
         </message>
         <message>
-            <source>Lathe did not write {files} and replaces nothing of others: choose another folder or --name, or allow it with --overwrite</source>
-            <translation>{files} 不是 Lathe 写的，Lathe 不会替换他人的文件：请换一个文件夹或 --name，或用 --overwrite 允许替换</translation>
+            <source>not written by Lathe, so not replaced: {files}; choose another folder or --name, or allow it with --overwrite</source>
+            <translation>不是 Lathe 写的，因此没有替换：{files}；请换一个文件夹或 --name，或用 --overwrite 允许替换</translation>
         </message>
         <message>
-            <source>the library cannot be called {file}: a file that goes with it has that name</source>
+            <source>the library cannot be named {file}: a file that goes with it has that name</source>
             <translation>库不能命名为 {file}：随库写出的文件中有一个用这个名字</translation>
         </message>
         <message>
-            <source>{file} is not loaded, since every user of this machine may change {changed}: take that permission away (chmod o-w)</source>
-            <translation>未加载 {file}：本机的所有用户都可以修改 {changed}，请收回该权限（chmod o-w）</translation>
+            <source>{file} is not loaded because any user can modify {changed}: remove that permission (chmod o-w)</source>
+            <translation>未加载 {file}：任何用户都可以修改 {changed}，请取消该权限（chmod o-w）</translation>
         </message>
         <message>
-            <source>{file} is not loaded: it belongs to another user, who is neither root, nor the owner of this program, nor who runs it</source>
-            <translation>未加载 {file}：它属于另一个用户，此用户既不是 root，也不是本程序的所有者或运行者</translation>
+            <source>{file} is not loaded because it belongs to another user: it must belong to root, to the owner of this program or to you</source>
+            <translation>未加载 {file}：它属于另一个用户，而它必须属于 root、本程序的所有者或您</translation>
         </message>
         <message>
-            <source>round {round} was interrupted and cannot be repeated, since other candidates are proposed now: its {count} stored trials count as all of it</source>
-            <translation>第 {round} 轮曾被中断且无法重现，因为现在提出的候选不同：已保存的 {count} 次试验算作整轮</translation>
+            <source>round {round} was interrupted and cannot be repeated, because other candidates are proposed now: its {count:stored trial counts|stored trials count} as the whole round</source>
+            <translation>第 {round} 轮曾被中断且无法重现，因为现在提出的候选程序不同：已保存的 {count} 次试验算作整轮</translation>
         </message>
         <message>
             <source>the target &apos;{target}&apos; is given twice</source>
             <translation>目标“{target}”给出了两次</translation>
         </message>
         <message>
-            <source>one library is for one machine: &apos;{first}&apos; and &apos;{other}&apos; are for different ones</source>
-            <translation>一个库只用于一种机器：“{first}”与“{other}”用于不同的机器</translation>
+            <source>a library is for one architecture: &apos;{first}&apos; and &apos;{other}&apos; differ</source>
+            <translation>一个库只用于一种架构：“{first}”与“{other}”不同</translation>
         </message>
         <message>
-            <source>this machine&apos;s processor lacks {features}, which code for {target} needs: leave out the comparison and the benchmark (--no-verify --no-bench)</source>
-            <translation>本机处理器没有 {features}，而 {target} 的代码需要它们：请略去比较和性能测量（--no-verify --no-bench）</translation>
+            <source>this processor lacks {features}, which code for {target} needs: skip the comparison and the benchmark (--no-verify --no-bench)</source>
+            <translation>本机处理器没有 {features}，而 {target} 的代码需要它们：请跳过比较和基准测试（--no-verify --no-bench）</translation>
         </message>
         <message>
             <source>a library has 1 to {most} variants, not {count}</source>
             <translation>一个库有 1 到 {most} 个变体，而不是 {count} 个</translation>
         </message>
         <message>
-            <source>this machine&apos;s processor does not have all the instructions of {target}</source>
-            <translation>本机处理器没有 {target} 的全部指令</translation>
+            <source>this processor lacks instructions that {target} uses</source>
+            <translation>本机处理器缺少 {target} 使用的指令</translation>
         </message>
         <message>
             <source>for the target {target}: {reason}</source>
@@ -1955,20 +1923,20 @@
             <translation>“{file}”由另一版本的 Lathe 导出；请重新导出</translation>
         </message>
         <message>
-            <source>&apos;{file}&apos; is no shared object for 64-bit Linux, or it is damaged</source>
+            <source>&apos;{file}&apos; is not a shared object for 64-bit Linux, or is damaged</source>
             <translation>“{file}”不是 64 位 Linux 的共享库，或者已损坏</translation>
         </message>
         <message>
-            <source>&apos;{file}&apos; is no exported network: it has no lathe_NAME_ functions</source>
+            <source>&apos;{file}&apos; is not an exported network: it has no lathe_NAME_ functions</source>
             <translation>“{file}”不是导出的网络：其中没有 lathe_NAME_ 函数</translation>
         </message>
         <message>
-            <source>{file} is no .npy file that can be read: {reason}</source>
-            <translation>{file} 不是可以读取的 .npy 文件：{reason}</translation>
+            <source>cannot read {file} as .npy: {reason}</source>
+            <translation>无法按 .npy 读取 {file}：{reason}</translation>
         </message>
         <message>
-            <source>it has another beginning</source>
-            <translation>文件开头不符</translation>
+            <source>it does not begin like one</source>
+            <translation>开头不是 .npy 的格式</translation>
         </message>
         <message>
             <source>its version is not 1 to 3</source>
@@ -1991,7 +1959,7 @@
             <translation>维数超过任何张量</translation>
         </message>
         <message>
-            <source>its size does not fit its shape</source>
+            <source>its size does not match its shape</source>
             <translation>大小与形状不符</translation>
         </message>
         <message>
@@ -2003,8 +1971,8 @@
             <translation>{file} 的元素类型为 {type}，不受支持</translation>
         </message>
         <message>
-            <source>{file} holds {given}, input &apos;{input}&apos; takes {wanted}</source>
-            <translation>{file} 中是 {given}，输入“{input}”需要 {wanted}</translation>
+            <source>{file} holds {given}, but input &apos;{input}&apos; takes {wanted}</source>
+            <translation>{file} 中是 {given}，但输入“{input}”需要 {wanted}</translation>
         </message>
         <message>
             <source>--input {text} is not of the form NAME=FILE.npy</source>
@@ -2019,19 +1987,19 @@
             <translation>--input 两次给出 {input}</translation>
         </message>
         <message>
-            <source>made-up values do not suit this network ({reason}): give it values of yours with --input NAME=FILE.npy</source>
-            <translation>自动生成的值不适合这个网络（{reason}）：请用 --input NAME=FILE.npy 给出您自己的值</translation>
+            <source>generated inputs do not suit this network ({reason}): give your own with --input NAME=FILE.npy</source>
+            <translation>自动生成的输入不适合这个网络（{reason}）：请用 --input NAME=FILE.npy 给出您自己的输入</translation>
         </message>
         <message>
-            <source>on made-up inputs a loop of the network did not end within {seconds:g} s: give inputs on which it ends with --input NAME=FILE.npy</source>
-            <translation>网络中的一个循环在自动生成的输入上未能在 {seconds:g} 秒内结束：请用 --input NAME=FILE.npy 给出能使它结束的输入</translation>
+            <source>with generated inputs a loop of the network did not end within {seconds:g} s: give inputs with which it ends (--input NAME=FILE.npy)</source>
+            <translation>用自动生成的输入时，网络中的一个循环未能在 {seconds:g} 秒内结束：请给出能使它结束的输入（--input NAME=FILE.npy）</translation>
         </message>
         <message>
-            <source>&apos;{tensor}&apos; cannot be told more closely: rounding alone changes it by {change:.2g}, relative to its largest element</source>
-            <translation>无法更精确地判断“{tensor}”：仅舍入就使它改变 {change:.2g}（相对于其最大元素）</translation>
+            <source>&apos;{tensor}&apos; is ill-conditioned: rounding alone changes it by {change:.2g}, relative to its largest element</source>
+            <translation>“{tensor}”是病态的：仅舍入就使它改变 {change:.2g}（相对于其最大元素）</translation>
         </message>
         <message>
-            <source>tensor &apos;{tensor}&apos; has {count} dimensions, at most {most} are supported</source>
+            <source>tensor &apos;{tensor}&apos; has {count} dimensions; at most {most} are supported</source>
             <translation>张量“{tensor}”有 {count} 维，最多支持 {most} 维</translation>
         </message>
         <message>
@@ -2039,31 +2007,31 @@
             <translation>运行时归档 {file} 不存在</translation>
         </message>
         <message>
-            <source>the library {file} for &apos;{triple}&apos; is neither in {here} nor in {there}: install the package {package}</source>
+            <source>the library {file} for &apos;{triple}&apos; is in neither {here} nor {there}: install the package {package}</source>
             <translation>找不到“{triple}”的库 {file}：{here} 和 {there} 中都没有；请安装软件包 {package}</translation>
         </message>
         <message>
-            <source>the library {file} for &apos;{triple}&apos; is neither in {here} nor in {there}{package:-}</source>
+            <source>the library {file} for &apos;{triple}&apos; is in neither {here} nor {there}{package:-}</source>
             <translation>找不到“{triple}”的库 {file}：{here} 和 {there} 中都没有</translation>
         </message>
         <message>
-            <source>writing {file}: the disk is full: {needed:.3g} MB are needed, {free:.3g} are free</source>
-            <translation>写入 {file}：磁盘已满：需要 {needed:.3g} MB，剩余 {free:.3g} MB</translation>
+            <source>cannot write {file}: the disk is full ({needed:.3g} MB needed, {free:.3g} MB free)</source>
+            <translation>无法写入 {file}：磁盘已满（需要 {needed:.3g} MB，剩余 {free:.3g} MB）</translation>
         </message>
         <message>
-            <source>the network&apos;s weights take {size:.1f} GB: a library for aarch64 holds at most {most:.1f}</source>
-            <translation>网络的权重有 {size:.1f} GB：aarch64 的库最多容纳 {most:.1f} GB</translation>
+            <source>the network&apos;s weights take {size:.1f} GB; a library for aarch64 holds at most {most:.1f} GB</source>
+            <translation>网络的权重有 {size:.1f} GB；aarch64 的库最多容纳 {most:.1f} GB</translation>
         </message>
         <message>
-            <source>tuning was left out</source>
-            <translation>没有调优</translation>
+            <source>tuning was skipped</source>
+            <translation>跳过了调优</translation>
         </message>
         <message>
-            <source>its best record is for the alternative {alternative}, which this version does not offer</source>
+            <source>its best record uses the alternative {alternative}, which this version does not offer</source>
             <translation>它最好的记录用的是算法 {alternative}，本版没有这个算法</translation>
         </message>
         <message>
-            <source>its best record was made by another version of Lathe, which computed {alternative} by other steps</source>
+            <source>its best record comes from another version of Lathe, which computed {alternative} in other steps</source>
             <translation>它最好的记录由另一版本的 Lathe 写成，那一版用别的步骤计算 {alternative}</translation>
         </message>
         <message>
@@ -2071,16 +2039,16 @@
             <translation>它的记录使用 {alternative}，而 --strict 不允许</translation>
         </message>
         <message>
-            <source>its records are of imported logs alone, which were measured elsewhere: measure them again (lathe-cli records remeasure --imported)</source>
-            <translation>它的记录只来自导入的日志，是在别处测量的：请重新测量（lathe-cli records remeasure --imported）</translation>
+            <source>all its records come from imported logs and were measured elsewhere: measure them again (lathe-cli records remeasure --imported)</source>
+            <translation>它的记录都来自导入的日志，是在别处测量的：请重新测量（lathe-cli records remeasure --imported）</translation>
         </message>
         <message>
-            <source>its records are for the target {target}</source>
+            <source>its records are for target {target}</source>
             <translation>它的记录是为目标 {target} 测量的</translation>
         </message>
         <message>
-            <source>its records are for the target of an unknown run</source>
-            <translation>它的记录属于一次未知的运行</translation>
+            <source>the target of its records is not known</source>
+            <translation>它的记录的目标未知</translation>
         </message>
         <message>
             <source>it has no valid record</source>
@@ -2111,16 +2079,16 @@
             <translation>在 {device} 上测量，而不是 {here}</translation>
         </message>
         <message>
-            <source>measured with caches {cache} over another size</source>
-            <translation>测量时缓存状态为“{cache}”，但范围大小不同</translation>
+            <source>measured with caches {cache}, of another size</source>
+            <translation>测量时缓存状态为“{cache}”，大小不同</translation>
         </message>
         <message>
             <source>measured with caches {cache}, not {here}</source>
             <translation>测量时缓存状态为“{cache}”，而不是“{here}”</translation>
         </message>
         <message>
-            <source>{device}, with caches {cache} over another size</source>
-            <translation>{device}，缓存状态为“{cache}”，但范围大小不同</translation>
+            <source>{device}, with caches {cache}, of another size</source>
+            <translation>{device}，缓存状态为“{cache}”，大小不同</translation>
         </message>
         <message>
             <source>{device}, with caches {cache}, not {here}</source>
@@ -2143,55 +2111,55 @@
             <translation>没有任务 {task}</translation>
         </message>
         <message>
-            <source>a boost of {boost} is not a positive factor</source>
-            <translation>加权 {boost} 不是正数</translation>
+            <source>the boost must be above zero, not {boost}</source>
+            <translation>加权必须大于零，而不是 {boost}</translation>
         </message>
         <message>
-            <source>{count} is no number of trials</source>
-            <translation>{count} 不是试验次数</translation>
+            <source>{count} is not a valid number of trials</source>
+            <translation>{count} 不是有效的试验次数</translation>
         </message>
         <message>
             <source>the project is opened read-only</source>
             <translation>项目以只读方式打开</translation>
         </message>
         <message>
-            <source>hardware parameters change between runs: stop this one first</source>
-            <translation>硬件参数只能在两次运行之间更改：请先停止当前运行</translation>
+            <source>hardware parameters cannot change during a run: stop it first</source>
+            <translation>运行期间不能更改硬件参数：请先停止运行</translation>
         </message>
         <message>
-            <source>a time limit of {seconds} s is not positive</source>
-            <translation>时间上限 {seconds} 秒不是正数</translation>
+            <source>the time limit must be above zero, not {seconds} s</source>
+            <translation>时间上限必须大于零，而不是 {seconds} 秒</translation>
         </message>
         <message>
-            <source>without a project there are no trials to measure again</source>
+            <source>there are no trials to measure again without a project</source>
             <translation>没有项目，就没有可重新测量的试验</translation>
         </message>
         <message>
-            <source>a run is going on, and would be disturbed: stop it, or wait for its end, before trials are measured again</source>
+            <source>a run is in progress and would be disturbed: stop it or wait for its end before you measure trials again</source>
             <translation>正在运行，会受到干扰：请先停止运行或等它结束，再重新测量试验</translation>
         </message>
         <message>
-            <source>other trials are being measured again: wait for their end</source>
+            <source>other trials are being measured again: wait until they are done</source>
             <translation>正在重新测量其他试验：请等它们结束</translation>
         </message>
         <message>
-            <source>without a project there is nothing to import a tuning log into</source>
-            <translation>没有项目，无处导入调优日志</translation>
+            <source>a tuning log can only be imported into a project</source>
+            <translation>调优日志只能导入到项目中</translation>
         </message>
         <message>
-            <source>without a project there is nothing to make a note on</source>
-            <translation>没有项目，无处添加备注</translation>
+            <source>a note can only be kept in a project</source>
+            <translation>备注只能保存在项目中</translation>
         </message>
         <message>
-            <source>trials are being measured again: wait for their end before a run starts</source>
+            <source>trials are being measured again: wait until they are done before you start a run</source>
             <translation>正在重新测量试验：请等它们结束再开始运行</translation>
         </message>
         <message>
-            <source>a run is going on already</source>
+            <source>a run is already in progress</source>
             <translation>已经在运行</translation>
         </message>
         <message>
-            <source>without a project there are no records</source>
+            <source>there are no records without a project</source>
             <translation>没有项目，就没有记录</translation>
         </message>
         <message>
@@ -2199,24 +2167,24 @@
             <translation>{task} 还没有有效的记录</translation>
         </message>
         <message>
-            <source>without a project there is no history</source>
+            <source>there is no history without a project</source>
             <translation>没有项目，就没有历史</translation>
         </message>
         <message>
-            <source>say which model: an ONNX file or zoo:NAME</source>
-            <translation>请指明模型：ONNX 文件或 zoo:名称</translation>
+            <source>no model given: name an ONNX file or zoo:NAME</source>
+            <translation>没有指定模型：请给出 ONNX 文件或 zoo:名称</translation>
         </message>
         <message>
-            <source>{file} holds no model yet: name one</source>
+            <source>{file} has no model yet: name one</source>
             <translation>{file} 中还没有模型：请指定一个</translation>
         </message>
         <message>
-            <source>{project} is of the model {file}, which is not there any more: put the file back to open the project</source>
-            <translation>{project} 属于模型 {file}，该文件已经不在：请放回文件再打开项目</translation>
+            <source>{project} belongs to the model {file}, which no longer exists: put the file back to open the project</source>
+            <translation>{project} 属于模型 {file}，该文件已不存在：请放回文件再打开项目</translation>
         </message>
         <message>
-            <source>this installation of Lathe has no {kind} back end, so such devices are not looked for</source>
-            <translation>这个 Lathe 没有安装 {kind} 后端，因此不会查找此类设备</translation>
+            <source>this installation of Lathe has no {kind} back end, so it finds no such devices</source>
+            <translation>这个 Lathe 没有安装 {kind} 后端，因此找不到此类设备</translation>
         </message>
         <message>
             <source>{stage}: {reason}</source>
@@ -2247,8 +2215,8 @@
             <translation>传输</translation>
         </message>
         <message>
-            <source>a replay takes no {what}: open the project itself</source>
-            <translation>回放不接受 {what}：请打开项目本身</translation>
+            <source>not possible in a replay: {what}; open the project itself</source>
+            <translation>回放中不能使用：{what}；请打开项目本身</translation>
         </message>
         <message>
             <source>budget</source>
@@ -2275,27 +2243,27 @@
             <translation>导出</translation>
         </message>
         <message>
-            <source>a speed of {speed} is not between {least} and {most}</source>
+            <source>the speed {speed} is not between {least} and {most}</source>
             <translation>速度 {speed} 不在 {least} 和 {most} 之间</translation>
         </message>
         <message>
-            <source>{seconds} s is no place in a run</source>
+            <source>{seconds} s is outside the run</source>
             <translation>{seconds} 秒不在这次运行之内</translation>
         </message>
         <message>
-            <source>the replay is going on already</source>
+            <source>the replay is already running</source>
             <translation>回放已在进行</translation>
         </message>
         <message>
-            <source>{file} holds no run to replay</source>
+            <source>{file} has no run to replay</source>
             <translation>{file} 中没有可回放的运行</translation>
         </message>
         <message>
-            <source>{file} holds no run {run}: the latest is run {latest}</source>
-            <translation>{file} 中没有运行 {run}：最新的是运行 {latest}</translation>
+            <source>{file} has no run {run}; the latest is run {latest}</source>
+            <translation>{file} 中没有运行 {run}；最新的是运行 {latest}</translation>
         </message>
         <message>
-            <source>{file} names no model for run {run}</source>
+            <source>{file} does not name the model of run {run}</source>
             <translation>{file} 没有说明运行 {run} 的模型</translation>
         </message>
         <message>
@@ -2307,35 +2275,35 @@
             <translation>{file} 中没有它的有效记录</translation>
         </message>
         <message>
-            <source>the record {trial} is gone</source>
-            <translation>记录 {trial} 已经不在</translation>
+            <source>the record {trial} no longer exists</source>
+            <translation>记录 {trial} 已不存在</translation>
         </message>
         <message>
-            <source>the import was stopped; {count} records are in the project</source>
-            <translation>导入已停止；项目中有 {count} 条记录</translation>
+            <source>the import was stopped after {count:record|records}</source>
+            <translation>导入在 {count} 条记录之后停止</translation>
         </message>
         <message>
             <source>a split has no length</source>
             <translation>有一个切分没有长度</translation>
         </message>
         <message>
-            <source>say which tuning logs to import</source>
-            <translation>请指明要导入的调优日志</translation>
+            <source>no tuning logs given</source>
+            <translation>没有给出调优日志</translation>
         </message>
         <message>
-            <source>say which trials to measure again</source>
-            <translation>请指明要重新测量的试验</translation>
+            <source>no trials given to measure again</source>
+            <translation>没有给出要重新测量的试验</translation>
         </message>
         <message>
-            <source>trial {trial} is of another network: open that to measure it again</source>
+            <source>trial {trial} belongs to another network: open that network to measure it again</source>
             <translation>试验 {trial} 属于另一个网络：请打开那个网络再重新测量</translation>
         </message>
         <message>
-            <source>trial {trial} was found for {target}, whose programs a {kind} cannot run: open the project for such a device to measure it</source>
+            <source>trial {trial} was found for {target}, whose programs cannot run on {kind}: open the project for such a device to measure it</source>
             <translation>试验 {trial} 是为 {target} 找到的，{kind} 无法运行它的程序：请为那样的设备打开项目再测量</translation>
         </message>
         <message>
-            <source>trial {trial} was made for the target {target}: open the project for that to measure it again</source>
+            <source>trial {trial} was made for target {target}: open the project for that target to measure it again</source>
             <translation>试验 {trial} 是为目标 {target} 生成的：请以该目标打开项目再重新测量</translation>
         </message>
         <message>
@@ -2343,11 +2311,11 @@
             <translation>本版 Lathe 不为 {task} 提供算法 {alternative}</translation>
         </message>
         <message>
-            <source>{count} costs of a trial cannot be taken: from 1 to 1000</source>
-            <translation>无法为一个试验测量 {count} 次：应为 1 到 1000</translation>
+            <source>the number of measurements per trial must be from 1 to 1000, not {count}</source>
+            <translation>每次试验的测量次数必须在 1 到 1000 之间，而不是 {count}</translation>
         </message>
         <message>
-            <source>&apos;{text}&apos; is no budget: write 20 min, until 18:00, 1000 trials, or until the last hour gained under 0.1 %</source>
+            <source>&apos;{text}&apos; is not a budget: write 20 min, until 18:00, 1000 trials, or until the last hour gained under 0.1 %</source>
             <translation>“{text}”不是预算：可写 20 min、until 18:00、1000 trials，或 until the last hour gained under 0.1 %</translation>
         </message>
         <message>
@@ -2355,32 +2323,32 @@
             <translation>请说明调优多久：20 min、until 18:00、1000 trials，或 until the last hour gained under 0.1 %</translation>
         </message>
         <message>
-            <source>the network has no task to tune</source>
+            <source>the network has no tasks to tune</source>
             <translation>网络中没有可调优的任务</translation>
         </message>
         <message>
-            <source>&apos;{pass}&apos; is no pass; those that can be left out are: {passes}</source>
-            <translation>“{pass}” 不是任何 pass；可以略去的有：{passes}</translation>
+            <source>&apos;{pass}&apos; is not a pass that can be skipped; these can: {passes}</source>
+            <translation>“{pass}” 不是可以跳过的 pass；可以跳过的有：{passes}</translation>
         </message>
         <message>
-            <source>&apos;{pass}&apos; cannot be left out, since what it takes apart has no kernels; those that can be left out are: {passes}</source>
-            <translation>“{pass}” 不能略去，因为它拆解的算子没有内核；可以略去的有：{passes}</translation>
+            <source>&apos;{pass}&apos; cannot be skipped, because what it takes apart has no kernels; these can: {passes}</source>
+            <translation>“{pass}” 不能跳过，因为它拆解的算子没有内核；可以跳过的有：{passes}</translation>
         </message>
         <message>
-            <source>the builder was sent a network that does not parse</source>
-            <translation>发给构建程序的网络无法解析</translation>
+            <source>the builder received a network that cannot be parsed</source>
+            <translation>构建进程收到的网络无法解析</translation>
         </message>
         <message>
-            <source>the project&apos;s latest run was made for other tasks: begin a new one with --start-over</source>
-            <translation>项目最近的运行面向别的任务：请开始新的运行（不用 --resume）</translation>
+            <source>the project&apos;s latest run was for other tasks: start a new one with --start-over</source>
+            <translation>项目最近的运行面向别的任务：请用 --start-over 开始新的运行</translation>
         </message>
         <message>
-            <source>the project&apos;s latest run was measured on {device}, which is not the device that is used now: resume it there, or begin a new one with --start-over</source>
-            <translation>项目最近一次调优是在 {device} 上测量的，不是现在使用的设备：请在那台设备上继续，或不带 --resume 重新开始</translation>
+            <source>the project&apos;s latest run was measured on {device}, not on the current device: resume it there, or start a new one with --start-over</source>
+            <translation>项目最近的运行是在 {device} 上测量的，不是当前设备：请在那台设备上继续，或用 --start-over 重新开始</translation>
         </message>
         <message>
-            <source>the project&apos;s latest run was measured with caches of other sizes than the hardware has now: begin a new one with --start-over</source>
-            <translation>项目最近一次调优时的缓存大小与现在的硬件参数不同：请不带 --resume 重新开始</translation>
+            <source>the project&apos;s latest run was measured with other cache sizes than the hardware has now: start a new one with --start-over</source>
+            <translation>项目最近的运行测量时的缓存大小与现在的硬件不同：请用 --start-over 重新开始</translation>
         </message>
         <message>
             <source>stopped</source>
@@ -2391,23 +2359,23 @@
             <translation>没有项目，就没有可继续的运行</translation>
         </message>
         <message>
-            <source>{file} holds no run of this model and target to resume</source>
+            <source>{file} has no run of this model and target to resume</source>
             <translation>{file} 中没有此模型和目标可继续的运行</translation>
         </message>
         <message>
-            <source>the last {minutes:.4g} min made the network {gain:.2g} % faster, less than {least:g} %</source>
-            <translation>最近 {minutes:.4g} 分钟只让网络快了 {gain:.2g} %，低于 {least:g} %</translation>
+            <source>the last {minutes:.4g} min gained {gain:.2g} %, less than {least:g} %</source>
+            <translation>最近 {minutes:.4g} 分钟的收益为 {gain:.2g} %，低于 {least:g} %</translation>
         </message>
         <message>
-            <source>the search space is exhausted</source>
-            <translation>搜索空间已经用尽</translation>
+            <source>no candidates left</source>
+            <translation>已无候选程序</translation>
         </message>
         <message>
-            <source>every task is muted, has had all of its trials or has an exhausted search space</source>
-            <translation>每个任务都已静音、用完试验次数或搜遍空间</translation>
+            <source>every task is muted, at its cap or without candidates left</source>
+            <translation>每个任务都已静音、达到上限或已无候选程序</translation>
         </message>
         <message>
-            <source>the run was cut off here</source>
+            <source>the run was interrupted here</source>
             <translation>运行在此中断</translation>
         </message>
         <message>
@@ -2451,7 +2419,7 @@
             <translation>正在读取之前的结果：第 {round} 轮，共 {rounds} 轮</translation>
         </message>
         <message>
-            <source>nothing was left of the run&apos;s budget: give it more (--time, --trials)</source>
+            <source>the run&apos;s budget is used up: give it more (--time, --trials)</source>
             <translation>该运行的预算已用完：请增加预算（--time、--trials）</translation>
         </message>
         <message>
@@ -2459,75 +2427,75 @@
             <translation>该运行的总预算现为 {seconds:.0f} s 和 {trials} 次试验（0：不限）</translation>
         </message>
         <message>
-            <source>no run is going on whose budget could be changed</source>
-            <translation>没有正在进行、可以修改预算的运行</translation>
+            <source>there is no run whose budget could be changed</source>
+            <translation>没有可以修改预算的运行</translation>
         </message>
         <message>
-            <source>the tuned network was not timed beside the untuned one</source>
-            <translation>没有把调优后的网络与未调优的网络放在一起计时</translation>
+            <source>not compared with the untuned network</source>
+            <translation>没有与未调优的网络比较</translation>
         </message>
         <message>
-            <source>{ratio:.2f} times as fast as untuned (95 % interval {low:.2f} to {high:.2f}, {pairs} pairs of turns): {ms:.3f} ms instead of {untuned:.3f} ms</source>
-            <translation>速度是未调优时的 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，{pairs} 对轮流计时）：{ms:.3f} ms，未调优时为 {untuned:.3f} ms</translation>
+            <source>{ratio:.2f} times as fast as untuned (95 % interval {low:.2f} to {high:.2f}, {pairs:pair|pairs} of runs): {ms:.4g} ms instead of {untuned:.4g} ms</source>
+            <translation>速度是未调优时的 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，轮流计时 {pairs} 对）：{ms:.4g} ms，未调优时为 {untuned:.4g} ms</translation>
         </message>
         <message>
-            <source>slower than untuned: takes {ratio:.2f} times as long (95 % interval {low:.2f} to {high:.2f}, {pairs} pairs of turns): {ms:.3f} ms instead of {untuned:.3f} ms</source>
-            <translation>比未调优时慢：耗时是其 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，{pairs} 对轮流计时）：{ms:.3f} ms，未调优时为 {untuned:.3f} ms</translation>
+            <source>slower than untuned: {ratio:.2f} times the latency (95 % interval {low:.2f} to {high:.2f}, {pairs:pair|pairs} of runs): {ms:.4g} ms instead of {untuned:.4g} ms</source>
+            <translation>比未调优时慢：延迟是其 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，轮流计时 {pairs} 对）：{ms:.4g} ms，未调优时为 {untuned:.4g} ms</translation>
         </message>
         <message>
-            <source>not proven to be faster than untuned: {ratio:.2f} times as fast, but the 95 % interval, {low:.2f} to {high:.2f}, holds 1 ({pairs} pairs of turns): {ms:.3f} ms, untuned {untuned:.3f} ms</source>
-            <translation>未能证明比未调优时快：速度是其 {ratio:.2f} 倍，但 95 % 置信区间 {low:.2f} 至 {high:.2f} 包含 1（{pairs} 对轮流计时）：{ms:.3f} ms，未调优时为 {untuned:.3f} ms</translation>
+            <source>not proven faster than untuned: {ratio:.2f} times as fast, but the 95 % interval, {low:.2f} to {high:.2f}, includes 1 ({pairs:pair|pairs} of runs): {ms:.4g} ms, untuned {untuned:.4g} ms</source>
+            <translation>未能证明比未调优时快：速度是其 {ratio:.2f} 倍，但 95 % 置信区间 {low:.2f} 至 {high:.2f} 包含 1（轮流计时 {pairs} 对）：{ms:.4g} ms，未调优时为 {untuned:.4g} ms</translation>
         </message>
         <message>
-            <source>not proven to be faster than untuned: {ratio:.2f} times as fast in {pairs} pairs of turns, and it takes {least} for an interval: {ms:.3f} ms, untuned {untuned:.3f} ms</source>
-            <translation>未能证明比未调优时快：在 {pairs} 对轮流计时中速度是其 {ratio:.2f} 倍，而得出置信区间需要 {least} 对：{ms:.3f} ms，未调优时为 {untuned:.3f} ms</translation>
+            <source>not proven faster than untuned: {ratio:.2f} times as fast in {pairs:pair|pairs} of runs, but an interval needs {least}: {ms:.4g} ms, untuned {untuned:.4g} ms</source>
+            <translation>未能证明比未调优时快：轮流计时 {pairs} 对，速度是其 {ratio:.2f} 倍，而得出置信区间需要 {least} 对：{ms:.4g} ms，未调优时为 {untuned:.4g} ms</translation>
         </message>
         <message>
-            <source>networks for the target {target} are not timed on this machine</source>
+            <source>networks for target {target} cannot be timed on this machine</source>
             <translation>目标 {target} 的网络不能在本机计时</translation>
         </message>
         <message>
-            <source>{file} holds no run of this model and target: tune it first</source>
+            <source>{file} has no run of this model and target: tune it first</source>
             <translation>{file} 中没有该模型和目标的运行：请先调优</translation>
         </message>
         <message>
-            <source>all {tasks} tasks have a valid record</source>
+            <source>tasks with a valid record: all {tasks}</source>
             <translation>全部 {tasks} 个任务都有有效记录</translation>
         </message>
         <message>
-            <source>{covered} of {tasks} tasks have a valid record: an export needs default schedules for the others</source>
+            <source>tasks with a valid record: {covered} of {tasks}; an export needs default schedules for the others</source>
             <translation>{tasks} 个任务中有 {covered} 个有有效记录：导出时其余任务只能用默认调度</translation>
         </message>
         <message>
-            <source>the outputs of {verified} of {covered} best records were compared with the reference</source>
+            <source>best records whose outputs were compared with the reference: {verified} of {covered}</source>
             <translation>{covered} 条最佳记录中有 {verified} 条的输出与参考结果比较过</translation>
         </message>
         <message>
-            <source>the whole network, as measured last, took {measured:.4f} ms or {percent:.1f}% of its parts, measured one by one: {sum:.3f} ms (tasks {tasks:.3f}, chain {chain:+.3f}, untuned functions {untuned:.3f}, call {call:.3f})</source>
-            <translation>最近一次测得整个网络耗时 {measured:.4f} ms，是逐个测量的各部分之和的 {percent:.1f}%：{sum:.3f} ms（任务 {tasks:.3f}，衔接 {chain:+.3f}，未调优函数 {untuned:.3f}，调用 {call:.3f}）</translation>
+            <source>the network took {measured:.4g} ms in its last measurement, {percent:.1f} % of the sum of its parts: {sum:.4g} ms (tasks {tasks:.3f}, chain {chain:+.3f}, untuned functions {untuned:.3f}, call {call:.3f})</source>
+            <translation>最近一次测得网络延迟 {measured:.4g} ms，是各部分之和的 {percent:.1f} %：{sum:.4g} ms（任务 {tasks:.3f}，衔接 {chain:+.3f}，未调优函数 {untuned:.3f}，调用 {call:.3f}）</translation>
         </message>
         <message>
-            <source>the whole network, as measured last, took {percent:.0f}% of the sum of its tasks</source>
-            <translation>最近一次测得整个网络的耗时是各任务之和的 {percent:.0f}%</translation>
+            <source>the network took {percent:.0f} % of the sum of its tasks in its last measurement</source>
+            <translation>最近一次测得的网络延迟是各任务之和的 {percent:.0f} %</translation>
         </message>
         <message>
-            <source>the whole network was not measured with all tasks tuned</source>
+            <source>the network was not measured with all tasks tuned</source>
             <translation>没有在全部任务调优后测量整个网络</translation>
         </message>
         <message>
-            <source>{percent:.1f}% of the trials failed</source>
-            <translation>{percent:.1f}% 的试验失败</translation>
+            <source>{percent:.1f} % of the trials failed</source>
+            <translation>{percent:.1f} % 的试验失败</translation>
         </message>
         <message>
             <source>The machine was busy</source>
             <translation>机器繁忙</translation>
         </message>
         <message>
-            <source>while the network was timed, other programs took {others:.0f} % of the processor time and other guests of the hardware {stolen:.0f} % (of {processors} processors)</source>
-            <translation>网络计时期间，其他程序占用了 {others:.0f} % 的处理器时间，同一硬件上的其他虚拟机占用了 {stolen:.0f} %（共 {processors} 个处理器）</translation>
+            <source>during the measurement other programs used {others:.0f} % and other virtual machines {stolen:.0f} % of the processor time ({processors:processor|processors})</source>
+            <translation>测量期间，其他程序占用了 {others:.0f} % 的处理器时间，其他虚拟机占用了 {stolen:.0f} %（共 {processors} 个处理器）</translation>
         </message>
         <message>
-            <source>Close what else is running or wait until the machine is quiet, then measure again</source>
+            <source>Close other programs or wait until the machine is quiet, then measure again</source>
             <translation>请关闭其他正在运行的程序，或等机器空闲后重新测量</translation>
         </message>
         <message>
@@ -2535,7 +2503,7 @@
             <translation>加速未得到证明</translation>
         </message>
         <message>
-            <source>Measure again on a quiet machine; if that changes nothing, tune for longer</source>
+            <source>Measure again on a quiet machine; if that changes nothing, tune longer</source>
             <translation>请在空闲的机器上重新测量；如果结果不变，请延长调优时间</translation>
         </message>
         <message>
@@ -2543,32 +2511,32 @@
             <translation>各部分之和不符</translation>
         </message>
         <message>
-            <source>the network took {measured:.3f} ms, {percent:.0f} % more than the sum of its parts, {sum:.3f} ms</source>
-            <translation>网络耗时 {measured:.3f} ms，比各部分之和 {sum:.3f} ms 多 {percent:.0f} %</translation>
+            <source>the network took {measured:.4g} ms, {percent:.0f} % more than the sum of its parts, {sum:.4g} ms</source>
+            <translation>网络延迟 {measured:.4g} ms，比各部分之和 {sum:.4g} ms 多 {percent:.0f} %</translation>
         </message>
         <message>
-            <source>the network took {measured:.3f} ms, {percent:.0f} % less than the sum of its parts, {sum:.3f} ms</source>
-            <translation>网络耗时 {measured:.3f} ms，比各部分之和 {sum:.3f} ms 少 {percent:.0f} %</translation>
+            <source>the network took {measured:.4g} ms, {percent:.0f} % less than the sum of its parts, {sum:.4g} ms</source>
+            <translation>网络延迟 {measured:.4g} ms，比各部分之和 {sum:.4g} ms 少 {percent:.0f} %</translation>
         </message>
         <message>
-            <source>Measure again: both are taken in the same minute, so the machine has changed meanwhile</source>
-            <translation>请重新测量：两者是在同一分钟内测得的，说明机器状态在此期间发生了变化</translation>
+            <source>Measure again: both were measured within one minute, so the machine&apos;s speed changed in between</source>
+            <translation>请重新测量：两者是在同一分钟内测得的，说明机器的速度在此期间发生了变化</translation>
         </message>
         <message>
             <source>Processors slowed down</source>
             <translation>处理器降速</translation>
         </message>
         <message>
-            <source>while the network was timed, processors slowed down because of heat {count:.0f} times</source>
-            <translation>网络计时期间，处理器因过热降速 {count:.0f} 次</translation>
+            <source>processors were throttled {count:time|times} because of heat during the measurement</source>
+            <translation>测量期间，处理器因过热降频 {count} 次</translation>
         </message>
         <message>
-            <source>the control group held the network back for {held:.1f} s of the {seconds:.1f} s in which it was timed: its quota of processor time was used up</source>
-            <translation>在计时的 {seconds:.1f} s 中，控制组让网络等待了 {held:.1f} s：处理器时间配额已用完</translation>
+            <source>the control group throttled the network for {held:.1f} s of the {seconds:.1f} s of its measurement: its CPU quota was used up</source>
+            <translation>在测量的 {seconds:.1f} s 中，控制组限制了网络 {held:.1f} s：CPU 配额已用完</translation>
         </message>
         <message>
-            <source>processors ran at {mhz:.0f} MHz, and are made for {most:.0f} MHz</source>
-            <translation>处理器运行在 {mhz:.0f} MHz，而标称频率为 {most:.0f} MHz</translation>
+            <source>processors ran at {mhz:.0f} MHz; their maximum is {most:.0f} MHz</source>
+            <translation>处理器运行在 {mhz:.0f} MHz，而最高频率为 {most:.0f} MHz</translation>
         </message>
         <message>
             <source>Let the machine cool down, plug it in, raise the quota or choose the governor &quot;performance&quot;, then measure again</source>
@@ -2579,20 +2547,20 @@
             <translation>机器状态不稳定</translation>
         </message>
         <message>
-            <source>the control kernel, which is always the same, took {times:.1f} times as long in its slowest turn as in its fastest</source>
-            <translation>始终不变的对照内核，最慢一轮的耗时是最快一轮的 {times:.1f} 倍</translation>
+            <source>the control kernel, always the same work, took {times:.1f} times as long in its slowest run as in its fastest</source>
+            <translation>对照内核的工作量始终不变，最慢一次的耗时却是最快一次的 {times:.1f} 倍</translation>
         </message>
         <message>
-            <source>Something comes and goes on this machine or beside it: wait for a calmer moment, then measure again</source>
-            <translation>本机或同一硬件上有程序时断时续地运行：请等到平稳时重新测量</translation>
+            <source>Another program or virtual machine interferes from time to time: wait for a quieter moment, then measure again</source>
+            <translation>有其他程序或虚拟机时断时续地干扰：请等到平稳时重新测量</translation>
         </message>
         <message>
             <source>Tasks not searched</source>
             <translation>有任务未搜索</translation>
         </message>
         <message>
-            <source>{count} of {tasks} tasks had their first round at most; they take {percent:.0f} % of the tasks&apos; time, {task} most of it</source>
-            <translation>{tasks} 个任务中有 {count} 个最多只进行了第一轮；它们占任务总耗时的 {percent:.0f} %，其中最多的是 {task}</translation>
+            <source>{count} of {tasks} tasks had at most one round; they take {percent:.0f} % of the tasks&apos; time, most of it {task}</source>
+            <translation>{tasks} 个任务中有 {count} 个最多只进行了一轮；它们占任务总耗时的 {percent:.0f} %，其中最多的是 {task}</translation>
         </message>
         <message>
             <source>Resume the run with more time</source>
@@ -2607,19 +2575,19 @@
             <translation>{task} 占任务总耗时的 {percent:.0f} %</translation>
         </message>
         <message>
-            <source>Pin or boost it in the Tasks table, so that it gets most of the trials</source>
+            <source>Pin or boost it in the Tasks table so that it gets most of the trials</source>
             <translation>请在任务表中固定或加权该任务，使它得到大部分试验</translation>
         </message>
         <message>
-            <source>Bound by memory</source>
+            <source>Memory-bound</source>
             <translation>受内存限制</translation>
         </message>
         <message>
-            <source>memory limits {count} of the tasks, which take {percent:.0f} % of the tasks&apos; time</source>
+            <source>memory limits {count:task, which takes|tasks, which take} {percent:.0f} % of the tasks&apos; time</source>
             <translation>有 {count} 个任务受内存限制，占任务总耗时的 {percent:.0f} %</translation>
         </message>
         <message>
-            <source>Further trials win little here: a smaller type (int8, half floats) or a larger batch does</source>
+            <source>More trials gain little here; a smaller type (int8, half floats) or a larger batch does</source>
             <translation>更多试验收效不大：请改用更小的数据类型（int8、半精度）或更大的批量</translation>
         </message>
         <message>
@@ -2627,11 +2595,11 @@
             <translation>函数之间相互拖慢</translation>
         </message>
         <message>
-            <source>functions that run one behind the other take {percent:.0f} % of the network&apos;s time more than alone ({chain:.3f} ms)</source>
+            <source>functions that run one after another take longer than alone, by {percent:.0f} % of the network&apos;s time ({chain:.3f} ms)</source>
             <translation>函数依次运行时比单独运行多用了网络耗时的 {percent:.0f} %（{chain:.3f} ms）</translation>
         </message>
         <message>
-            <source>Tune with --cache network (the default), so that tasks are timed as the network leaves the caches for them</source>
+            <source>Tune with --cache network (the default), so that tasks find the caches as the network leaves them</source>
             <translation>请用 --cache network（默认）调优，使任务在网络留下的缓存状态下计时</translation>
         </message>
         <message>
@@ -2639,28 +2607,28 @@
             <translation>小函数过多</translation>
         </message>
         <message>
-            <source>functions that take less than {micros:.0f} µs each: {count}, together {percent:.0f} % of the network&apos;s time</source>
-            <translation>耗时不到 {micros:.0f} µs 的函数有 {count} 个，共占网络耗时的 {percent:.0f} %</translation>
+            <source>functions under {micros:.0f} µs: {count}, together {percent:.0f} % of the network&apos;s time</source>
+            <translation>不到 {micros:.0f} µs 的函数有 {count} 个，共占网络耗时的 {percent:.0f} %</translation>
         </message>
         <message>
-            <source>Waking the threads costs as much as such functions do: try a target with fewer threads, or a larger batch</source>
-            <translation>对这类函数，唤醒线程的开销与计算相当：请尝试线程更少的目标或更大的批量</translation>
+            <source>Waking the threads takes as long as such a function: try a target with fewer threads, or a larger batch</source>
+            <translation>唤醒线程的时间与这类函数相当：请尝试线程更少的目标或更大的批量</translation>
         </message>
         <message>
             <source>Fewer threads than processors</source>
             <translation>线程少于处理器</translation>
         </message>
         <message>
-            <source>the target has {threads} threads, and this machine {processors} processors</source>
-            <translation>目标有 {threads} 个线程，而本机有 {processors} 个处理器</translation>
+            <source>the target uses {threads:thread|threads}, and this machine has {processors:processor|processors}</source>
+            <translation>目标使用 {threads} 个线程，而本机有 {processors} 个处理器</translation>
         </message>
         <message>
             <source>Tune for the target cpu without -threads, unless the network is to share the machine</source>
             <translation>除非网络要与其他程序共用机器，请改用不带 -threads 的目标 cpu 调优</translation>
         </message>
         <message>
-            <source>a candidate may run for {seconds} s from now on</source>
-            <translation>从现在起，一个候选程序最多运行 {seconds} 秒</translation>
+            <source>time limit of a candidate: {seconds} s from now on</source>
+            <translation>候选程序的时间上限：从现在起 {seconds} 秒</translation>
         </message>
         <message>
             <source>measuring the device&apos;s limits: {reason}</source>
@@ -2671,43 +2639,43 @@
             <translation>测量整个网络：{reason}</translation>
         </message>
         <message>
-            <source>timing the tuned and the untuned network in turns: {reason}</source>
+            <source>timing the tuned and the untuned network in turn: {reason}</source>
             <translation>轮流计时调优和未调优的网络：{reason}</translation>
         </message>
         <message>
-            <source>the untuned network was not measured: it takes more than {percent:.0f} % of the time that the run may take</source>
-            <translation>没有测量未调优的网络：它要占去运行时间的 {percent:.0f} % 以上</translation>
+            <source>the untuned network was not measured: it would take more than {percent:.0f} % of the run&apos;s time</source>
+            <translation>没有测量未调优的网络：它会占用运行时间的 {percent:.0f} % 以上</translation>
         </message>
         <message>
             <source>the installed head start is not used: {reason}</source>
-            <translation>没有使用已安装的预备知识：{reason}</translation>
+            <translation>没有使用已安装的热启动文件：{reason}</translation>
         </message>
         <message>
-            <source>head start {name}: it has no task like one of this network&apos;s; the cost model begins with {trials} trials of others</source>
-            <translation>预备知识 {name}：其中没有与本网络相似的任务；代价模型从其他任务的 {trials} 次试验开始</translation>
+            <source>head start {name}: no similar tasks; the cost model starts with {trials:trial|trials} of other tasks</source>
+            <translation>热启动文件 {name}：没有相似的任务；代价模型从其他任务的 {trials} 次试验开始</translation>
         </message>
         <message>
-            <source>head start {name}: {tasks} of {all} tasks begin with candidates of similar ones, the cost model with {trials} trials</source>
-            <translation>预备知识 {name}：{all} 个任务中有 {tasks} 个从相似任务的候选程序开始，代价模型从 {trials} 次试验开始</translation>
+            <source>head start {name}: {tasks} of {all} tasks start with candidates of similar tasks, the cost model with {trials:trial|trials}</source>
+            <translation>热启动文件 {name}：{all} 个任务中有 {tasks} 个从相似任务的候选程序开始，代价模型从 {trials} 次试验开始</translation>
         </message>
         <message>
-            <source>the run began with a head start that this build cannot use ({reason}): begin a new one with --start-over</source>
-            <translation>这次运行开始时用的预备知识本版无法使用（{reason}）：请开始新的运行（不用 --resume）</translation>
+            <source>the run started with a head start that this build cannot use ({reason}): start a new one with --start-over</source>
+            <translation>这次运行开始时用的热启动文件本版无法使用（{reason}）：请用 --start-over 开始新的运行</translation>
         </message>
         <message>
-            <source>the run began with the head start {file}, which has changed or is gone: begin a new one with --start-over</source>
-            <translation>这次运行开始时用的预备知识 {file} 已更改或不在：请开始新的运行（不用 --resume）</translation>
+            <source>the run started with the head start {file}, which has changed or no longer exists: start a new one with --start-over</source>
+            <translation>这次运行开始时用的热启动文件 {file} 已更改或不存在：请用 --start-over 开始新的运行</translation>
         </message>
         <message>
             <source>the export was cancelled</source>
             <translation>导出已取消</translation>
         </message>
         <message>
-            <source>a library for {machine} does not run on this machine: leave out the comparison and the benchmark (--no-verify --no-bench)</source>
-            <translation>面向 {machine} 的库不能在本机运行：请不做比较和基准测试（--no-verify --no-bench）</translation>
+            <source>a library for {machine} cannot run on this machine: skip the comparison and the benchmark (--no-verify --no-bench)</source>
+            <translation>面向 {machine} 的库不能在本机运行：请跳过比较和基准测试（--no-verify --no-bench）</translation>
         </message>
         <message>
-            <source>the trial is of another network: open that to see its program</source>
+            <source>the trial belongs to another network: open that network to see its program</source>
             <translation>这次试验属于另一个网络：请打开那个网络查看它的程序</translation>
         </message>
         <message>
@@ -2723,11 +2691,11 @@
             <translation>导出已停止</translation>
         </message>
         <message>
-            <source>{file} cannot be written: {reason}</source>
+            <source>cannot write {file}: {reason}</source>
             <translation>无法写入 {file}：{reason}</translation>
         </message>
         <message>
-            <source>{file} holds no model</source>
+            <source>{file} has no model</source>
             <translation>{file} 中没有模型</translation>
         </message>
         <message>
@@ -2739,20 +2707,20 @@
             <translation>{file} 中没有模型 {model}</translation>
         </message>
         <message>
-            <source>&apos;{text}&apos; names no project file</source>
-            <translation>“{text}”不是项目文件名</translation>
+            <source>&apos;{text}&apos; is not a project file</source>
+            <translation>“{text}”不是项目文件</translation>
         </message>
         <message>
-            <source>the device of target &apos;{target}&apos; has no measured limits to hold tasks against</source>
-            <translation>目标“{target}”的设备没有可供对照的实测极限</translation>
+            <source>the device of target &apos;{target}&apos; has no measured limits to compare tasks with</source>
+            <translation>目标“{target}”的设备没有可与任务比较的实测极限</translation>
         </message>
         <message>
-            <source>--head-start is for policy {policy}: with policy {other} leave it out</source>
-            <translation>--head-start 只用于 {policy} 策略：使用 {other} 策略时请去掉</translation>
+            <source>--head-start is for policy {policy}, not for policy {other}</source>
+            <translation>--head-start 用于 {policy} 策略，不能用于 {other} 策略</translation>
         </message>
         <message>
-            <source>policy {policy} has no rules for the target {target}; there is {policies}</source>
-            <translation>策略 {policy} 没有目标 {target} 的规则；有 {policies}</translation>
+            <source>policy {policy} does not support target {target}; these do: {policies}</source>
+            <translation>策略 {policy} 不支持目标 {target}；支持的有：{policies}</translation>
         </message>
         <message>
             <source>pass {pass}</source>
@@ -2763,7 +2731,7 @@
             <translation>无法读取项目的 {part}：{reason}</translation>
         </message>
         <message>
-            <source>the output &quot;{output}&quot; is a softmax already: no second one was appended</source>
+            <source>the output &quot;{output}&quot; is already a softmax: no second one was appended</source>
             <translation>输出“{output}”已经是 softmax：没有再追加</translation>
         </message>
         <message>
@@ -2775,8 +2743,8 @@
             <translation>{task} 没有算法 {alternative}</translation>
         </message>
         <message>
-            <source>the model leaves open: {dimensions}; set each with --dim NAME=N</source>
-            <translation>模型未确定：{dimensions}；请用 --dim 名称=N 逐一设定</translation>
+            <source>the model leaves dimensions open: {dimensions}; set each with --dim NAME=N</source>
+            <translation>模型有未确定的维度：{dimensions}；请用 --dim 名称=N 逐一设定</translation>
         </message>
         <message>
             <source>{name} (dimension {dimension} of input &quot;{input}&quot;)</source>
@@ -2799,7 +2767,7 @@
             <translation>模型没有名为“{name}”的未定维度：其尺寸全部固定</translation>
         </message>
         <message>
-            <source>dimension {name} is set to {size} and to {other}</source>
+            <source>dimension {name} is set both to {size} and to {other}</source>
             <translation>维度 {name} 同时被设为 {size} 和 {other}</translation>
         </message>
         <message>
@@ -2807,7 +2775,7 @@
             <translation>输入尺寸沿用本项目上次的值：{sizes}</translation>
         </message>
         <message>
-            <source>--shape and --dim are for model files: a network of the zoo has fixed shapes, but takes --batch</source>
+            <source>--shape and --dim are for model files: networks of the zoo have fixed shapes, but take --batch</source>
             <translation>--shape 和 --dim 用于模型文件：内置网络的形状固定，但可用 --batch</translation>
         </message>
     </context>
@@ -2818,8 +2786,8 @@
             <translation>输入有误</translation>
         </message>
         <message>
-            <source>Correct the setting that the text names.</source>
-            <translation>请更正文中指出的设置。</translation>
+            <source>Correct the setting named in the message.</source>
+            <translation>请更正消息中指出的设置。</translation>
         </message>
         <message>
             <source>Not found</source>
@@ -2834,23 +2802,23 @@
             <translation>不支持</translation>
         </message>
         <message>
-            <source>Export the model without what the text names, or choose another target.</source>
-            <translation>请在导出模型时去掉文中指出的部分，或选择其他目标。</translation>
+            <source>Export the model without the features named in the message, or choose another target.</source>
+            <translation>请在导出模型时去掉消息中指出的功能，或选择其他目标。</translation>
         </message>
         <message>
             <source>Unreadable file</source>
             <translation>文件无法读取</translation>
         </message>
         <message>
-            <source>The file is truncated, damaged or of another kind: export or copy it again.</source>
-            <translation>文件被截断、损坏或类型不符：请重新导出或复制。</translation>
+            <source>The file is truncated, damaged or of another kind: download, copy or export it again.</source>
+            <translation>文件被截断、损坏或类型不符：请重新下载、复制或导出。</translation>
         </message>
         <message>
             <source>Illegal schedule</source>
             <translation>非法调度</translation>
         </message>
         <message>
-            <source>The candidate was refused before it was built; the search goes on without it.</source>
+            <source>The candidate was rejected before it was built; the search continues without it.</source>
             <translation>该候选在构建前被拒绝；搜索会继续进行。</translation>
         </message>
         <message>
@@ -2858,32 +2826,28 @@
             <translation>构建失败</translation>
         </message>
         <message>
-            <source>The text has the compiler's words; one candidate is lost.</source>
-            <translation>文中是编译器的输出；只损失一个候选。</translation>
+            <source>See the compiler&apos;s message; only this candidate is lost.</source>
+            <translation>请查看编译器的消息；只损失这一个候选程序。</translation>
         </message>
         <message>
             <source>Build took too long</source>
             <translation>构建超时</translation>
         </message>
         <message>
-            <source>Give builds more time (--timeout).</source>
-            <translation>请为构建留出更多时间（--timeout）。</translation>
-        </message>
-        <message>
             <source>Run took too long</source>
             <translation>运行超时</translation>
         </message>
         <message>
-            <source>Give runs more time (--timeout), or leave the slow candidate behind.</source>
-            <translation>请为运行留出更多时间（--timeout），或放弃这个慢的候选。</translation>
+            <source>Give runs more time (--timeout), or skip the slow candidate.</source>
+            <translation>请为运行留出更多时间（--timeout），或跳过这个慢的候选程序。</translation>
         </message>
         <message>
             <source>Wrong result</source>
             <translation>结果错误</translation>
         </message>
         <message>
-            <source>The program computed something else and is not used; please report it.</source>
-            <translation>程序的计算结果不正确，因此不被采用；请报告此问题。</translation>
+            <source>The program computed a wrong result and is not used; please report it.</source>
+            <translation>程序算出了错误的结果，因此不被采用；请报告此问题。</translation>
         </message>
         <message>
             <source>Device lost</source>
@@ -2898,8 +2862,8 @@
             <translation>崩溃</translation>
         </message>
         <message>
-            <source>The program crashed in its worker process; one candidate is lost.</source>
-            <translation>程序在工作进程中崩溃；只损失一个候选。</translation>
+            <source>The program crashed in its worker process; only this candidate is lost.</source>
+            <translation>程序在工作进程中崩溃；只损失这一个候选程序。</translation>
         </message>
         <message>
             <source>Cancelled</source>
@@ -2910,7 +2874,7 @@
             <translation>项目未写入</translation>
         </message>
         <message>
-            <source>Free disk space or choose another folder; what was stored is safe.</source>
+            <source>Free disk space or choose another folder; what is stored already is safe.</source>
             <translation>请释放磁盘空间或选择其他文件夹；已保存的内容是安全的。</translation>
         </message>
         <message>
@@ -2918,20 +2882,20 @@
             <translation>不匹配</translation>
         </message>
         <message>
-            <source>Tune the tasks that the text names, or allow default schedules.</source>
-            <translation>请调优文中指出的任务，或允许使用默认调度。</translation>
+            <source>Tune the tasks named in the message, or allow default schedules.</source>
+            <translation>请调优消息中指出的任务，或允许使用默认调度。</translation>
         </message>
         <message>
             <source>Internal error</source>
             <translation>内部错误</translation>
         </message>
         <message>
-            <source>Please report it, with the text.</source>
-            <translation>请连同文字一起报告。</translation>
+            <source>Please report it together with the message.</source>
+            <translation>请连同消息一起报告。</translation>
         </message>
         <message>
-            <source>The code generator was stopped; one candidate is lost.</source>
-            <translation>代码生成器已被终止；损失一个候选程序。</translation>
+            <source>The code generator was stopped; only this candidate is lost.</source>
+            <translation>代码生成器已被终止；只损失这一个候选程序。</translation>
         </message>
         <message>
             <source>Note</source>
@@ -2941,39 +2905,35 @@
     <context>
         <name>FailureCure</name>
         <message>
-            <source>They had %1 s; now a candidate may run for %2 s: try them again.</source>
-            <translation>当时的时限为 %1 秒；现在候选程序可运行 %2 秒：请重试。</translation>
+            <source>They had %1 s; the time limit is now %2 s: try them again.</source>
+            <translation>当时的时限为 %1 秒；现在为 %2 秒：请重试。</translation>
         </message>
         <message>
-            <source>Something is missing on this machine: install the package %1.</source>
-            <translation>本机缺少组件：请安装软件包 %1。</translation>
+            <source>Install the package %1, which is missing on this machine.</source>
+            <translation>本机缺少软件包 %1：请安装。</translation>
         </message>
         <message>
-            <source>The device refuses it for its limit “%1”: correct the limit where it is wrong, and the search will keep to it.</source>
-            <translation>设备因限制“%1”而拒绝：若该限制有误请更正，搜索会遵守它。</translation>
+            <source>It exceeds the device&apos;s limit “%1”. If the limit is wrong, correct it: the search keeps to it.</source>
+            <translation>超出了设备的限制“%1”。若该限制有误请更正，搜索会遵守它。</translation>
         </message>
     </context>
     <context>
         <name>Grades</name>
         <message>
-            <source>much faster</source>
-            <translation>快很多</translation>
+            <source>%1 % faster</source>
+            <translation>快 %1 %</translation>
         </message>
         <message>
-            <source>faster</source>
-            <translation>变快</translation>
+            <source>%1 (within noise)</source>
+            <translation>%1（在噪声内）</translation>
         </message>
         <message>
             <source>same</source>
             <translation>相同</translation>
         </message>
         <message>
-            <source>slower</source>
-            <translation>变慢</translation>
-        </message>
-        <message>
-            <source>much slower</source>
-            <translation>慢很多</translation>
+            <source>%1 % slower</source>
+            <translation>慢 %1 %</translation>
         </message>
     </context>
     <context>
@@ -2983,7 +2943,7 @@
             <translation>核心数</translation>
         </message>
         <message>
-            <source>threads that a kernel is split over</source>
+            <source>threads of a kernel</source>
             <translation>一个内核分给多少线程</translation>
         </message>
         <message>
@@ -3011,15 +2971,15 @@
             <translation>每周期乘加数</translation>
         </message>
         <message>
-            <source>vector instructions that a core begins at once</source>
-            <translation>一个核心同时发出的向量指令</translation>
+            <source>vector instructions that a core issues per cycle</source>
+            <translation>一个核心每周期发射的向量指令数</translation>
         </message>
         <message>
             <source>Physical cores</source>
             <translation>物理核心数</translation>
         </message>
         <message>
-            <source>two threads of one share its units</source>
+            <source>two threads of a core share its units</source>
             <translation>同一核心的两个线程共用运算单元</translation>
         </message>
         <message>
@@ -3039,7 +2999,7 @@
             <translation>缓存行</translation>
         </message>
         <message>
-            <source>what memory is read in</source>
+            <source>unit in which memory is read</source>
             <translation>读取内存的单位</translation>
         </message>
         <message>
@@ -3103,7 +3063,7 @@
             <translation>手动修改</translation>
         </message>
         <message>
-            <source>as the target says</source>
+            <source>from the target</source>
             <translation>由目标指定</translation>
         </message>
         <message>
@@ -3220,16 +3180,16 @@
             <translation>%1 毫秒</translation>
         </message>
         <message>
-            <source>data %1 s old</source>
-            <translation>数据于 %1 秒前更新</translation>
+            <source>updated %1 s ago</source>
+            <translation>%1 秒前更新</translation>
         </message>
         <message>
-            <source>data %1 old</source>
-            <translation>数据于 %1 前更新</translation>
+            <source>updated %1 ago</source>
+            <translation>%1前更新</translation>
         </message>
         <message>
-            <source>Measured in parts: %1 (tasks %2, chain %3, untuned functions %4, call %5)</source>
-            <translation>各部分实测：%1（任务 %2，链 %3，未调优函数 %4，调用 %5）</translation>
+            <source>Sum of the measured parts: %1 (tasks %2, chain %3, untuned functions %4, call %5)</source>
+            <translation>各部分实测之和：%1（任务 %2，衔接 %3，未调优函数 %4，调用 %5）</translation>
         </message>
         <message>
             <source>%1 µs</source>
@@ -3259,36 +3219,36 @@
             <translation>输出</translation>
         </message>
         <message>
-            <source>%1 could not be written: %2</source>
+            <source>Cannot write %1: %2</source>
             <translation>无法写入 %1：%2</translation>
         </message>
         <message>
-            <source>there is no network, or no place for it</source>
-            <translation>没有网络，或没有可写入的位置</translation>
+            <source>no network is open, or the file cannot be written</source>
+            <translation>没有打开网络，或无法写入文件</translation>
         </message>
         <message>
             <source>the name must end in .png, .svg or .csv</source>
             <translation>名称必须以 .png、.svg 或 .csv 结尾</translation>
         </message>
         <message>
-            <source>Table (*.csv)</source>
-            <translation>表格 (*.csv)</translation>
+            <source>CSV table (*.csv)</source>
+            <translation>CSV 表格 (*.csv)</translation>
         </message>
         <message>
-            <source>Scalable picture (*.svg)</source>
-            <translation>矢量图 (*.svg)</translation>
+            <source>SVG image (*.svg)</source>
+            <translation>SVG 图像 (*.svg)</translation>
         </message>
         <message>
-            <source>Picture (*.png)</source>
-            <translation>图片 (*.png)</translation>
+            <source>PNG image (*.png)</source>
+            <translation>PNG 图像 (*.png)</translation>
         </message>
         <message>
             <source>Save this view</source>
             <translation>保存此视图</translation>
         </message>
         <message>
-            <source>there is nothing to see yet</source>
-            <translation>还没有可显示的内容</translation>
+            <source>there is nothing to save yet</source>
+            <translation>还没有可保存的内容</translation>
         </message>
         <message>
             <source>Zoom to &amp;fit</source>
@@ -3337,7 +3297,7 @@
     <context>
         <name>lathe::ui::BandChart</name>
         <message>
-            <source>Nothing has happened yet</source>
+            <source>No data yet</source>
             <translation>尚无数据</translation>
         </message>
         <message>
@@ -3357,22 +3317,6 @@
 %3: %4 %5 (%6 %)</source>
             <translation>%1 至 %2
 %3：%4 %5（%6 %）</translation>
-        </message>
-        <message>
-            <source>&amp;Copy as image</source>
-            <translation>复制为图片(&amp;C)</translation>
-        </message>
-        <message>
-            <source>&amp;Save as image…</source>
-            <translation>保存为图片(&amp;S)…</translation>
-        </message>
-        <message>
-            <source>Save image</source>
-            <translation>保存图片</translation>
-        </message>
-        <message>
-            <source>PNG (*.png);;SVG (*.svg)</source>
-            <translation>PNG (*.png);;SVG (*.svg)</translation>
         </message>
         <message>
             <source>From (s)</source>
@@ -3414,27 +3358,27 @@
             <translation>固定</translation>
         </message>
         <message>
-            <source>Pinned tasks get trials first</source>
+            <source>Pinned tasks get their trials first</source>
             <translation>固定的任务优先获得试验</translation>
         </message>
         <message>
             <source>Mute</source>
-            <translation>静默</translation>
+            <translation>静音</translation>
         </message>
         <message>
-            <source>A muted task gets no trials</source>
-            <translation>静默的任务不再获得试验</translation>
+            <source>Muted tasks get no trials</source>
+            <translation>静音的任务不再获得试验</translation>
         </message>
         <message>
             <source>Weight in the scheduler</source>
             <translation>调度器中的权重</translation>
         </message>
         <message>
-            <source>At most so many trials in a run</source>
-            <translation>一次运行中最多的试验次数</translation>
+            <source>Maximum number of trials per run</source>
+            <translation>每次运行的最多试验次数</translation>
         </message>
         <message>
-            <source>At most so many trials</source>
+            <source>Maximum number of trials</source>
             <translation>最多试验次数</translation>
         </message>
         <message>
@@ -3484,16 +3428,8 @@
             <translation>权重</translation>
         </message>
         <message>
-            <source>Before (ms)</source>
-            <translation>之前（毫秒）</translation>
-        </message>
-        <message>
             <source>Now (ms)</source>
             <translation>当前（毫秒）</translation>
-        </message>
-        <message>
-            <source>Change</source>
-            <translation>变化</translation>
         </message>
         <message>
             <source>In the network (ms)</source>
@@ -3504,51 +3440,19 @@
             <translation>%1（毫秒）</translation>
         </message>
         <message>
-            <source>Now against %1</source>
+            <source>Now vs. %1</source>
             <translation>当前相对于 %1</translation>
         </message>
         <message>
-            <source>Weighted change against A</source>
+            <source>Weighted change from A</source>
             <translation>相对于 A 的加权变化</translation>
         </message>
     </context>
     <context>
         <name>lathe::ui::ComparePage</name>
         <message>
-            <source>Tasks before and now</source>
-            <translation>任务的之前与现在</translation>
-        </message>
-        <message>
-            <source>&amp;Compare with…</source>
-            <translation>与…比较(&amp;C)</translation>
-        </message>
-        <message>
-            <source>Choose an earlier project of the same network</source>
-            <translation>选择同一网络的较早项目</translation>
-        </message>
-        <message>
-            <source>Choose an earlier project to see what became faster or slower.</source>
-            <translation>选择较早的项目，可查看哪些变快或变慢。</translation>
-        </message>
-        <message>
-            <source>Compare with a project</source>
-            <translation>与一个项目比较</translation>
-        </message>
-        <message>
             <source>Projects (*.lathe)</source>
             <translation>项目 (*.lathe)</translation>
-        </message>
-        <message>
-            <source>Against %1: %2 before, %3 now (%4%5 %), tasks that both have valid records for</source>
-            <translation>与 %1 相比：之前 %2，现在 %3（%4%5 %），只计双方都有有效记录的任务</translation>
-        </message>
-        <message>
-            <source>%1 has no task in common with this project that both have valid records for</source>
-            <translation>%1 与此项目没有双方都有有效记录的共同任务</translation>
-        </message>
-        <message>
-            <source>The figures may not compare: %1</source>
-            <translation>这些数字可能不可比：%1</translation>
         </message>
         <message>
             <source>The open project and its baselines</source>
@@ -3567,31 +3471,31 @@
             <translation>添加项目(&amp;P)…</translation>
         </message>
         <message>
-            <source>Pin another project of the same network</source>
-            <translation>固定同一网络的另一个项目</translation>
+            <source>Add another project of the same network</source>
+            <translation>添加同一网络的另一个项目</translation>
         </message>
         <message>
             <source>Add a run</source>
             <translation>添加一次运行</translation>
         </message>
         <message>
-            <source>Pin one run of this project</source>
-            <translation>固定本项目的一次运行</translation>
+            <source>Add a run of this project</source>
+            <translation>添加本项目的一次运行</translation>
         </message>
         <message>
             <source>Add a &amp;date…</source>
             <translation>添加日期(&amp;D)…</translation>
         </message>
         <message>
-            <source>Pin how this project stood at a time</source>
-            <translation>固定本项目在某一时刻的状态</translation>
+            <source>Add the state of this project at a point in time</source>
+            <translation>添加本项目在某一时刻的状态</translation>
         </message>
         <message>
             <source>&amp;Remove</source>
             <translation>移除(&amp;R)</translation>
         </message>
         <message>
-            <source>Take the selected baseline away</source>
+            <source>Remove the selected baseline</source>
             <translation>移除所选基线</translation>
         </message>
         <message>
@@ -3619,7 +3523,7 @@
             <translation>与项目比较</translation>
         </message>
         <message>
-            <source>How the project stood at a time</source>
+            <source>State of the project at a point in time</source>
             <translation>项目在某一时刻的状态</translation>
         </message>
         <message>
@@ -3627,32 +3531,32 @@
             <translation>时间</translation>
         </message>
         <message>
-            <source>Only what was recorded up to this time counts:</source>
-            <translation>只计入截至此时刻的记录：</translation>
+            <source>Use only what was recorded up to this time:</source>
+            <translation>只使用截至此时刻的记录：</translation>
         </message>
         <message>
             <source>%1: %2</source>
             <translation>%1：%2</translation>
         </message>
         <message>
-            <source>Pin an earlier project, a run or a date to see what became faster or slower.</source>
-            <translation>固定一个较早的项目、一次运行或一个日期，即可看到哪些变快或变慢了。</translation>
+            <source>Add an earlier project, a run or a date to see what became faster or slower.</source>
+            <translation>添加一个较早的项目、一次运行或一个日期，即可看到哪些变快或变慢了。</translation>
         </message>
         <message>
             <source>Open a network to compare it.</source>
             <translation>请先打开一个网络再进行比较。</translation>
         </message>
         <message>
-            <source>Against A: %1 before, %2 now (%3), over the tasks that both have valid records for.</source>
+            <source>Compared with A: %1 before, %2 now (%3), over the tasks with valid records in both.</source>
             <translation>相对于 A：之前 %1，当前 %2（%3），只计双方都有有效记录的任务。</translation>
         </message>
         <message>
-            <source>A has no task in common with this project that both have valid records for.</source>
+            <source>A and this project have no common task with valid records in both.</source>
             <translation>A 与本项目没有双方都有有效记录的共同任务。</translation>
         </message>
         <message>
-            <source>Careful: %1 conditions differ after which latencies may not compare.</source>
-            <translation>注意：有 %1 项条件不同，延迟可能不可比。</translation>
+            <source>Caution: latencies may not be comparable, since conditions differ (%1).</source>
+            <translation>注意：有条件不同（%1 项），延迟可能不可比。</translation>
         </message>
         <message>
             <source>Run %1: %2, %3 tuned, %4</source>
@@ -3663,7 +3567,7 @@
             <translation>本项目还没有运行</translation>
         </message>
         <message>
-            <source>Take away what cannot be read</source>
+            <source>Remove what cannot be read</source>
             <translation>移除无法读取的基线</translation>
         </message>
     </context>
@@ -3674,7 +3578,7 @@
             <translation>= 相同</translation>
         </message>
         <message>
-            <source>≠ may not compare</source>
+            <source>≠ may not be comparable</source>
             <translation>≠ 可能不可比</translation>
         </message>
         <message>
@@ -3705,27 +3609,27 @@
             <translation>○ 默认调度</translation>
         </message>
         <message>
-            <source>– no task</source>
-            <translation>– 非任务</translation>
+            <source>– not tuned</source>
+            <translation>– 不调优</translation>
         </message>
         <message>
             <source>What the exported library runs for this function</source>
             <translation>导出的库为该函数运行的内容</translation>
         </message>
         <message>
-            <source>Share of the sum of all estimated times</source>
+            <source>Share of the sum of all estimates</source>
             <translation>占全部估计时间之和的比例</translation>
         </message>
         <message>
-            <source>Share of the arithmetic of all tasks</source>
+            <source>Share of the operations of all tasks</source>
             <translation>占全部任务运算量的比例</translation>
         </message>
         <message>
-            <source>As measured alone while tuning</source>
+            <source>Measured alone during tuning</source>
             <translation>调优时单独测得</translation>
         </message>
         <message>
-            <source>Inside the exported library</source>
+            <source>Measured in the exported library</source>
             <translation>在导出的库中测得</translation>
         </message>
         <message>
@@ -3776,10 +3680,6 @@
             <translation>定格(&amp;D)</translation>
         </message>
         <message>
-            <source>Keep this view as it is while the run goes on</source>
-            <translation>调优继续进行时保持此视图不变</translation>
-        </message>
-        <message>
             <source>Curves of tasks</source>
             <translation>任务曲线</translation>
         </message>
@@ -3808,8 +3708,8 @@
             <translation>已定格</translation>
         </message>
         <message>
-            <source>data %1 s old</source>
-            <translation>数据 %1 秒前</translation>
+            <source>updated %1 s ago</source>
+            <translation>%1 秒前更新</translation>
         </message>
         <message>
             <source>Logarithmic axis of latency</source>
@@ -3843,7 +3743,7 @@
             <translation>重新查找(&amp;L)</translation>
         </message>
         <message>
-            <source>Ask all back ends which devices they find</source>
+            <source>Ask all back ends for devices</source>
             <translation>询问各后端能找到哪些设备</translation>
         </message>
         <message>
@@ -3851,15 +3751,15 @@
             <translation>自检(&amp;T)</translation>
         </message>
         <message>
-            <source>Build a small kernel, launch it, compare what it computes</source>
+            <source>Build a small kernel, run it and check its result</source>
             <translation>编译一个小内核并运行，核对计算结果</translation>
         </message>
         <message>
-            <source>Back to what was &amp;detected</source>
+            <source>Reset to &amp;detected</source>
             <translation>恢复检测值(&amp;D)</translation>
         </message>
         <message>
-            <source>Forget the edited value of the chosen parameter</source>
+            <source>Discard the edited value of the selected parameter</source>
             <translation>放弃所选参数的修改值</translation>
         </message>
         <message>
@@ -3875,39 +3775,39 @@
             <translation>不可用</translation>
         </message>
         <message>
-            <source>%1 can be measured on. Its parameters are what its back end tells.</source>
-            <translation>可在 %1 上测量。其参数由后端给出。</translation>
+            <source>%1 is ready for measurements. Its back end reports these parameters.</source>
+            <translation>%1 可用于测量。其参数由后端给出。</translation>
         </message>
         <message>
-            <source>It cannot be used: %1</source>
+            <source>Not usable: %1</source>
             <translation>无法使用：%1</translation>
         </message>
         <message>
-            <source>What the search respected in the run that is replayed.</source>
-            <translation>所回放的运行中搜索所遵守的参数。</translation>
+            <source>Parameters of the replayed run.</source>
+            <translation>所回放的运行的参数。</translation>
         </message>
         <message>
-            <source>What the search respects. Double-click a value to change it for the runs to come; it is stored with the project.</source>
-            <translation>搜索所遵守的参数。双击数值可修改，对以后的运行生效，并随项目保存。</translation>
+            <source>Parameters for the search. Double-click a value to change it for later runs; it is stored with the project.</source>
+            <translation>搜索使用的参数。双击数值可修改，对以后的运行生效，并随项目保存。</translation>
         </message>
         <message>
-            <source>Asking the back ends …</source>
-            <translation>正在询问各后端…</translation>
+            <source>Looking for devices…</source>
+            <translation>正在查找设备…</translation>
         </message>
         <message>
-            <source>No device was found.</source>
+            <source>No device found.</source>
             <translation>未找到设备。</translation>
         </message>
         <message>
-            <source>The self-test runs …</source>
+            <source>Self-test running…</source>
             <translation>正在自检…</translation>
         </message>
         <message>
-            <source>The self-test failed: %1</source>
+            <source>Self-test failed: %1</source>
             <translation>自检失败：%1</translation>
         </message>
         <message>
-            <source>The self-test passed: a kernel was built, ran in %1 and computed what it must</source>
+            <source>Self-test passed: a kernel was built, ran in %1 and computed the right result</source>
             <translation>自检通过：内核已编译，运行 %1，结果正确</translation>
         </message>
         <message>
@@ -3937,16 +3837,18 @@
             <source>      … %1 equal lines …</source>
             <translation>      … %1 行相同 …</translation>
         </message>
-        <message>
-            <source>      … %1 more lines are not shown …</source>
-            <translation>      … 还有 %1 行未显示 …</translation>
+        <message numerus="yes">
+            <source>      … %n more lines not shown …</source>
+            <translation>
+                <numerusform>      … 还有 %n 行未显示 …</numerusform>
+            </translation>
         </message>
     </context>
     <context>
         <name>lathe::ui::DragHandle</name>
         <message>
-            <source>Drag the chart out as a picture</source>
-            <translation>将图表作为图片拖出</translation>
+            <source>Drag to export the chart as an image</source>
+            <translation>拖动可将图表导出为图像</translation>
         </message>
     </context>
     <context>
@@ -3961,11 +3863,11 @@
         </message>
         <message>
             <source>mute %1</source>
-            <translation>静默 %1</translation>
+            <translation>静音 %1</translation>
         </message>
         <message>
             <source>unmute %1</source>
-            <translation>取消静默 %1</translation>
+            <translation>取消静音 %1</translation>
         </message>
         <message>
             <source>weight of %1</source>
@@ -4004,8 +3906,8 @@
             <translation>时限</translation>
         </message>
         <message>
-            <source>A candidate may run for %1 s from the next round on</source>
-            <translation>从下一轮起，每个候选程序最多可运行 %1 秒</translation>
+            <source>Time limit of a candidate: %1 s from the next round on</source>
+            <translation>候选程序的时间上限：从下一轮起 %1 秒</translation>
         </message>
     </context>
     <context>
@@ -4015,32 +3917,16 @@
             <translation>导出部署库</translation>
         </message>
         <message>
-            <source>Choose the file</source>
-            <translation>选择文件</translation>
-        </message>
-        <message>
             <source>Shared objects (*.so)</source>
             <translation>共享库 (*.so)</translation>
-        </message>
-        <message>
-            <source>Allow &amp;default schedules for tasks without a record</source>
-            <translation>对没有记录的任务允许默认调度(&amp;D)</translation>
         </message>
         <message>
             <source>&amp;Verify the outputs against the reference executor</source>
             <translation>用参考执行器校验输出(&amp;V)</translation>
         </message>
         <message>
-            <source>&amp;Benchmark the library</source>
-            <translation>对部署库进行基准测试(&amp;B)</translation>
-        </message>
-        <message>
             <source>&amp;File:</source>
             <translation>文件(&amp;F)：</translation>
-        </message>
-        <message>
-            <source>Command line:</source>
-            <translation>命令行：</translation>
         </message>
         <message>
             <source>Progress of the export</source>
@@ -4071,15 +3957,11 @@
             <translation>导出(&amp;E)</translation>
         </message>
         <message>
-            <source>Open &amp;folder</source>
-            <translation>打开文件夹(&amp;F)</translation>
+            <source>Export failed: %1</source>
+            <translation>导出失败：%1</translation>
         </message>
         <message>
-            <source>Not exported: %1</source>
-            <translation>未导出：%1</translation>
-        </message>
-        <message>
-            <source>done</source>
+            <source>Done</source>
             <translation>完成</translation>
         </message>
         <message>
@@ -4087,16 +3969,12 @@
             <translation>已写入：%1</translation>
         </message>
         <message>
-            <source>Verified: the largest relative error is %1</source>
+            <source>Verified: largest relative error %1</source>
             <translation>已校验：最大相对误差为 %1</translation>
         </message>
         <message>
             <source>Not verified.</source>
             <translation>未校验。</translation>
-        </message>
-        <message>
-            <source>Measured %1 (median) with %2 threads; sum of tasks %3, with untuned functions and dispatch %4</source>
-            <translation>实测 %1（中位数），%2 个线程；任务之和 %3，计入未调优函数和派发后 %4</translation>
         </message>
         <message>
             <source>Target:</source>
@@ -4107,7 +3985,7 @@
             <translation>名称(&amp;N)：</translation>
         </message>
         <message>
-            <source>&amp;Threads of the measurement:</source>
+            <source>&amp;Threads for the measurement:</source>
             <translation>测量所用线程数(&amp;T)：</translation>
         </message>
         <message>
@@ -4127,15 +4005,11 @@
             <translation>该库导出 lathe_NAME_create、lathe_NAME_run 等符号</translation>
         </message>
         <message>
-            <source>from the file</source>
+            <source>from the file name</source>
             <translation>取自文件名</translation>
         </message>
         <message>
-            <source>as the target says</source>
-            <translation>由目标决定</translation>
-        </message>
-        <message>
-            <source>Threads of the measurement</source>
+            <source>Threads for the measurement</source>
             <translation>测量所用线程数</translation>
         </message>
         <message>
@@ -4143,8 +4017,8 @@
             <translation>不用以精度换速度的算法(&amp;A)</translation>
         </message>
         <message>
-            <source>Convolutions are summed directly, never by winograd</source>
-            <translation>卷积一律直接求和，不使用 Winograd</translation>
+            <source>Convolutions are computed directly, never with winograd</source>
+            <translation>卷积一律直接计算，不使用 Winograd</translation>
         </message>
         <message>
             <source>&amp;Measure the library</source>
@@ -4163,23 +4037,25 @@
             <translation>复制命令行(&amp;C)</translation>
         </message>
         <message>
-            <source>%1 – one shared object with weights, beside it a C header, a description and examples in C, C++ and Python</source>
-            <translation>%1 – 一个含权重的共享库，旁边是 C 头文件、描述文件以及 C、C++ 和 Python 示例</translation>
+            <source>%1: a shared object with the weights, plus a C header, a description and examples in C, C++ and Python</source>
+            <translation>%1：一个含权重的共享库，另有 C 头文件、描述文件以及 C、C++ 和 Python 示例</translation>
         </message>
         <message>
-            <source>Reading which records there are…</source>
-            <translation>正在读取已有的记录…</translation>
+            <source>Reading the records…</source>
+            <translation>正在读取记录…</translation>
         </message>
         <message>
             <source>Not for this target: %1</source>
             <translation>该目标不能导出：%1</translation>
         </message>
-        <message>
-            <source>%1 tasks: %2 run their record, %3 a near match, %4 a default schedule. Sum of tasks: %5</source>
-            <translation>共 %1 个任务：%2 个用自己的记录，%3 个用近似匹配，%4 个用默认调度。任务之和：%5</translation>
+        <message numerus="yes">
+            <source>%n tasks: %1 with a record, %2 with a near match, %3 on default schedules. Sum of tasks: %4</source>
+            <translation>
+                <numerusform>共 %n 个任务：%1 个用自己的记录，%2 个用近似匹配，%3 个用默认调度。任务之和：%4</numerusform>
+            </translation>
         </message>
         <message>
-            <source>not known, as some have no record</source>
+            <source>unknown, since some have no record</source>
             <translation>未知，因为有的任务没有记录</translation>
         </message>
         <message>
@@ -4187,20 +4063,22 @@
             <translation>允许默认调度(&amp;D)</translation>
         </message>
         <message>
-            <source>Allow &amp;default schedules (no task needs one)</source>
-            <translation>允许默认调度(&amp;D)（没有任务需要）</translation>
+            <source>Allow &amp;default schedules (not needed)</source>
+            <translation>允许默认调度(&amp;D)（不需要）</translation>
         </message>
         <message>
             <source>Allow &amp;default schedules (%1 of %2 tasks have no valid record)</source>
             <translation>允许默认调度(&amp;D)（%2 个任务中有 %1 个没有有效记录）</translation>
         </message>
         <message>
-            <source>An export goes on</source>
+            <source>Export in progress</source>
             <translation>正在导出</translation>
         </message>
-        <message>
-            <source>%1 tasks have no valid record: tune them, or allow default schedules</source>
-            <translation>有 %1 个任务没有有效记录：请调优它们，或允许默认调度</translation>
+        <message numerus="yes">
+            <source>%n tasks have no valid record: tune them, or allow default schedules</source>
+            <translation>
+                <numerusform>有 %n 个任务没有有效记录：请调优它们，或允许默认调度</numerusform>
+            </translation>
         </message>
         <message>
             <source>&amp;Cancel</source>
@@ -4234,21 +4112,31 @@
             <source>writing</source>
             <translation>写入</translation>
         </message>
-        <message>
-            <source>Measured: %1 (median) with %2 threads</source>
-            <translation>实测：%1（中位数），%2 个线程</translation>
+        <message numerus="yes">
+            <source>Measured: %1 (median) with %n threads</source>
+            <translation>
+                <numerusform>实测：%1（中位数），%n 个线程</numerusform>
+            </translation>
         </message>
         <message>
-            <source>The library is for another processor and does not run on this machine</source>
+            <source>The library is for another processor and cannot run on this machine</source>
             <translation>该库面向另一种处理器，无法在本机运行</translation>
         </message>
         <message>
-            <source>%1; estimated: %2, so that it took %3 % of the estimate</source>
-            <translation>%1；估计：%2，即用了估计的 %3 %</translation>
+            <source>%2 % above the estimate of %1</source>
+            <translation>比估计的 %1 高 %2 %</translation>
         </message>
         <message>
-            <source>No program shows folders here. It is %1</source>
-            <translation>这里没有显示文件夹的程序。文件夹是 %1</translation>
+            <source>No file manager was found. The folder is %1</source>
+            <translation>找不到文件管理器。文件夹是 %1</translation>
+        </message>
+        <message>
+            <source>%2 % below the estimate of %1</source>
+            <translation>比估计的 %1 低 %2 %</translation>
+        </message>
+        <message>
+            <source>from the target</source>
+            <translation>按目标</translation>
         </message>
     </context>
     <context>
@@ -4278,7 +4166,7 @@
             <translation>传输</translation>
         </message>
         <message>
-            <source>another network's</source>
+            <source>other network</source>
             <translation>其他网络的</translation>
         </message>
         <message>
@@ -4290,7 +4178,7 @@
             <translation>类型</translation>
         </message>
         <message>
-            <source>While</source>
+            <source>Stage</source>
             <translation>阶段</translation>
         </message>
         <message>
@@ -4317,23 +4205,23 @@
             <translation>失败</translation>
         </message>
         <message>
-            <source>A candidate may run for %1 s from the next round on</source>
-            <translation>从下一轮起，候选最长可运行 %1 秒</translation>
+            <source>Time limit of a candidate: %1 s from the next round on</source>
+            <translation>候选程序的时间上限：从下一轮起 %1 秒</translation>
         </message>
         <message>
             <source>Failures</source>
             <translation>失败</translation>
         </message>
         <message>
-            <source>Text of the latest one</source>
-            <translation>最近一次的文字</translation>
+            <source>Message of the latest one</source>
+            <translation>最近一次的消息</translation>
         </message>
         <message>
             <source>Show these &amp;trials</source>
             <translation>显示这些试验(&amp;T)</translation>
         </message>
         <message>
-            <source>List them among the records</source>
+            <source>Show them in Records</source>
             <translation>在记录中列出</translation>
         </message>
         <message>
@@ -4345,15 +4233,11 @@
             <translation>没有失败的试验。</translation>
         </message>
         <message>
-            <source>%1 failed trials, %2 causes. Select one to see its text and what helps.</source>
-            <translation>%1 次失败的试验，%2 种原因。选择一项可查看其文字和解决办法。</translation>
+            <source>Raise the time &amp;limit to %1 s</source>
+            <translation>将时间上限提高到 %1 秒(&amp;L)</translation>
         </message>
         <message>
-            <source>&amp;Let candidates run for %1 s</source>
-            <translation>允许候选运行 %1 秒(&amp;L)</translation>
-        </message>
-        <message>
-            <source>For this run from its next round on, and for those to come</source>
+            <source>From the next round of this run on, and for later runs</source>
             <translation>从本次运行的下一轮起，对以后的运行同样有效</translation>
         </message>
         <message>
@@ -4365,12 +4249,12 @@
             <translation>共 %1 次试验失败。</translation>
         </message>
         <message>
-            <source>Select its cause to see the text and what helps.</source>
-            <translation>选中原因可查看错误文本和解决办法。</translation>
+            <source>Select its cause to see the message and what helps.</source>
+            <translation>选中原因可查看消息和解决办法。</translation>
         </message>
         <message>
-            <source>%1 causes: select one to see its text and what helps.</source>
-            <translation>%1 种原因：选中一种可查看错误文本和解决办法。</translation>
+            <source>%1 causes: select one to see its message and what helps.</source>
+            <translation>%1 种原因：选中一种可查看消息和解决办法。</translation>
         </message>
         <message>
             <source>Copy command line: try again</source>
@@ -4409,34 +4293,30 @@
             <translation>显示其程序(&amp;P)</translation>
         </message>
         <message>
-            <source>The latest of these trials in full: schedule, loops, code</source>
-            <translation>完整显示其中最近一次试验：调度、循环、代码</translation>
-        </message>
-        <message>
-            <source>%1 failed trials, 1 cause. Select it to see its text and what helps.</source>
-            <translation>%1 次试验失败，1 种原因。选中它可查看全文和对策。</translation>
+            <source>Schedule, loops and code of the latest of these trials</source>
+            <translation>其中最近一次试验的调度、循环和代码</translation>
         </message>
     </context>
     <context>
         <name>lathe::ui::GraphLayouter</name>
         <message>
-            <source>Laying the graph out took longer than %1 s and was stopped.</source>
+            <source>The graph layout took longer than %1 s and was stopped.</source>
             <translation>图布局超过 %1 秒，已停止。</translation>
         </message>
         <message>
-            <source>The program lathe-layout, which lays graphs out, cannot be started (%1): install Lathe again.</source>
+            <source>Cannot start the graph layout program lathe-layout (%1): install Lathe again.</source>
             <translation>无法启动负责图布局的程序 lathe-layout（%1）：请重新安装 Lathe。</translation>
         </message>
         <message>
-            <source>The program that lays graphs out crashed.</source>
+            <source>The graph layout program crashed.</source>
             <translation>图布局程序崩溃。</translation>
         </message>
         <message>
-            <source>The program that lays graphs out gave no layout.</source>
+            <source>The graph layout program returned no layout.</source>
             <translation>图布局程序没有给出布局。</translation>
         </message>
         <message>
-            <source>The program that lays graphs out failed: %1</source>
+            <source>The graph layout program failed: %1</source>
             <translation>图布局程序失败：%1</translation>
         </message>
     </context>
@@ -4466,11 +4346,11 @@
             <translation>部分</translation>
         </message>
         <message>
-            <source>a colour and number for each task</source>
+            <source>one colour and number per task</source>
             <translation>每个任务一种颜色和编号</translation>
         </message>
         <message>
-            <source>no task, or several</source>
+            <source>no task or several</source>
             <translation>无任务或多个任务</translation>
         </message>
         <message>
@@ -4478,7 +4358,7 @@
             <translation>%1 % 及以上</translation>
         </message>
         <message>
-            <source>not known yet</source>
+            <source>not yet known</source>
             <translation>尚不清楚</translation>
         </message>
         <message>
@@ -4509,7 +4389,7 @@
     <context>
         <name>lathe::ui::GraphView</name>
         <message>
-            <source>The network is too large to be seen at once: some groups stay folded.</source>
+            <source>The network is too large to show at once: some groups stay folded.</source>
             <translation>网络太大，无法一次全部显示：部分分组保持折叠。</translation>
         </message>
         <message>
@@ -4517,7 +4397,7 @@
             <translation>其他分组已折叠：一次最多绘制 %1 个元素。</translation>
         </message>
         <message numerus="yes">
-            <source>%n nodes; a double click unfolds them</source>
+            <source>%n nodes; double-click to unfold</source>
             <translation>
                 <numerusform>%n 个节点；双击展开</numerusform>
             </translation>
@@ -4535,8 +4415,8 @@
             <translation>未打开网络</translation>
         </message>
         <message>
-            <source>The network has no nodes</source>
-            <translation>网络没有节点</translation>
+            <source>The network is empty</source>
+            <translation>网络是空的</translation>
         </message>
         <message numerus="yes">
             <source>%n items</source>
@@ -4545,9 +4425,9 @@
             </translation>
         </message>
         <message numerus="yes">
-            <source>%n of them groups that unfold</source>
+            <source>%n of them groups</source>
             <translation>
-                <numerusform>其中 %n 个是可展开的分组</numerusform>
+                <numerusform>其中 %n 个是分组</numerusform>
             </translation>
         </message>
         <message>
@@ -4555,11 +4435,11 @@
             <translation>已选：%1</translation>
         </message>
         <message>
-            <source>The picture of the network was copied.</source>
+            <source>Copied the network&apos;s picture.</source>
             <translation>网络图片已复制。</translation>
         </message>
         <message>
-            <source>A better layout is coming…</source>
+            <source>Computing a better layout…</source>
             <translation>正在计算更好的布局…</translation>
         </message>
         <message>
@@ -4606,7 +4486,7 @@
     <context>
         <name>lathe::ui::HardwareModel</name>
         <message>
-            <source>%1 is no whole number</source>
+            <source>%1 is not an integer</source>
             <translation>%1 不是整数</translation>
         </message>
         <message>
@@ -4626,14 +4506,14 @@
             <translation>来源</translation>
         </message>
         <message>
-            <source>What it is</source>
+            <source>Meaning</source>
             <translation>含义</translation>
         </message>
     </context>
     <context>
         <name>lathe::ui::HeadStartMenu</name>
         <message>
-            <source>Begin runs with</source>
+            <source>Start runs with</source>
             <translation>选择运行的起点</translation>
         </message>
         <message>
@@ -4641,35 +4521,35 @@
             <translation>热启动文件 (*.headstart)</translation>
         </message>
         <message>
-            <source>&amp;Begin with</source>
+            <source>Start &amp;with</source>
             <translation>起点(&amp;B)</translation>
         </message>
         <message>
-            <source>Candidates and measurements of similar tasks, where Lathe was installed with some for the target</source>
-            <translation>相似任务的候选和测量数据；仅当安装的 Lathe 带有适用于该目标的数据时可用</translation>
+            <source>Candidates and measurements of similar tasks, if some are installed for the target</source>
+            <translation>相似任务的候选程序和测量数据（若已为该目标安装）</translation>
         </message>
         <message>
             <source>&amp;Nothing</source>
             <translation>从零开始(&amp;N)</translation>
         </message>
         <message>
-            <source>No run knows of others: for comparisons</source>
-            <translation>不借鉴其他运行的结果，便于比较</translation>
+            <source>Runs start without results of others, for comparisons</source>
+            <translation>运行不借鉴其他结果，便于比较</translation>
         </message>
         <message>
-            <source>What a &amp;file holds…</source>
-            <translation>来自文件(&amp;F)…</translation>
+            <source>A &amp;file…</source>
+            <translation>文件(&amp;F)…</translation>
         </message>
         <message>
             <source>Made by lathe-cli head-start make from tuned projects</source>
             <translation>由 lathe-cli head-start make 根据调优过的项目生成</translation>
         </message>
         <message>
-            <source>What is &amp;installed</source>
+            <source>The &amp;installed one</source>
             <translation>随程序安装的数据(&amp;I)</translation>
         </message>
         <message>
-            <source>What is &amp;installed (nothing for this target)</source>
+            <source>The &amp;installed one (none for this target)</source>
             <translation>随程序安装的数据（没有适用于该目标的）(&amp;I)</translation>
         </message>
     </context>
@@ -4680,15 +4560,15 @@
             <translation>保持(&amp;D)</translation>
         </message>
         <message>
-            <source>Keep curves, rounds and times as they are while the run goes on</source>
-            <translation>运行继续时让曲线、轮次和耗时保持不变</translation>
+            <source>Freeze curves, rounds and times while the run continues</source>
+            <translation>运行继续时冻结曲线、轮次和耗时</translation>
         </message>
     </context>
     <context>
         <name>lathe::ui::IssueModel</name>
         <message>
-            <source>What</source>
-            <translation>类型</translation>
+            <source>Issue</source>
+            <translation>问题</translation>
         </message>
         <message>
             <source>Count</source>
@@ -4699,8 +4579,8 @@
             <translation>位置</translation>
         </message>
         <message>
-            <source>Text</source>
-            <translation>文字</translation>
+            <source>Message</source>
+            <translation>消息</translation>
         </message>
     </context>
     <context>
@@ -4728,6 +4608,10 @@
         <message>
             <source>Open the &amp;manual here</source>
             <translation>打开手册的相关章节(&amp;M)</translation>
+        </message>
+        <message>
+            <source>No issues.</source>
+            <translation>没有问题。</translation>
         </message>
     </context>
     <context>
@@ -4765,20 +4649,8 @@
             <translation>尚未测量</translation>
         </message>
         <message>
-            <source>&amp;Copy as image</source>
-            <translation>复制为图片(&amp;C)</translation>
-        </message>
-        <message>
-            <source>&amp;Save as image…</source>
-            <translation>保存为图片(&amp;S)…</translation>
-        </message>
-        <message>
-            <source>Save image</source>
-            <translation>保存图片</translation>
-        </message>
-        <message>
-            <source>PNG (*.png);;SVG (*.svg)</source>
-            <translation>PNG (*.png);;SVG (*.svg)</translation>
+            <source>%1 after %2 s</source>
+            <translation>%1，经过 %2 秒</translation>
         </message>
         <message>
             <source>Curve</source>
@@ -4896,8 +4768,8 @@
             <translation>跟随(&amp;F)</translation>
         </message>
         <message>
-            <source>To the end, and on with what comes (Ctrl+End)</source>
-            <translation>转到末尾，并随新内容滚动 (Ctrl+End)</translation>
+            <source>Go to the end and follow new lines (Ctrl+End)</source>
+            <translation>转到末尾并跟随新行 (Ctrl+End)</translation>
         </message>
     </context>
     <context>
@@ -4923,16 +4795,12 @@
             <translation>移除(&amp;R)</translation>
         </message>
         <message>
-            <source>Opening %1 …</source>
+            <source>Opening %1…</source>
             <translation>正在打开 %1 …</translation>
         </message>
         <message>
             <source>budget</source>
             <translation>预算</translation>
-        </message>
-        <message>
-            <source>The budget must be a number of minutes above zero</source>
-            <translation>预算必须是大于零的分钟数</translation>
         </message>
         <message>
             <source>Open a model</source>
@@ -4966,9 +4834,11 @@
             <source>estimated %1   measured %2   untuned %3</source>
             <translation>估计 %1   实测 %2   未调优 %3</translation>
         </message>
-        <message>
-            <source>%L1 trials</source>
-            <translation>%L1 次试验</translation>
+        <message numerus="yes">
+            <source>%Ln trials</source>
+            <translation>
+                <numerusform>%Ln 次试验</numerusform>
+            </translation>
         </message>
         <message>
             <source>, %1/s</source>
@@ -4983,12 +4853,12 @@
             <translation>尚未运行</translation>
         </message>
         <message>
-            <source>data %1 s old</source>
-            <translation>数据 %1 秒前</translation>
+            <source>updated %1 s ago</source>
+            <translation>%1 秒前更新</translation>
         </message>
         <message>
-            <source>data %1 old</source>
-            <translation>数据 %1 前</translation>
+            <source>updated %1 ago</source>
+            <translation>%1前更新</translation>
         </message>
         <message>
             <source>Settings</source>
@@ -5003,11 +4873,11 @@
             <translation>松开鼠标以打开 %1</translation>
         </message>
         <message>
-            <source>One file is opened at a time: the others were left</source>
+            <source>Only one file is opened at a time: the others were ignored</source>
             <translation>一次只打开一个文件：其余的未打开</translation>
         </message>
         <message>
-            <source>There is no view here to save</source>
+            <source>There is no view to save here</source>
             <translation>这里没有可保存的视图</translation>
         </message>
         <message>
@@ -5019,7 +4889,7 @@
             <translation>复制(&amp;C)</translation>
         </message>
         <message>
-            <source>An exported library cannot be opened; lathe-cli bench and lathe-cli verify take it</source>
+            <source>An exported library cannot be opened; use lathe-cli bench or lathe-cli verify</source>
             <translation>无法打开已导出的库；请使用 lathe-cli bench 和 lathe-cli verify</translation>
         </message>
         <message>
@@ -5035,7 +4905,7 @@
             <translation>项目备注</translation>
         </message>
         <message>
-            <source>Kept with the project, shown above its records:</source>
+            <source>Stored with the project and shown above its records:</source>
             <translation>随项目保存，显示在记录列表上方：</translation>
         </message>
         <message>
@@ -5047,12 +4917,12 @@
             <translation>回放 %1 – Lathe</translation>
         </message>
         <message>
-            <source>Open the network that this log was made for, or its project: the log is imported into it then</source>
+            <source>Open the network of this log, or its project; then the log is imported into it</source>
             <translation>请打开此日志所属的网络或其项目，随后日志会导入其中</translation>
         </message>
         <message>
-            <source>A replay changes nothing: open the project itself to import a log into it</source>
-            <translation>回放不改动任何内容：请打开项目本身再导入日志</translation>
+            <source>A replay is read-only: open the project itself to import a log</source>
+            <translation>回放是只读的：请打开项目本身再导入日志</translation>
         </message>
         <message>
             <source>Import tuning logs</source>
@@ -5075,16 +4945,16 @@
             <translation>适合窗口(&amp;F)</translation>
         </message>
         <message>
-            <source>Not started: this network has no task that could be tuned</source>
+            <source>Not started: this network has no tasks to tune</source>
             <translation>未开始：该网络没有可以调优的任务</translation>
         </message>
         <message>
-            <source>A run goes on</source>
+            <source>Run in progress</source>
             <translation>运行正在进行</translation>
         </message>
         <message>
-            <source>Closing stops the run. It can be resumed later where it was.</source>
-            <translation>关闭窗口会停止运行。以后可以从停下的地方继续。</translation>
+            <source>Closing the window stops the run. You can resume it later.</source>
+            <translation>关闭窗口会停止运行。以后可以继续。</translation>
         </message>
         <message>
             <source>&amp;Stop and close</source>
@@ -5122,7 +4992,7 @@
     <context>
         <name>Options</name>
         <message>
-            <source>Options that are not given are as their defaults say. `lathe-cli COMMAND --help` lists those of each command, and `man lathe-cli` all of them.</source>
+            <source>Options that are not given have their default values. `lathe-cli COMMAND --help` lists those of each command, and `man lathe-cli` all of them.</source>
             <translation>未给出的选项取默认值（default）。`lathe-cli COMMAND --help` 列出每个命令的选项，`man lathe-cli` 列出全部。</translation>
         </message>
         <message>
@@ -5130,8 +5000,8 @@
             <translation>选项</translation>
         </message>
         <message>
-            <source>what it does</source>
-            <translation>作用</translation>
+            <source>description</source>
+            <translation>说明</translation>
         </message>
     </context>
     <context>
@@ -5254,15 +5124,15 @@
             <translation>第 %1 个，共 %2 个</translation>
         </message>
         <message>
-            <source>Save the network's picture</source>
+            <source>Save network picture</source>
             <translation>保存网络图片</translation>
         </message>
         <message>
-            <source>Scalable picture (*.svg);;Picture (*.png)</source>
-            <translation>矢量图 (*.svg);;图片 (*.png)</translation>
+            <source>SVG image (*.svg);;PNG image (*.png)</source>
+            <translation>SVG 图像 (*.svg);;PNG 图像 (*.png)</translation>
         </message>
         <message>
-            <source>The picture could not be written</source>
+            <source>The picture cannot be written</source>
             <translation>无法写入图片</translation>
         </message>
         <message>
@@ -5361,28 +5231,28 @@
             <translation>并排</translation>
         </message>
         <message>
-            <source>One after the other</source>
-            <translation>上下合并</translation>
+            <source>Unified</source>
+            <translation>合并显示</translation>
         </message>
         <message>
-            <source>Only what &amp;differs</source>
-            <translation>只看不同之处(&amp;D)</translation>
+            <source>&amp;Differences only</source>
+            <translation>仅显示差异(&amp;D)</translation>
         </message>
         <message>
-            <source>Pin a baseline and select a task to see how its programs differ.</source>
-            <translation>固定一个基线并选择一个任务，即可看到程序的差异。</translation>
+            <source>Add a baseline and select a task to see how its programs differ.</source>
+            <translation>添加一个基线并选择一个任务，即可看到程序的差异。</translation>
         </message>
         <message>
             <source>%1: reading both programs…</source>
             <translation>%1：正在读取两边的程序…</translation>
         </message>
         <message>
-            <source>%1: both programs are equal</source>
+            <source>%1: both programs are identical</source>
             <translation>%1：两边的程序相同</translation>
         </message>
         <message>
-            <source>%1: %2 lines only on the left (−), %3 only on the right (+)</source>
-            <translation>%1：仅左侧有 %2 行 (−)，仅右侧有 %3 行 (+)</translation>
+            <source>%1: lines only on the left (−): %2; only on the right (+): %3</source>
+            <translation>%1：仅左侧 (−)：%2 行；仅右侧 (+)：%3 行</translation>
         </message>
     </context>
     <context>
@@ -5511,6 +5381,10 @@
             <source>Values</source>
             <translation>数值</translation>
         </message>
+        <message>
+            <source>Open a network to see its tasks and nodes.</source>
+            <translation>打开网络后可看到它的任务和节点。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::QualityPanel</name>
@@ -5539,8 +5413,8 @@
             <translation>最高</translation>
         </message>
         <message>
-            <source>What it tells</source>
-            <translation>说明</translation>
+            <source>Meaning</source>
+            <translation>含义</translation>
         </message>
         <message>
             <source>Time by device</source>
@@ -5555,7 +5429,7 @@
             <translation>重复测量的离散度（%）</translation>
         </message>
         <message>
-            <source>slowest above fastest, of trials that were repeated</source>
+            <source>slowest above fastest repeat, over trials with repeats</source>
             <translation>重复测量的试验中，最慢比最快多出的比例</translation>
         </message>
         <message>
@@ -5563,8 +5437,8 @@
             <translation>对照内核（微秒）</translation>
         </message>
         <message>
-            <source>always the same work: what it drifts, all figures drift</source>
-            <translation>始终是同样的工作：它漂移多少，所有数据就漂移多少</translation>
+            <source>always the same work: if it drifts, all figures drift</source>
+            <translation>始终是同样的工作：它若漂移，所有数据都会漂移</translation>
         </message>
         <message>
             <source>Clock (MHz)</source>
@@ -5587,31 +5461,31 @@
             <translation>负载</translation>
         </message>
         <message>
-            <source>programs that want a core, over the last minute</source>
-            <translation>最近一分钟内争用核心的程序数</translation>
+            <source>runnable programs, over the last minute</source>
+            <translation>最近一分钟内可运行的程序数</translation>
         </message>
         <message>
-            <source>%1 (this system does not tell it)</source>
+            <source>%1 (not available on this system)</source>
             <translation>%1（本系统不提供）</translation>
         </message>
         <message>
-            <source>No round has been measured yet.</source>
+            <source>No rounds measured yet.</source>
             <translation>还没有测量过任何一轮。</translation>
         </message>
         <message>
-            <source>This device runs no control kernel: whether its speed drifts is not known.</source>
-            <translation>此设备没有对照内核：无法得知其速度是否漂移。</translation>
+            <source>This device has no control kernel: its drift is unknown.</source>
+            <translation>此设备没有对照内核：漂移未知。</translation>
         </message>
         <message>
-            <source>The control kernel takes %1 % longer than at the beginning: what was measured late looks slower than it is.</source>
+            <source>The control kernel takes %1 % longer than at the start: late measurements look slower than they are.</source>
             <translation>对照内核比开始时慢 %1 %：后面测得的结果会显得比实际慢。</translation>
         </message>
         <message>
-            <source>The control kernel takes %1 % less time than at the beginning: what was measured early looks slower than it is.</source>
+            <source>The control kernel takes %1 % less time than at the start: early measurements look slower than they are.</source>
             <translation>对照内核比开始时快 %1 %：前面测得的结果会显得比实际慢。</translation>
         </message>
         <message>
-            <source>The control kernel is as fast as at the beginning (%1 %).</source>
+            <source>The control kernel is as fast as at the start (%1 %).</source>
             <translation>对照内核与开始时一样快（%1 %）。</translation>
         </message>
         <message>
@@ -5647,8 +5521,8 @@
             <translation>空闲（秒）</translation>
         </message>
         <message>
-            <source>Computing what outputs must be, writing results to disk</source>
-            <translation>计算正确的输出，将结果写入磁盘</translation>
+            <source>Computing reference outputs, writing results to disk</source>
+            <translation>计算参考输出，将结果写入磁盘</translation>
         </message>
         <message>
             <source>this machine, for all devices</source>
@@ -5667,7 +5541,7 @@
             <translation>其他程序占用（%）</translation>
         </message>
         <message>
-            <source>processor time of other programs, of all processors</source>
+            <source>processor time used by other programs, over all processors</source>
             <translation>其他程序占全部处理器时间的比例</translation>
         </message>
         <message>
@@ -5675,8 +5549,8 @@
             <translation>虚拟机占用（%）</translation>
         </message>
         <message>
-            <source>processor time of other guests of the hardware</source>
-            <translation>同一硬件上其他虚拟机占用的处理器时间</translation>
+            <source>processor time used by other virtual machines</source>
+            <translation>其他虚拟机占用的处理器时间</translation>
         </message>
     </context>
     <context>
@@ -5722,7 +5596,7 @@
             <translation>特征</translation>
         </message>
         <message>
-            <source>The reference's features of this schedule, those that are not zero</source>
+            <source>Non-zero reference features of this schedule</source>
             <translation>此调度的参考特征（非零部分）</translation>
         </message>
         <message>
@@ -5758,8 +5632,8 @@
             <translation>各次重复（毫秒）</translation>
         </message>
         <message>
-            <source>%1, measured is %2 % of it</source>
-            <translation>%1，实测为其 %2 %</translation>
+            <source>%1 (measured: %2 % of it)</source>
+            <translation>%1（实测为其 %2 %）</translation>
         </message>
         <message>
             <source>Predicted</source>
@@ -5770,7 +5644,7 @@
             <translation>输出已检查</translation>
         </message>
         <message>
-            <source>yes, equal to the reference</source>
+            <source>yes, equal to reference</source>
             <translation>是，与参考一致</translation>
         </message>
         <message>
@@ -5790,7 +5664,7 @@
             <translation>基因组</translation>
         </message>
         <message>
-            <source>Run, round, place</source>
+            <source>Run, round, position</source>
             <translation>运行、轮次、位置</translation>
         </message>
         <message>
@@ -5834,7 +5708,7 @@
             <translation>此试验的备注</translation>
         </message>
         <message>
-            <source>Kept with the project when the field is left, or with Ctrl+Enter</source>
+            <source>Saved with the project when you leave the field or press Ctrl+Enter</source>
             <translation>离开输入框或按 Ctrl+Enter 时随项目保存</translation>
         </message>
         <message>
@@ -5861,7 +5735,7 @@
     <context>
         <name>lathe::ui::RecordModel</name>
         <message>
-            <source>(another network's)</source>
+            <source>(other network)</source>
             <translation>（其他网络的）</translation>
         </message>
         <message>
@@ -5873,8 +5747,8 @@
             <translation>是</translation>
         </message>
         <message>
-            <source>What the search expected of this candidate when it chose it</source>
-            <translation>搜索在选择该候选时的预期</translation>
+            <source>Predicted by the search when it chose this candidate</source>
+            <translation>搜索选择该候选程序时的预测</translation>
         </message>
         <message>
             <source>Time</source>
@@ -6003,16 +5877,12 @@
             <translation>延迟上限（毫秒）</translation>
         </message>
         <message>
-            <source>Find algorithm, sketch, failure text or trial</source>
-            <translation>查找算法、草图、失败文字或试验</translation>
-        </message>
-        <message>
             <source>Show all</source>
             <translation>全部显示</translation>
         </message>
         <message>
-            <source>Remove all restrictions</source>
-            <translation>移除所有限制</translation>
+            <source>Clear all filters</source>
+            <translation>清除所有筛选条件</translation>
         </message>
         <message>
             <source>Export…</source>
@@ -6054,12 +5924,6 @@
             <source>%1 records</source>
             <translation>%1 条记录</translation>
         </message>
-        <message numerus="yes">
-            <source>Export %n trial(s)</source>
-            <translation>
-                <numerusform>导出 %n 次试验</numerusform>
-            </translation>
-        </message>
         <message>
             <source>CSV (*.csv);;JSON lines (*.jsonl)</source>
             <translation>CSV (*.csv);;JSON 行 (*.jsonl)</translation>
@@ -6097,7 +5961,7 @@
             <translation>散点图</translation>
         </message>
         <message>
-            <source>Show the listed trials as points of two of their numbers</source>
+            <source>Plot the listed trials by two of their numbers</source>
             <translation>以任意两个数值为坐标显示列表中的试验</translation>
         </message>
         <message>
@@ -6148,6 +6012,18 @@
             <source>Show the &amp;trial</source>
             <translation>显示该试验(&amp;T)</translation>
         </message>
+        <message>
+            <source>Open a network to see its trials.</source>
+            <translation>打开网络后可看到它的试验。</translation>
+        </message>
+        <message>
+            <source>No trial matches the filters.</source>
+            <translation>没有试验符合筛选条件。</translation>
+        </message>
+        <message>
+            <source>No trials yet. Start a run to see them here.</source>
+            <translation>还没有试验。开始运行后将显示在这里。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::RemeasureBar</name>
@@ -6160,7 +6036,7 @@
             <translation>关闭</translation>
         </message>
         <message>
-            <source>Hide this line</source>
+            <source>Hide this bar</source>
             <translation>隐藏此行</translation>
         </message>
         <message>
@@ -6184,7 +6060,7 @@
             <translation>重新测量：%1 次有效，%2 次失败。</translation>
         </message>
         <message>
-            <source>%1 could not be tried:</source>
+            <source>Not tried: %1</source>
             <translation>%1 次无法重试：</translation>
         </message>
         <message>
@@ -6192,8 +6068,8 @@
             <translation>进度</translation>
         </message>
         <message>
-            <source>What was measured or taken is kept</source>
-            <translation>已测得或已导入的结果会保留</translation>
+            <source>Results so far are kept</source>
+            <translation>已有的结果会保留</translation>
         </message>
         <message>
             <source>Importing %1…</source>
@@ -6211,11 +6087,11 @@
             <translation>回放</translation>
         </message>
         <message>
-            <source>Replay: nothing is measured, nothing is changed</source>
+            <source>Replay: nothing is measured or changed</source>
             <translation>回放：不测量，也不改动任何内容</translation>
         </message>
         <message>
-            <source>Run that is replayed</source>
+            <source>Replayed run</source>
             <translation>所回放的运行</translation>
         </message>
         <message>
@@ -6227,7 +6103,7 @@
             <translation>每秒回放运行的多少秒</translation>
         </message>
         <message>
-            <source>Place in the run</source>
+            <source>Position in the run</source>
             <translation>运行中的位置</translation>
         </message>
         <message>
@@ -6274,8 +6150,8 @@
             <translation>网页 (*.html)</translation>
         </message>
         <message>
-            <source>One web page with all in it: figures, curves, tasks with their records, failures, device, settings. Nothing is fetched when it is read.</source>
-            <translation>一个包含全部内容的网页：数据、曲线、任务及其记录、失败、设备、设置。阅读时不需要联网。</translation>
+            <source>One self-contained web page: figures, curves, tasks with their records, failures, device and settings.</source>
+            <translation>一个自包含的网页：数据、曲线、任务及其记录、失败、设备和设置。</translation>
         </message>
         <message>
             <source>&amp;File:</source>
@@ -6318,8 +6194,8 @@
             <translation>未写入：%1</translation>
         </message>
         <message>
-            <source>No program shows web pages here. The report is %1</source>
-            <translation>这里没有显示网页的程序。报告是 %1</translation>
+            <source>No web browser was found. The report is %1</source>
+            <translation>找不到网页浏览器。报告是 %1</translation>
         </message>
     </context>
     <context>
@@ -6349,15 +6225,15 @@
             <translation>最近 %1 秒提升了 %2 %</translation>
         </message>
         <message>
-            <source>Every task gets a first round; this was the one of %1.</source>
-            <translation>每个任务都有第一轮；这是 %1 的第一轮。</translation>
+            <source>First round of %1: every task gets one.</source>
+            <translation>%1 的第一轮：每个任务都有一轮。</translation>
         </message>
         <message>
             <source>%1 is pinned, and pinned tasks go first.</source>
             <translation>%1 已固定，固定的任务优先。</translation>
         </message>
         <message>
-            <source>The round had been cut short with its run, and went on.</source>
+            <source>The round was interrupted with its run and continued.</source>
             <translation>该轮曾随运行中断，现已继续。</translation>
         </message>
         <message>
@@ -6365,11 +6241,11 @@
             <translation>网络延迟对 %1 的梯度最陡：%2（向后 %3，向前 %4，权重 %5）。</translation>
         </message>
         <message>
-            <source>Tasks take turns; %1 had had %2 rounds.</source>
+            <source>Tasks take turns; %1 had %2 rounds before.</source>
             <translation>任务轮流进行；%1 已有 %2 轮。</translation>
         </message>
         <message>
-            <source>The next in line was %1 with %2.</source>
+            <source>Next was %1 with %2.</source>
             <translation>下一个是 %1，值为 %2。</translation>
         </message>
         <message>
@@ -6457,7 +6333,7 @@
             <translation>估计（毫秒）</translation>
         </message>
         <message>
-            <source>Its weight is %1; its last rounds gained %2 each, and about %3 are still to be had; a round of it takes %4 s.</source>
+            <source>Weight %1; its last rounds gained %2 each, about %3 more can be gained; a round takes %4 s.</source>
             <translation>其权重为 %1；最近各轮每轮提升 %2，估计还可提升约 %3；一轮需要 %4 秒。</translation>
         </message>
         <message>
@@ -6556,10 +6432,6 @@
             <translation>设备：</translation>
         </message>
         <message>
-            <source>Minutes:</source>
-            <translation>分钟：</translation>
-        </message>
-        <message>
             <source>Run</source>
             <translation>运行</translation>
         </message>
@@ -6568,7 +6440,7 @@
             <translation>目标</translation>
         </message>
         <message>
-            <source>What code is made for</source>
+            <source>What code is generated for</source>
             <translation>代码生成的目标</translation>
         </message>
         <message>
@@ -6590,14 +6462,6 @@
         <message>
             <source>Where candidates are measured</source>
             <translation>在哪里测量候选</translation>
-        </message>
-        <message>
-            <source>Budget in minutes</source>
-            <translation>预算（分钟）</translation>
-        </message>
-        <message>
-            <source>How long to tune, in minutes</source>
-            <translation>调优时长（分钟）</translation>
         </message>
         <message>
             <source>&amp;Budget:</source>
@@ -6644,8 +6508,8 @@
             <translation>直到最近一小时提升不到 0.1 %</translation>
         </message>
         <message>
-            <source>No device: a formula says how long a candidate would take, so that all can be tried within seconds</source>
-            <translation>没有真实设备：由公式给出每个候选的耗时，几秒内即可试用全部功能</translation>
+            <source>No device: a formula gives the latencies, so everything can be tried within seconds</source>
+            <translation>没有真实设备：由公式给出延迟，几秒内即可试用全部功能</translation>
         </message>
         <message>
             <source>64-bit Arm, 4 threads</source>
@@ -6656,11 +6520,11 @@
             <translation>无</translation>
         </message>
         <message>
-            <source>Boards are not reached yet: nothing is measured, and a library is exported with default schedules</source>
-            <translation>尚不能连接开发板：不进行测量，部署库以默认调度导出</translation>
+            <source>Remote boards are not supported yet: nothing is measured; libraries are exported with default schedules</source>
+            <translation>尚不支持远程开发板：不进行测量；库以默认调度导出</translation>
         </message>
         <message>
-            <source>looking …</source>
+            <source>Looking…</source>
             <translation>正在查找…</translation>
         </message>
         <message>
@@ -6687,16 +6551,18 @@
     <context>
         <name>lathe::ui::RunNotice</name>
         <message>
-            <source>Tuning %1 failed</source>
+            <source>Tuning of %1 failed</source>
             <translation>调优 %1 失败</translation>
         </message>
         <message>
-            <source>Tuning %1 has ended</source>
-            <translation>%1 调优结束</translation>
+            <source>Tuning of %1 finished</source>
+            <translation>%1 的调优已结束</translation>
         </message>
-        <message>
-            <source>Estimated %1 after %2 and %L3 trials</source>
-            <translation>用时 %2，%L3 次试验后估计 %1</translation>
+        <message numerus="yes">
+            <source>Estimated %1 after %2 and %Ln trials</source>
+            <translation>
+                <numerusform>用时 %2，%Ln 次试验后估计 %1</numerusform>
+            </translation>
         </message>
     </context>
     <context>
@@ -6710,11 +6576,11 @@
             <translation>延迟（毫秒）</translation>
         </message>
         <message>
-            <source>Time since the first</source>
+            <source>Time since the first trial</source>
             <translation>距首次试验的时间</translation>
         </message>
         <message>
-            <source>Place in the project</source>
+            <source>Position in the project</source>
             <translation>在项目中的序号</translation>
         </message>
         <message>
@@ -6726,19 +6592,19 @@
             <translation>实测与预测之比</translation>
         </message>
         <message>
-            <source>Up:</source>
+            <source>Y axis:</source>
             <translation>纵轴：</translation>
         </message>
         <message>
-            <source>Across:</source>
+            <source>X axis:</source>
             <translation>横轴：</translation>
         </message>
         <message>
-            <source>Number shown across</source>
+            <source>Number on the x axis</source>
             <translation>横轴的数值</translation>
         </message>
         <message>
-            <source>Number shown upwards</source>
+            <source>Number on the y axis</source>
             <translation>纵轴的数值</translation>
         </message>
         <message>
@@ -6750,11 +6616,11 @@
             <translation>对数坐标轴</translation>
         </message>
         <message>
-            <source>Logarithmic axis across</source>
+            <source>Logarithmic x axis</source>
             <translation>横轴取对数</translation>
         </message>
         <message>
-            <source>Logarithmic axis upwards</source>
+            <source>Logarithmic y axis</source>
             <translation>纵轴取对数</translation>
         </message>
         <message>
@@ -6762,8 +6628,8 @@
             <translation>显示全图</translation>
         </message>
         <message>
-            <source>Show all points; draw a rectangle or turn the wheel to zoom in</source>
-            <translation>取消缩放；拖出矩形或转动滚轮可缩放</translation>
+            <source>Reset the zoom; drag a rectangle or turn the wheel to zoom</source>
+            <translation>重置缩放；拖出矩形或转动滚轮可缩放</translation>
         </message>
         <message>
             <source>Trials as points</source>
@@ -6784,20 +6650,24 @@
             <source>No trial has both numbers.</source>
             <translation>没有试验同时具备这两个数值。</translation>
         </message>
-        <message>
-            <source>%1 trials, every one counted.</source>
-            <translation>共 %1 次试验，全部计入。</translation>
+        <message numerus="yes">
+            <source>%Ln trials.</source>
+            <translation>
+                <numerusform>%Ln 次试验。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%1 of %Ln trials visible.</source>
+            <translation>
+                <numerusform>%Ln 次试验中可见 %1 次。</numerusform>
+            </translation>
         </message>
         <message>
-            <source>%1 of %2 trials are in sight, every one counted.</source>
-            <translation>视野内有 %1 次试验（共 %2 次），全部计入。</translation>
-        </message>
-        <message>
-            <source>The stronger the colour, the more trials at one place: up to %1.</source>
+            <source>Stronger colour: more trials in one place, up to %1.</source>
             <translation>颜色越浓，该处试验越多，最多 %1 次。</translation>
         </message>
         <message>
-            <source>%1 at or below zero have no place on a logarithmic axis.</source>
+            <source>%1 at or below zero cannot be shown on a logarithmic axis.</source>
             <translation>有 %1 次小于或等于零，无法显示在对数坐标轴上。</translation>
         </message>
         <message>
@@ -6805,7 +6675,7 @@
             <translation>试验次数</translation>
         </message>
         <message>
-            <source>Place in the project</source>
+            <source>Position in the project</source>
             <translation>在项目中的序号</translation>
         </message>
     </context>
@@ -6824,12 +6694,16 @@
             <translation>次试验</translation>
         </message>
         <message>
-            <source>No round has been run yet. Start a run to see which task gets the trials, and why.</source>
+            <source>No rounds yet. Start a run to see which task gets the trials, and why.</source>
             <translation>尚未运行任何一轮。开始运行后可以看到哪个任务获得试验以及原因。</translation>
         </message>
         <message>
             <source>Rounds: %1. %2</source>
             <translation>轮次：%1。%2</translation>
+        </message>
+        <message>
+            <source>Open a network to see its rounds.</source>
+            <translation>打开网络后可看到各轮。</translation>
         </message>
     </context>
     <context>
@@ -6840,7 +6714,7 @@
         </message>
         <message>
             <source>The installed head start</source>
-            <translation>已安装的预备知识</translation>
+            <translation>已安装的热启动文件</translation>
         </message>
         <message>
             <source>New projects begin &amp;with:</source>
@@ -6855,7 +6729,7 @@
             <translation>新项目的预算(&amp;B)：</translation>
         </message>
         <message>
-            <source>As the system</source>
+            <source>Same as the system</source>
             <translation>跟随系统</translation>
         </message>
         <message>
@@ -6895,7 +6769,7 @@
             <translation>命令及其快捷键</translation>
         </message>
         <message>
-            <source>Keys of the chosen command</source>
+            <source>Keys of the selected command</source>
             <translation>所选命令的按键</translation>
         </message>
         <message>
@@ -6903,11 +6777,11 @@
             <translation>取自：%1</translation>
         </message>
         <message>
-            <source>&amp;Tell me through the desktop when a run has ended</source>
-            <translation>运行结束时通过桌面通知我(&amp;T)</translation>
+            <source>&amp;Notify me when a run ends</source>
+            <translation>运行结束时通知我(&amp;N)</translation>
         </message>
         <message>
-            <source>As&amp;k before the window is closed while a run goes on</source>
+            <source>As&amp;k before closing the window during a run</source>
             <translation>运行期间关闭窗口前先询问(&amp;K)</translation>
         </message>
     </context>
@@ -6926,7 +6800,7 @@
             <translation>实测（毫秒）</translation>
         </message>
         <message>
-            <source>Now against it</source>
+            <source>Now vs. this</source>
             <translation>当前相对于它</translation>
         </message>
         <message>
@@ -6976,8 +6850,8 @@
             <translation>起始页</translation>
         </message>
         <message>
-            <source>Open a network, tune it for the device it will run on, export a library that is as fast as was measured.</source>
-            <translation>打开一个网络，针对它将要运行的设备进行调优，然后导出与实测同样快的部署库。</translation>
+            <source>Open a network, tune it for your device, export a library that is as fast as measured.</source>
+            <translation>打开一个网络，针对您的设备调优，然后导出与实测同样快的部署库。</translation>
         </message>
         <message>
             <source>Open an ONNX &amp;model…</source>
@@ -6986,10 +6860,6 @@
         <message>
             <source>Open a &amp;project…</source>
             <translation>打开项目(&amp;P)…</translation>
-        </message>
-        <message>
-            <source>R&amp;ecent (Enter or double-click opens)</source>
-            <translation>最近（按回车或双击打开）(&amp;E)</translation>
         </message>
         <message>
             <source>&amp;Networks that come with Lathe</source>
@@ -7004,16 +6874,14 @@
             <translation>自带的网络</translation>
         </message>
         <message>
-            <source>Model files and projects can be dropped anywhere in this window. Ctrl+Shift+P finds every command.</source>
-            <translation>可将模型文件和项目拖放到此窗口的任意位置。按 Ctrl+Shift+P 可查找所有命令。</translation>
-        </message>
-        <message>
             <source>Estimated latency of the last run</source>
             <translation>最近一次运行的估计延迟</translation>
         </message>
-        <message>
-            <source>%L1 trials</source>
-            <translation>%L1 次试验</translation>
+        <message numerus="yes">
+            <source>%Ln trials</source>
+            <translation>
+                <numerusform>%Ln 次试验</numerusform>
+            </translation>
         </message>
         <message>
             <source>the file is gone</source>
@@ -7036,11 +6904,11 @@
             <translation>已完成</translation>
         </message>
         <message>
-            <source>stopped, can go on</source>
+            <source>stopped, can be resumed</source>
             <translation>已停止，可以继续</translation>
         </message>
         <message>
-            <source>was paused, can go on</source>
+            <source>paused, can be resumed</source>
             <translation>曾暂停，可以继续</translation>
         </message>
         <message>
@@ -7048,16 +6916,12 @@
             <translation>失败</translation>
         </message>
         <message>
-            <source>was cut off, can go on where it was</source>
+            <source>interrupted, can be resumed</source>
             <translation>曾中断，可以从中断处继续</translation>
         </message>
         <message>
             <source>%1 of tuning</source>
             <translation>已调优 %1</translation>
-        </message>
-        <message>
-            <source>Open and &amp;resume</source>
-            <translation>打开并继续(&amp;R)</translation>
         </message>
         <message>
             <source>&amp;Open</source>
@@ -7068,7 +6932,7 @@
             <translation>打开 %1</translation>
         </message>
         <message>
-            <source>Nothing was opened yet</source>
+            <source>Nothing opened yet</source>
             <translation>尚未打开过任何内容</translation>
         </message>
         <message>
@@ -7084,7 +6948,7 @@
             <translation>回放一次运行(&amp;L)…</translation>
         </message>
         <message>
-            <source>Plays a stored run of a project through the same views; nothing is measured or changed</source>
+            <source>Plays a stored run in the same views; nothing is measured or changed</source>
             <translation>在同样的视图中回放项目中保存的一次运行；不测量，也不改动任何内容</translation>
         </message>
         <message>
@@ -7096,12 +6960,12 @@
             <translation>导入调优日志(&amp;T)…</translation>
         </message>
         <message>
-            <source>Takes the records of a log into the project of its network: Lathe&apos;s own exports, and logs of the auto-scheduler</source>
+            <source>Imports the records of a log into the project of its network: Lathe&apos;s own exports and logs of the auto-scheduler</source>
             <translation>把日志中的记录导入其网络的项目：Lathe 自己的导出文件，以及 auto-scheduler 的日志</translation>
         </message>
         <message>
-            <source>ONNX models, projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command.</source>
-            <translation>可以打开 ONNX 模型、项目（.lathe）和调优日志（.json、.jsonl、.log），也可以把它们拖放到窗口的任何位置。F1 打开手册，Ctrl+Shift+P 查找任何命令。</translation>
+            <source>Drop ONNX models, projects (.lathe) or tuning logs (.json, .jsonl, .log) anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command.</source>
+            <translation>可将 ONNX 模型、项目（.lathe）或调优日志（.json、.jsonl、.log）拖放到窗口的任何位置。F1 打开手册，Ctrl+Shift+P 查找任何命令。</translation>
         </message>
         <message>
             <source>for %1</source>
@@ -7112,8 +6976,8 @@
             <translation>%1（未调优 %2）</translation>
         </message>
         <message>
-            <source>%L1 M weights</source>
-            <translation>%L1 百万个权重</translation>
+            <source>%L1 M parameters</source>
+            <translation>%L1 M 参数</translation>
         </message>
         <message>
             <source>tuned for %1: %2</source>
@@ -7137,18 +7001,6 @@
         <message>
             <source>Copy as C&amp;SV</source>
             <translation>复制为 CSV(&amp;S)</translation>
-        </message>
-        <message>
-            <source>&amp;Save all as CSV…</source>
-            <translation>全部保存为 CSV(&amp;S)…</translation>
-        </message>
-        <message>
-            <source>Save table</source>
-            <translation>保存表格</translation>
-        </message>
-        <message>
-            <source>CSV (*.csv)</source>
-            <translation>CSV (*.csv)</translation>
         </message>
         <message>
             <source>&amp;Save this view…</source>
@@ -7205,7 +7057,7 @@ key: %5</source>
         </message>
         <message>
             <source>Best (ms)</source>
-            <translation>最佳（毫秒）</translation>
+            <translation>最佳 (ms)</translation>
         </message>
         <message>
             <source>Share</source>
@@ -7233,7 +7085,7 @@ key: %5</source>
         </message>
         <message>
             <source>muted</source>
-            <translation>已静默</translation>
+            <translation>已静音</translation>
         </message>
         <message>
             <source>Curve</source>
@@ -7248,8 +7100,8 @@ key: %5</source>
             <translation>占极限</translation>
         </message>
         <message>
-            <source>The least time that this device&apos;s limits allow, as a part of the best one. Effective figures (eff.) count the
-operations of the direct algorithm, of which winograd needs fewer: they may pass 100 %.</source>
+            <source>The least time that this device&apos;s limits allow, relative to the best one. Effective figures (eff.) count the
+operations of the direct algorithm; winograd needs fewer, so they may exceed 100 %.</source>
             <translation>设备极限所允许的最短时间占最佳时间的比例。等效数字（等效）按直接算法的运算计数，Winograd 所需运算更少，因此可能超过 100 %。</translation>
         </message>
         <message>
@@ -7266,6 +7118,18 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
         <message>
             <source>Tasks</source>
             <translation>任务</translation>
+        </message>
+        <message>
+            <source>No task matches the filter.</source>
+            <translation>没有任务符合筛选条件。</translation>
+        </message>
+        <message>
+            <source>Open a network to see its tasks.</source>
+            <translation>打开网络后可看到它的任务。</translation>
+        </message>
+        <message>
+            <source>This network has no tasks to tune.</source>
+            <translation>该网络没有可调优的任务。</translation>
         </message>
     </context>
     <context>
@@ -7323,8 +7187,8 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>其他</translation>
         </message>
         <message>
-            <source>computing what outputs must be</source>
-            <translation>计算正确的输出</translation>
+            <source>computing reference outputs</source>
+            <translation>计算参考输出</translation>
         </message>
         <message>
             <source>loading, checking and timing on the device</source>
@@ -7335,7 +7199,7 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>将结果写入磁盘</translation>
         </message>
         <message>
-            <source>teaching the cost model</source>
+            <source>training the cost model</source>
             <translation>训练代价模型</translation>
         </message>
         <message>
@@ -7347,11 +7211,11 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>%1 %</translation>
         </message>
         <message>
-            <source>This run was made by a version of Lathe that did not note where its time went.</source>
+            <source>This run comes from a version of Lathe that did not record its time.</source>
             <translation>此运行由未记录时间分布的 Lathe 版本完成。</translation>
         </message>
         <message>
-            <source>No round has been run yet.</source>
+            <source>No rounds yet.</source>
             <translation>尚未运行任何一轮。</translation>
         </message>
         <message>
@@ -7379,48 +7243,48 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>启动</translation>
         </message>
         <message>
-            <source>opening workers, telling a continued run its earlier results</source>
-            <translation>启动工作进程，为继续的运行恢复之前的结果</translation>
+            <source>starting workers, reading earlier results of a resumed run</source>
+            <translation>启动工作进程，读取继续的运行的先前结果</translation>
         </message>
         <message>
             <source>limits</source>
             <translation>极限</translation>
         </message>
         <message>
-            <source>measuring what the device can do at most</source>
-            <translation>测量设备的峰值能力</translation>
+            <source>measuring the device&apos;s limits</source>
+            <translation>测量设备的极限</translation>
         </message>
         <message>
             <source>propose</source>
             <translation>提出候选</translation>
         </message>
         <message>
-            <source>drawing, breeding and describing candidates</source>
-            <translation>抽样、交叉变异并描述候选</translation>
+            <source>sampling, evolving and featurizing candidates</source>
+            <translation>抽样、进化候选程序并提取特征</translation>
         </message>
         <message>
             <source>score</source>
             <translation>评分</translation>
         </message>
         <message>
-            <source>ranking candidates by the cost model</source>
-            <translation>用代价模型给候选排序</translation>
+            <source>ranking candidates with the cost model</source>
+            <translation>用代价模型给候选程序排序</translation>
         </message>
         <message>
-            <source>choosing candidates: proposing and scoring, which older versions did not tell apart</source>
-            <translation>选择候选：提出和评分，旧版本不加区分</translation>
+            <source>choosing candidates: proposing and scoring (not separated by older versions)</source>
+            <translation>选择候选程序：提出和评分（旧版本不区分）</translation>
         </message>
         <message>
-            <source>waiting for builders, while no device works</source>
-            <translation>等待构建进程，此时没有设备在工作</translation>
+            <source>waiting for builders while the devices are idle</source>
+            <translation>等待构建进程，此时设备空闲</translation>
         </message>
         <message>
             <source>finals</source>
             <translation>决赛</translation>
         </message>
         <message>
-            <source>measuring the best once more</source>
-            <translation>再次测量最佳者</translation>
+            <source>measuring the best candidates again</source>
+            <translation>再次测量最佳候选程序</translation>
         </message>
         <message>
             <source>whole network</source>
@@ -7431,47 +7295,47 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>编译网络并计时</translation>
         </message>
         <message>
-            <source>handing over, choosing the next task</source>
-            <translation>交接、选择下一个任务</translation>
+            <source>scheduling and everything else</source>
+            <translation>任务调度及其他</translation>
         </message>
         <message>
             <source>Builders: lower</source>
             <translation>构建进程：降级</translation>
         </message>
         <message>
-            <source>from schedules to loops</source>
-            <translation>从调度到循环</translation>
+            <source>lowering schedules to loops</source>
+            <translation>将调度降低为循环</translation>
         </message>
         <message>
             <source>Builders: generate</source>
             <translation>构建进程：生成代码</translation>
         </message>
         <message>
-            <source>from loops to machine code</source>
-            <translation>从循环到机器码</translation>
+            <source>generating machine code</source>
+            <translation>生成机器码</translation>
         </message>
         <message>
             <source>Builders: link</source>
             <translation>构建进程：链接</translation>
         </message>
         <message>
-            <source>making a program of it</source>
-            <translation>链接成程序</translation>
+            <source>linking</source>
+            <translation>链接</translation>
         </message>
         <message>
             <source>Builders: other</source>
             <translation>构建进程：其他</translation>
         </message>
         <message>
-            <source>reading jobs, sending programs</source>
-            <translation>读取作业、发送程序</translation>
+            <source>reading jobs, sending kernels</source>
+            <translation>读取作业、发送内核</translation>
         </message>
         <message>
             <source>Builders: idle</source>
             <translation>构建进程：空闲</translation>
         </message>
         <message>
-            <source>nothing to build, stopped while a device is timed, or no core free</source>
+            <source>nothing to build, paused while a device is timed, or no free core</source>
             <translation>无可构建、设备计时期间暂停，或没有空闲的核心</translation>
         </message>
         <message>
@@ -7479,23 +7343,23 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>设备：上传</translation>
         </message>
         <message>
-            <source>loading programs and filling their buffers</source>
-            <translation>加载程序并填充其缓冲区</translation>
+            <source>loading kernels and filling their buffers</source>
+            <translation>加载内核并填充其缓冲区</translation>
         </message>
         <message>
             <source>Devices: check</source>
             <translation>设备：检查</translation>
         </message>
         <message>
-            <source>comparing outputs with what they must be</source>
-            <translation>将输出与正确结果比较</translation>
+            <source>comparing outputs with the reference</source>
+            <translation>将输出与参考结果比较</translation>
         </message>
         <message>
             <source>Devices: measure</source>
             <translation>设备：测量</translation>
         </message>
         <message>
-            <source>runs of the kernels</source>
+            <source>running the kernels</source>
             <translation>运行内核</translation>
         </message>
         <message>
@@ -7503,8 +7367,8 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>设备：其他</translation>
         </message>
         <message>
-            <source>reading jobs, telling results</source>
-            <translation>读取作业、报告结果</translation>
+            <source>reading jobs, sending results</source>
+            <translation>读取作业、发送结果</translation>
         </message>
         <message>
             <source>Devices: idle</source>
@@ -7531,7 +7395,7 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>处理器秒数</translation>
         </message>
         <message>
-            <source>Nothing was noted of them.</source>
+            <source>Nothing recorded.</source>
             <translation>没有相关记录。</translation>
         </message>
     </context>
@@ -7557,8 +7421,8 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>已导出 %1</translation>
         </message>
         <message>
-            <source>Opened %1: %2 tasks, %3 functions that are no task</source>
-            <translation>已打开 %1：%2 个任务，%3 个不是任务的函数</translation>
+            <source>Opened %1: %2, %3</source>
+            <translation>已打开 %1：%2，%3</translation>
         </message>
         <message>
             <source>Whole network, untuned: %1</source>
@@ -7569,8 +7433,8 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>整个网络：%1</translation>
         </message>
         <message>
-            <source>%1  round %2: %3 trials of %4</source>
-            <translation>%1  第 %2 轮：%4 的 %3 次试验</translation>
+            <source>%1  round %2: %3 of %4</source>
+            <translation>%1  第 %2 轮：%4 的 %3</translation>
         </message>
         <message>
             <source>run</source>
@@ -7581,8 +7445,8 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>%1 等另外 %2 个</translation>
         </message>
         <message>
-            <source>%1 needs what is not supported: %2</source>
-            <translation>%1 需要不支持的内容：%2</translation>
+            <source>%1 uses unsupported features: %2</source>
+            <translation>%1 使用了不支持的功能：%2</translation>
         </message>
         <message>
             <source>measuring again</source>
@@ -7597,28 +7461,28 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>%1，第 %2 行</translation>
         </message>
         <message>
-            <source>There is no line of a log to read</source>
+            <source>The files contain no lines of a log</source>
             <translation>没有可读取的日志行</translation>
         </message>
         <message>
-            <source>%L1 were there already.</source>
+            <source>%L1 were present already.</source>
             <translation>%L1 条已经存在。</translation>
         </message>
         <message>
-            <source>%L1 lines were left out: the issues tell why.</source>
+            <source>%L1 lines were skipped: see the issues.</source>
             <translation>%L1 行未导入，原因见“问题”面板。</translation>
         </message>
         <message>
-            <source>%L1 were measured elsewhere by another tuner: no export uses them before they are measured again here.</source>
+            <source>%L1 were measured elsewhere by another tuner: exports use them only after they are measured again here.</source>
             <translation>%L1 条由其他调优器在别处测得：在本机重新测量之前，导出不会使用它们。</translation>
         </message>
         <message>
-            <source>%L1 of %L2 lines taken (tasks: %L3).</source>
+            <source>%L1 of %L2 lines imported (tasks: %L3).</source>
             <translation>%L2 行中导入了 %L1 行（任务：%L3）。</translation>
         </message>
         <message>
-            <source>%1  finals: %2 finalists of %3 tasks in %4 passes; another one is best of %5; estimate %6, was %7</source>
-            <translation>%1  决赛：%3 个任务的 %2 个候选，%4 遍；%5 个任务换了最佳；估计 %6，原为 %7</translation>
+            <source>%1  finals: %2 of %3 in %4; the best changed for %5; estimate %6, before %7</source>
+            <translation>%1  决赛：%3的 %2，共 %4；%5的最佳结果有变；估计 %6，之前 %7</translation>
         </message>
         <message>
             <source>network</source>
@@ -7627,6 +7491,36 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
         <message>
             <source>Input sizes: %1</source>
             <translation>输入尺寸：%1</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n tasks</source>
+            <translation>
+                <numerusform>%n 个任务</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n functions not tuned</source>
+            <translation>
+                <numerusform>%n 个函数不调优</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n trials</source>
+            <translation>
+                <numerusform>%n 次试验</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n candidates</source>
+            <translation>
+                <numerusform>%n 个候选程序</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n passes</source>
+            <translation>
+                <numerusform>%n 遍</numerusform>
+            </translation>
         </message>
     </context>
     <context>
@@ -7648,23 +7542,23 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>深度</translation>
         </message>
         <message>
-            <source>height of the image</source>
+            <source>image height</source>
             <translation>图像高度</translation>
         </message>
         <message>
-            <source>width of the image</source>
+            <source>image width</source>
             <translation>图像宽度</translation>
         </message>
         <message>
-            <source>length of the sequence</source>
+            <source>sequence length</source>
             <translation>序列长度</translation>
         </message>
         <message>
-            <source>frames of sound</source>
+            <source>audio frames</source>
             <translation>声音帧数</translation>
         </message>
         <message>
-            <source>samples of sound</source>
+            <source>audio samples</source>
             <translation>声音采样数</translation>
         </message>
         <message>
@@ -7676,7 +7570,7 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>输入尺寸</translation>
         </message>
         <message>
-            <source>%1 leaves sizes of its inputs open. Choose the sizes to tune for. You can change them later with File &gt; Input sizes; what was measured of tasks that stay the same is kept.</source>
+            <source>%1 leaves input sizes open. Choose the sizes to tune for. You can change them later with File &gt; Input sizes; measurements of unchanged tasks are kept.</source>
             <translation>%1 的部分输入尺寸未定。请选择要为之调优的尺寸。以后可通过“文件 &gt; 输入尺寸”更改；不变的任务的测量结果会保留。</translation>
         </message>
         <message>
@@ -7707,15 +7601,15 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
     <context>
         <name>lathe::ui::ModelOpener</name>
         <message>
-            <source>All sizes of its inputs are fixed in the model</source>
+            <source>All input sizes are fixed in the model</source>
             <translation>模型的输入尺寸全部固定</translation>
         </message>
         <message>
-            <source>Not opened: the sizes of its inputs were not chosen</source>
+            <source>Not opened: no input sizes were chosen</source>
             <translation>未打开：没有选择输入尺寸</translation>
         </message>
         <message>
-            <source>Not opened: the sizes of its inputs were not chosen; %1 stays open</source>
+            <source>Not opened: no input sizes were chosen; %1 stays open</source>
             <translation>未打开：没有选择输入尺寸；%1 保持打开</translation>
         </message>
     </context>
@@ -7750,8 +7644,8 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>，另有 %1 个</translation>
         </message>
         <message>
-            <source>%1 needs what Lathe does not support. Export the model without it, or replace these nodes (%2 in all).</source>
-            <translation>%1 需要 Lathe 不支持的内容。请在导出模型时避免它们，或替换这些节点（共 %2 个）。</translation>
+            <source>%1 uses features that Lathe does not support. Export the model without them, or replace these nodes (%2 in all).</source>
+            <translation>%1 使用了 Lathe 不支持的功能。请在导出模型时避免它们，或替换这些节点（共 %2 个）。</translation>
         </message>
     </context>
     <context>
@@ -7765,7 +7659,7 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>重新测量</translation>
         </message>
         <message>
-            <source>Time the tuned network and the untuned one in turns once more</source>
+            <source>Time the tuned and the untuned network again, in turn</source>
             <translation>再次轮流计时调优和未调优的网络</translation>
         </message>
         <message>
@@ -7773,7 +7667,7 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>检查…</translation>
         </message>
         <message>
-            <source>What to look at before trusting the figures, and what can be done</source>
+            <source>What to check before you trust the figures, and what to do</source>
             <translation>相信数字之前应当查看的内容，以及可以采取的办法</translation>
         </message>
         <message>
@@ -7789,11 +7683,11 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>关闭</translation>
         </message>
         <message>
-            <source>Close until the next result</source>
-            <translation>关闭，直到有新的结果</translation>
+            <source>Hide until the next result</source>
+            <translation>隐藏，直到有新的结果</translation>
         </message>
         <message>
-            <source>Timing the tuned network and the untuned one in turns …</source>
+            <source>Timing the tuned and the untuned network in turn…</source>
             <translation>正在轮流计时调优和未调优的网络…</translation>
         </message>
         <message>
@@ -7801,7 +7695,7 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>未与未调优的网络比较</translation>
         </message>
         <message>
-            <source>Not proven to be faster than untuned</source>
+            <source>Not proven faster than untuned</source>
             <translation>未能证明比未调优时快</translation>
         </message>
         <message>
@@ -7852,7 +7746,7 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>检查项</translation>
         </message>
         <message>
-            <source>What can be done</source>
+            <source>What you can do</source>
             <translation>可以采取的办法</translation>
         </message>
         <message>
@@ -7872,8 +7766,8 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>未发现任何可疑之处，这些数字可信。</translation>
         </message>
         <message>
-            <source>No run of this project has been judged yet.</source>
-            <translation>该项目还没有运行得到评判。</translation>
+            <source>No run of this project has been checked yet.</source>
+            <translation>该项目还没有运行得到检查。</translation>
         </message>
     </context>
     <context>
@@ -8101,7 +7995,7 @@ operations of the direct algorithm, of which winograd needs fewer: they may pass
             <translation>保存代码</translation>
         </message>
         <message>
-            <source>%1 could not be written: %2</source>
+            <source>Cannot write %1: %2</source>
             <translation>无法写入 %1：%2</translation>
         </message>
     </context>

@@ -82,11 +82,11 @@ private slots:
         QVERIFY(!shown["tasks"].toArray().isEmpty());
         for (const QJsonValue& task : shown["tasks"].toArray())
             QCOMPARE(task["network"].toString(), QString("zoo:mlp"));
-        QVERIFY(cli({"head-start", "show", "two.headstart"}).out.contains("holds no task of zoo:squeezenet-1.1"));
+        QVERIFY(cli({"head-start", "show", "two.headstart"}).out.contains("contains no task of zoo:squeezenet-1.1"));
         const Output taken = cli({"tune", "zoo:mlp", "--project", "taken.lathe", "--target", "sim", "--trials", "30",
                                   "--head-start", "two.headstart"});
         QVERIFY2(taken.code == 0, taken.err);
-        QVERIFY2((taken.out + taken.err).contains("begin with candidates of similar ones"), taken.out + taken.err);
+        QVERIFY2((taken.out + taken.err).contains("start with candidates of similar tasks"), taken.out + taken.err);
         const Output nothing = cli(
             {"head-start", "make", "two.lathe", "-o", "none.headstart", "--without", "two.lathe"});
         QVERIFY(nothing.code == 1 && nothing.err.contains("no task"));
@@ -387,7 +387,7 @@ private slots:
         QTest::addColumn<QByteArray>("says");
         QTest::newRow("no file") << QStringList{"tasks", "nowhere.onnx"} << QByteArray("nowhere.onnx");
         QTest::newRow("no such network") << QStringList{"tasks", "zoo:resnet-17"} << QByteArray("resnet-17");
-        QTest::newRow("no budget") << QStringList{"tune", "zoo:mlp"} << QByteArray("--time");
+        QTest::newRow("not a budget") << QStringList{"tune", "zoo:mlp"} << QByteArray("--time");
         QTest::newRow("bad target") << QStringList{"tasks", "zoo:mlp", "--target", "abacus"} << QByteArray("abacus");
         QTest::newRow("silent fallback") << QStringList{"compile", "zoo:mlp", "-o", "x.so"}
                                          << QByteArray("--allow-default");
@@ -401,7 +401,7 @@ private slots:
             << QStringList{"records", "remeasure", "none.lathe"} << QByteArray("--best");
         QTest::newRow("no such device") << QStringList{"tune",     "zoo:mlp", "--target", "sim",
                                                        "--trials", "8",       "--device", "abacus"}
-                                        << QByteArray("there is sim");
+                                        << QByteArray("available: sim");
         QTest::newRow("bad shape") << QStringList{"tasks", "zoo:mlp", "--shape", "data"} << QByteArray("--shape");
     }
     void refusalsAreOneSentenceAndExitCodeOne()

@@ -89,6 +89,7 @@ private slots:
         QVERIFY(QFile::copy(model("external"), m_dir.filePath("external.onnx")));
         const Output missing = cli({"tasks", "external.onnx"});
         QVERIFY2(missing.code != 0 && missing.err.contains("\"external.weights\" is missing"), missing.err);
+        QVERIFY2(missing.err.contains("put it beside"), missing.err);
         QFile weights(m_dir.filePath("external.weights"));
         QVERIFY(weights.open(QFile::WriteOnly) && weights.resize(600000000)); // sparse: takes no room on disk
         weights.close();
@@ -96,11 +97,19 @@ private slots:
         QVERIFY2(found.code == 0 && found.out.contains("12000->12500"), found.err + found.out);
     }
 
-    void aFileThatWasCutOffIsRefusedInOneSentence()
+    void helpIsAskedForInEitherWay()
+    {
+        const Output help = cli({"help", "tune"});
+        QCOMPARE(help.code, 0);
+        QCOMPARE(help.out, cli({"tune", "--help"}).out);
+        QCOMPARE(cli({"help"}).out, cli({"--help"}).out);
+    }
+
+    void aFileThatWasCutOffSaysWhatToDo()
     {
         const Output broken = cli({"tasks", model("broken")});
         QVERIFY(broken.code != 0 && broken.out.isEmpty());
-        QVERIFY2(broken.err.contains("no valid ONNX file"), broken.err);
+        QVERIFY2(broken.err.contains("not a valid ONNX file") && broken.err.contains("again"), broken.err);
         QCOMPARE(broken.err.count('\n'), 1);
     }
 };

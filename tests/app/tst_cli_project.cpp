@@ -92,7 +92,7 @@ private slots:
         QCOMPARE((*verdict)["gain"].toObject()["verdict"].toString(), QString("unknown"));
         QVERIFY((*verdict)["findings"].isArray());
         const Output refused = cli({"gain", "p.lathe"});
-        QVERIFY2(refused.code != 0 && refused.err.contains("are not timed on this machine"), refused.err);
+        QVERIFY2(refused.code != 0 && refused.err.contains("cannot be timed on this machine"), refused.err);
         QVERIFY(cli({"gain", "none.lathe"}).code != 0);
         QVERIFY(!QFile::exists(m_dir.filePath("none.lathe")));
     }
@@ -112,7 +112,7 @@ private slots:
             {"tune", "zoo:mlp", "--target", "sim", "--project", "more.lathe", "--resume", "--json"});
         QVERIFY2(none.code == 0, none.err);
         QCOMPARE(lines(none.out).last()["trials"].toInt(), 24);
-        QVERIFY2(none.out.contains("nothing was left of the run's budget"), none.out);
+        QVERIFY2(none.out.contains("the run's budget is used up"), none.out);
     }
 
     void aSchedulerIsChosen()
@@ -207,7 +207,7 @@ private slots:
         QVERIFY(done["skipped"].toArray().isEmpty());
         const Output again = cli({"records", "import", "q.lathe", "own.jsonl"});
         const QByteArray said = QStringLiteral(
-                                    "%1 lines read: 0 records taken for 0 tasks, %1 already there, 0 lines skipped")
+                                    "lines: %1 read, 0 imported as records of 0 tasks, %1 already present, 0 skipped")
                                     .arg(records)
                                     .toUtf8();
         QVERIFY2(again.out.contains(said), again.out);
@@ -230,7 +230,7 @@ private slots:
         words.close();
         const Output refused = cli({"records", "import", "p.lathe", "words.log"});
         QCOMPARE(refused.code, 1);
-        QVERIFY2(refused.out.contains("2 skipped: no JSON (first: words.log:1)"), refused.out);
+        QVERIFY2(refused.out.contains("2 skipped: not JSON (first: words.log:1)"), refused.out);
         QVERIFY2(refused.err.contains("no line could be taken"), refused.err);
         QVERIFY(cli({"records", "import", "p.lathe", "none.log"}).err.contains("there is no file"));
         QVERIFY(cli({"records", "import", "none.lathe", "words.log"}).err.contains("there is no project"));
@@ -243,7 +243,7 @@ private slots:
     {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QByteArray>("says");
-        QTest::newRow("no budget") << QStringList{"--budget", "soon"} << QByteArray("'soon' is no budget");
+        QTest::newRow("not a budget") << QStringList{"--budget", "soon"} << QByteArray("'soon' is not a budget");
         QTest::newRow("twice") << QStringList{"--budget", "20 min", "--time", "5m"} << QByteArray("leave out --time");
         QTest::newRow("nothing") << QStringList() << QByteArray("say how long");
         QTest::newRow("no device") << QStringList{"--trials", "1", "--hardware", "abacus"}

@@ -177,7 +177,7 @@ private slots:
         QTRY_VERIFY(!window.isActiveWindow());
         send(session::RunState::Finished, "");
         QTRY_COMPARE(m_notifications.titles.size(), 2);
-        QVERIFY(m_notifications.titles.last().contains("ended"));
+        QVERIFY(m_notifications.titles.last().contains("finished"));
         QVERIFY(m_notifications.texts.last().contains("1:01"));
         QCOMPARE(m_notifications.replaced.last(), 41u);
     }

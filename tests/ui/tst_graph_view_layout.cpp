@@ -182,13 +182,12 @@ private slots:
     {
         QVERIFY2(failure(m_dir.filePath("missing")).contains(m_dir.filePath("missing")), "a missing program is named");
         QCOMPARE(failure(script("crash", "cat > /dev/null; kill -SEGV $$")),
-                 QString("The program that lays graphs out crashed."));
+                 QString("The graph layout program crashed."));
         QCOMPARE(failure(script("hang", "exec sleep 600"), std::chrono::milliseconds(50)),
-                 QString("Laying the graph out took longer than 0.05 s and was stopped."));
-        QCOMPARE(failure(script("mute", "cat > /dev/null")),
-                 QString("The program that lays graphs out gave no layout."));
+                 QString("The graph layout took longer than 0.05 s and was stopped."));
+        QCOMPARE(failure(script("mute", "cat > /dev/null")), QString("The graph layout program returned no layout."));
         QCOMPARE(failure(script("wrong", "cat > /dev/null; echo 'no memory' >&2; exit 1")),
-                 QString("The program that lays graphs out failed: no memory"));
+                 QString("The graph layout program failed: no memory"));
     }
 
     void theProgramRefusesWhatIsNoGraph_data()
@@ -198,7 +197,7 @@ private slots:
         QTest::newRow("nothing") << QByteArray() << QByteArray("a graph begins with the line 'lathe-layout 1'");
         QTest::newRow("other version") << QByteArray("lathe-layout 2\nend\n")
                                        << QByteArray("a graph begins with the line 'lathe-layout 1'");
-        QTest::newRow("cut short") << QByteArray("lathe-layout 1\nitem 1 1\n")
+        QTest::newRow("truncated") << QByteArray("lathe-layout 1\nitem 1 1\n")
                                    << QByteArray("the graph stops before its 'end'");
         QTest::newRow("an edge to nowhere")
             << QByteArray("lathe-layout 1\nitem 1 1\nedge 0 1\nend\n") << QByteArray("line 3 ");

@@ -211,9 +211,9 @@ private slots:
         const auto view = chart();
         QVERIFY(ui::saveView(*view, m_dir.filePath("chart.doc")).contains(".csv"));
         QVERIFY(!QFile::exists(m_dir.filePath("chart.doc")));
-        QVERIFY(ui::saveView(*view, m_dir.filePath("no/such/folder.png")).contains("could not be written"));
+        QVERIFY(ui::saveView(*view, m_dir.filePath("no/such/folder.png")).contains("Cannot write"));
         ui::ScatterView empty;
-        QVERIFY(ui::saveView(empty, m_dir.filePath("empty.png")).contains("nothing to see"));
+        QVERIFY(ui::saveView(empty, m_dir.filePath("empty.png")).contains("nothing to save"));
         QVERIFY(!QFile::exists(m_dir.filePath("empty.png")));
         ui::GraphView graph;
         QVERIFY(!ui::saveView(graph, m_dir.filePath("graph.svg")).isEmpty());
@@ -279,7 +279,8 @@ private slots:
         tasks->setFocus();
         tasks->selectRow(0);
         QTest::keyClick(m_window.get(), Qt::Key_C, Qt::ControlModifier);
-        QVERIFY2(QApplication::clipboard()->text().startsWith("#\tTask\t"), qPrintable(QApplication::clipboard()->text()));
+        QVERIFY2(QApplication::clipboard()->text().startsWith("#\tTask\t"),
+                 qPrintable(QApplication::clipboard()->text()));
         graph->setFocus();
         QTest::keyClick(m_window.get(), Qt::Key_C, Qt::ControlModifier);
         QVERIFY(QApplication::clipboard()->mimeData()->hasImage());

@@ -193,7 +193,7 @@ private slots:
         table->setCurrentIndex(table->model()->index(0, 0));
         QVERIFY(find<QLabel>(m_scheduler.get(), "schedulerWhy")->text().contains("per second of search"));
         table->setCurrentIndex(table->model()->index(11, 0));
-        QVERIFY(find<QLabel>(m_scheduler.get(), "schedulerWhy")->text().contains("first round"));
+        QVERIFY(find<QLabel>(m_scheduler.get(), "schedulerWhy")->text().contains("First round"));
         QVERIFY(find<QLabel>(m_scheduler.get(), "schedulerSummary")->text().contains("%"));
     }
 
@@ -433,7 +433,9 @@ private slots:
         open(file("empty.lathe"));
         QTRY_COMPARE(find<QTableView>(m_records.get(), "recordTable")->model()->rowCount(), 0);
         QTRY_VERIFY(find<QLabel>(m_failures.get(), "failureSummary")->text().contains("No trial has failed"));
-        QTRY_VERIFY(find<QLabel>(m_scheduler.get(), "schedulerSummary")->text().contains("No round"));
+        QTRY_VERIFY(find<QLabel>(find<QWidget>(m_scheduler.get(), "roundTableEmpty"), "emptySentence")
+                        ->text()
+                        .contains("No rounds"));
         QTRY_VERIFY(find<QLabel>(m_time.get(), "timeHint")->text().contains("No round"));
         QCOMPARE(find<QLabel>(m_curves.get(), "chartSummary")->text(), QString("Nothing measured yet"));
         QCOMPARE(m_workspace->issues().rowCount(), 0);

@@ -123,7 +123,7 @@ private slots:
         QVERIFY2(latency->text().contains(QStringLiteral("untuned 8.500 ms")), qPrintable(latency->text()));
         QCOMPARE(workspace().figures().runSeconds, 6.0); // so that a resumed run gets its budget on top
         QVERIFY2(latency->toolTip().endsWith(
-                     QStringLiteral("\nMeasured in parts: 4.375 ms (tasks 4.000 ms, chain -0.5000 ms, "
+                     QStringLiteral("\nSum of the measured parts: 4.375 ms (tasks 4.000 ms, chain -0.5000 ms, "
                                     "untuned functions 0.7500 ms, call 0.1250 ms)")),
                  qPrintable(latency->toolTip()));
     }
@@ -137,10 +137,10 @@ private slots:
         QVERIFY(find<QWidget>("log")
                     ->property("plainText")
                     .toString()
-                    .contains(QStringLiteral("Measured in parts: 3.438 ms")));
+                    .contains(QStringLiteral("Sum of the measured parts: 3.438 ms")));
         // Of a version that measured no parts: none, instead of those of another time.
         emit workspace().bridge().eventsArrived({{4, session::MeasuredEvent{3.5, 0, false, {}}}});
-        QVERIFY(!find<QLabel>("statusLatency")->toolTip().contains(QStringLiteral("Measured in parts")));
+        QVERIFY(!find<QLabel>("statusLatency")->toolTip().contains(QStringLiteral("Sum of the measured parts")));
     }
 
     /// Of two cores at load 5.8: slower than untuned, and now something says so.
@@ -157,7 +157,7 @@ private slots:
         emit workspace().bridge().eventsArrived({{6, verdict}});
         QVERIFY(banner->isVisible());
         QCOMPARE(find<QLabel>("resultHeadline")->text(), QStringLiteral("Slower than untuned"));
-        QVERIFY2(find<QLabel>("resultReasons")->text().contains(QStringLiteral("other programs took 62 %")),
+        QVERIFY2(find<QLabel>("resultReasons")->text().contains(QStringLiteral("other programs used 62 %")),
                  qPrintable(find<QLabel>("resultReasons")->text()));
         QVERIFY(!find<QToolButton>("resultAgain")->isEnabled()); // a simulator's networks are not timed
         QVERIFY(find<QToolButton>("resultExport")->isEnabled());
@@ -165,7 +165,7 @@ private slots:
         QVERIFY(issues.rowCount() >= 2);
         const auto cell = [&issues](int row, int column) { return issues.index(row, column).data().toString(); };
         QCOMPARE(cell(0, ui::IssueModel::CodeColumn), QStringLiteral("The machine was busy"));
-        QVERIFY(cell(0, ui::IssueModel::TextColumn).contains(QStringLiteral("Close what else is running")));
+        QVERIFY(cell(0, ui::IssueModel::TextColumn).contains(QStringLiteral("Close other programs")));
         QCOMPARE(cell(1, ui::IssueModel::CodeColumn), QStringLiteral("Gain not proven"));
         const int before = issues.rowCount();
         // A better one takes the place of all of that.

@@ -224,7 +224,7 @@ private slots:
                                "random or grid; default: xgb) |"),
                  qPrintable(list));
         QVERIFY(list.contains(
-            "\n`lathe-cli tune`, `lathe-cli compile`\n\n| option | what it does |\n|---|---|\n| `--leave-out` PASS |"));
+            "\n`lathe-cli tune`, `lathe-cli compile`\n\n| option | description |\n|---|---|\n| `--leave-out` PASS |"));
     }
 
     void everyOptionOfTheTableIsInManPageAndManual()

@@ -110,7 +110,7 @@ private slots:
                                                      "actionPause",
                                                      "actionStop",
                                                      "-",
-                                                     "&Begin with",
+                                                     "Start &with",
                                                      "-",
                                                      "run.replay",
                                                      "file.replay",

@@ -121,9 +121,9 @@ private slots:
     {
         QVERIFY(find<QPushButton>("startImportLog")->isVisible());
         drop({write("first.json", softmax(1700000000) + softmax(1700000001))});
-        QVERIFY2(hasIssue("Open the network that this log was made for"), qPrintable(issues().join('\n')));
+        QVERIFY2(hasIssue("Open the network of this log"), qPrintable(issues().join('\n')));
         m_window->openSource(path("p.lathe"));
-        QTRY_VERIFY_WITH_TIMEOUT(message().contains("2 of 2 lines taken (tasks: 1)."), 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(message().contains("2 of 2 lines imported (tasks: 1)."), 20000);
         QVERIFY2(message().contains("2 were measured elsewhere"), qPrintable(message()));
         QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 2);
         QCOMPARE(workspace().figures().trials, qint64(2));
@@ -133,8 +133,9 @@ private slots:
     {
         drop({write("second.log", softmax(1700000001) + softmax(1700000002) + "Best: 1 ms\nBest: 2 ms\n")});
         QTRY_VERIFY_WITH_TIMEOUT(
-            message().contains("1 of 4 lines taken (tasks: 1). 1 were there already. 2 lines were left out"), 20000);
-        QVERIFY2(hasIssue("2 no JSON"), qPrintable(issues().join('\n')));
+            message().contains("1 of 4 lines imported (tasks: 1). 1 were present already. 2 lines were skipped"),
+            20000);
+        QVERIFY2(hasIssue("2 not JSON"), qPrintable(issues().join('\n')));
         QVERIFY(find<QTableView>("issueTable")->isVisible());
         QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 3);
     }
@@ -152,19 +153,19 @@ private slots:
     {
         drop({write("words.json", QByteArray("\0\1\2\n", 4))});
         QTRY_VERIFY_WITH_TIMEOUT(hasIssue("binary data"), 20000);
-        QVERIFY(message().startsWith("0 of 1 lines taken"));
+        QVERIFY(message().startsWith("0 of 1 lines imported"));
         drop({path("gone.json")});
         QTRY_VERIFY_WITH_TIMEOUT(hasIssue("there is no file"), 20000);
         QVERIFY(message().contains("there is no file"));
         drop({write("empty.json", {})});
-        QTRY_VERIFY_WITH_TIMEOUT(hasIssue("There is no line of a log to read"), 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(hasIssue("The files contain no lines of a log"), 20000);
         QCOMPARE(find<QTableView>("recordTable")->model()->rowCount(), 3);
     }
 
     void severalLogsAreImportedTogether()
     {
         drop({write("a.json", softmax(1700000010)), write("b.jsonl", softmax(1700000011) + softmax(1700000012))});
-        QTRY_VERIFY_WITH_TIMEOUT(message().contains("3 of 3 lines taken"), 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(message().contains("3 of 3 lines imported"), 20000);
         QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 6);
     }
 
@@ -172,8 +173,8 @@ private slots:
     {
         test::makeProject(path("q.lathe"), test::Project::Empty);
         drop({write("together.json", softmax(1700000020)), path("q.lathe")});
-        QTRY_VERIFY_WITH_TIMEOUT(workspace().source().endsWith("q.lathe") && message().contains("1 of 1 lines taken"),
-                                 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(
+            workspace().source().endsWith("q.lathe") && message().contains("1 of 1 lines imported"), 20000);
         QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 1);
     }
 
@@ -183,7 +184,7 @@ private slots:
         m_window->openReplay(path("r.lathe"));
         QTRY_VERIFY_WITH_TIMEOUT(workspace().replay() != nullptr, 20000);
         drop({path("first.json")});
-        QVERIFY(hasIssue("A replay changes nothing"));
+        QVERIFY(hasIssue("A replay is read-only"));
         QVERIFY(!workspace().trialJobs().isImporting());
     }
 };

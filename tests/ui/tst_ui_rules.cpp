@@ -108,6 +108,13 @@ private slots:
         refuse(QRegularExpression(casts + '|' + searches), isOfShell);
     }
 
+    /// One table of distances (ui/views/spacing.h), so that all pages stand on one grid.
+    void distancesComeFromTheTable()
+    {
+        refuse(QRegularExpression(R"((setContentsMargins|set(Horizontal|Vertical)?Spacing|addSpacing)\([^)]*\b\d)"),
+               [](const QString&) { return true; });
+    }
+
     /// A function that does not fit on a screen and a half is two.
     void functionsHaveAtMostAHundredLines()
     {

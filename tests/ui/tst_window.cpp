@@ -383,7 +383,7 @@ private slots:
         second.show();
         QVERIFY(second.findChild<QWidget*>("resumeCard")->isVisible());
         const QString text = second.findChild<QLabel*>("resumeText")->text();
-        QVERIFY2(text.contains("1.250") && text.contains("cut off"), qPrintable(text));
+        QVERIFY2(text.contains("1.250") && text.contains("interrupted"), qPrintable(text));
     }
 
     void aLongCurveIsThinnedToItsEnds()

@@ -90,7 +90,7 @@ private slots:
         auto* pause = find<QToolButton>("actionPauseButton");
         QTest::mouseClick(pause, Qt::LeftButton);
         auto* log = find<QWidget>("log");
-        QTRY_VERIFY_WITH_TIMEOUT(log->property("plainText").toString().contains("paused"), 60000);
+        QTRY_VERIFY_WITH_TIMEOUT(log->property("plainText").toString().contains("Paused"), 60000);
         const int held = trials();
         QTest::qWait(400);
         QCOMPARE(trials(), held);
@@ -135,7 +135,7 @@ private slots:
         auto* open = find<QToolButton>("actionExportButton");
         QTRY_VERIFY_WITH_TIMEOUT(open->isEnabled(), 20000);
         const auto* start = find<QToolButton>("actionStartButton");
-        QVERIFY(!start->isEnabled() && start->toolTip().contains("Boards are not reached yet"));
+        QVERIFY(!start->isEnabled() && start->toolTip().contains("Remote boards are not supported yet"));
         QTest::mouseClick(open, Qt::LeftButton);
         QWidget* dialog = nullptr;
         QTRY_VERIFY((dialog = m_window->findChild<QWidget*>("exportDialog")) != nullptr);
@@ -186,7 +186,7 @@ private slots:
         target->setCurrentIndex(arm);
         QTRY_VERIFY_WITH_TIMEOUT(shownFor().contains("aarch64"), 20000);
         QCOMPARE(target->currentIndex(), arm);
-        QVERIFY(!start->isEnabled() && start->toolTip().contains("Boards are not reached yet"));
+        QVERIFY(!start->isEnabled() && start->toolTip().contains("Remote boards are not supported yet"));
         target->setCurrentIndex(here);
         QTRY_VERIFY_WITH_TIMEOUT(start->isEnabled() && start->toolTip().contains("F5"), 20000);
     }

@@ -167,12 +167,13 @@ private slots:
         QTest::addColumn<QStringList>("inputs");
         QTest::addColumn<QString>("sentence");
         QTest::newRow("no rule") << "Resize" << QStringList{"column"}
-                                 << "input \"column\", whose size depends on data, of Resize";
+                                 << "input \"column\" of data-dependent size of Resize";
         QTest::newRow("two sizes") << "Add" << QStringList{"flat", "other"}
                                    << "inputs whose sizes depend on data in different ways of Add";
         QTest::newRow("a known size") << "Add" << QStringList{"flat", "twelve"}
                                       << "inputs whose sizes depend on data in different ways of Add";
-        QTest::newRow("a shape of its own") << "Reshape" << QStringList{"flat", "shape"} << "a shape in which";
+        QTest::newRow("a shape of its own")
+            << "Reshape" << QStringList{"flat", "shape"} << "a shape with a data-dependent size";
         QTest::newRow("scatter") << "ScatterElements" << QStringList{"twelve", "flat", "flat"} << "input \"flat\"";
     }
     void whatCannotFollowASizeIsRefusedByName()

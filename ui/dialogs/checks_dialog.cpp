@@ -52,7 +52,7 @@ ChecksDialog::ChecksDialog(Workspace& workspace, QWidget* parent)
         setWindowTitle(tr("Checks"));
         m_list->setAccessibleName(tr("Checks of the project"));
         m_list->setHeaderLabels({tr("Good"), tr("Check")});
-        m_findings->setAccessibleName(tr("What can be done"));
+        m_findings->setAccessibleName(tr("What you can do"));
         m_findings->setHeaderLabels({tr("What"), tr("Evidence"), tr("Cure")});
         fill();
     });
@@ -102,7 +102,7 @@ void ChecksDialog::fill()
         return;
     auto* none = new QTreeWidgetItem(m_findings,
                                      {m_workspace.verdict() ? tr("No reason was found to doubt the figures.")
-                                                            : tr("No run of this project has been judged yet.")});
+                                                            : tr("No run of this project has been checked yet.")});
     none->setData(0, Qt::UserRole, -1);
     none->setFlags(Qt::NoItemFlags);
     none->setFirstColumnSpanned(true);

@@ -2,6 +2,7 @@
 
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
+#include "ui/views/spacing.h"
 
 #include <QAction>
 #include <QCoreApplication>
@@ -45,7 +46,7 @@ CommandPalette::CommandPalette(const std::vector<QAction*>& actions, QWidget* pa
     m_list->setFocusPolicy(Qt::NoFocus);
     m_list->setUniformItemSizes(true);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(6, 6, 6, 6);
+    layout->setContentsMargins(spacing::kMedium, spacing::kMedium, spacing::kMedium, spacing::kMedium);
     layout->addWidget(m_typed);
     layout->addWidget(m_list);
     connect(m_typed, &QLineEdit::textChanged, this, &CommandPalette::fill);

@@ -116,7 +116,7 @@ QHBoxLayout* ExportDialog::makeButtons()
     connect(m_folder, &QPushButton::clicked, this, [this] {
         const QString folder = QFileInfo(m_file->text()).absolutePath();
         if (!QDesktopServices::openUrl(QUrl::fromLocalFile(folder)))
-            m_result->setText(tr("No program shows folders here. It is %1").arg(folder));
+            m_result->setText(tr("No file manager was found. The folder is %1").arg(folder));
     });
     return buttons;
 }
@@ -160,12 +160,12 @@ void ExportDialog::connectBridge()
                               : step == QLatin1String("verifying")      ? tr("verifying the outputs")
                               : step == QLatin1String("benchmarking")   ? tr("measuring")
                               : step == QLatin1String("writing")        ? tr("writing")
-                                                                        : tr("done"));
+                                                                        : tr("Done"));
     });
     connect(&m_bridge, &SessionBridge::compiled, this, &ExportDialog::showReport);
     connect(&m_bridge, &SessionBridge::compileFailed, this, [this](const Error& error) {
         m_progress->hide();
-        m_result->setText(tr("Not exported: %1").arg(errorText(error)));
+        m_result->setText(tr("Export failed: %1").arg(errorText(error)));
         updateButtons();
     });
     connect(&m_bridge, &SessionBridge::closed, this, &QDialog::close);
@@ -252,16 +252,16 @@ void ExportDialog::retranslate()
     m_targetLabel->setText(tr("Target:"));
     m_fileLabel->setText(tr("&File:"));
     m_nameLabel->setText(tr("&Name:"));
-    m_threadsLabel->setText(tr("&Threads of the measurement:"));
+    m_threadsLabel->setText(tr("&Threads for the measurement:"));
     m_file->setAccessibleName(tr("File of the library"));
     m_browse->setText(tr("C&hoose…"));
     m_name->setAccessibleName(tr("Name of the exported symbols"));
     m_name->setToolTip(tr("The library exports lathe_NAME_create, lathe_NAME_run and so on"));
-    m_name->setPlaceholderText(tr("from the file"));
-    m_threads->setSpecialValueText(tr("as the target says"));
-    m_threads->setAccessibleName(tr("Threads of the measurement"));
+    m_name->setPlaceholderText(tr("from the file name"));
+    m_threads->setSpecialValueText(tr("from the target"));
+    m_threads->setAccessibleName(tr("Threads for the measurement"));
     m_strict->setText(tr("No algorithm that trades &accuracy for speed"));
-    m_strict->setToolTip(tr("Convolutions are summed directly, never by winograd"));
+    m_strict->setToolTip(tr("Convolutions are computed directly, never with winograd"));
     m_verify->setText(tr("&Verify the outputs against the reference executor"));
     m_benchmark->setText(tr("&Measure the library"));
     m_overwrite->setText(tr("&Replace these files"));
@@ -285,32 +285,32 @@ void ExportDialog::showCoverage()
 {
     const session::TuningSession* session = m_bridge.session();
     if (session != nullptr)
-        m_target->setText(tr("%1 – one shared object with weights, beside it a C header, a description and examples in "
-                             "C, C++ and Python")
-                              .arg(QString::fromStdString(session->options().target)));
+        m_target->setText(
+            tr("%1: a shared object with the weights, plus a C header, a description and examples in C, C++ and Python")
+                .arg(QString::fromStdString(session->options().target)));
     if (!m_covered)
-        m_summary->setText(tr("Reading which records there are…"));
+        m_summary->setText(tr("Reading the records…"));
     else if (!m_coverage.unsupported.empty())
         m_summary->setText(
             tr("Not for this target: %1").arg(coreText(m_coverage.unsupported, m_coverage.aboutUnsupported)));
     else
-        m_summary->setText(tr("%1 tasks: %2 run their record, %3 a near match, %4 a default schedule. Sum of tasks: %5")
-                               .arg(m_coverage.tasks)
-                               .arg(m_coverage.records)
-                               .arg(m_coverage.near)
-                               .arg(m_coverage.defaults)
-                               .arg(std::isfinite(m_coverage.estimatedTasksMs)
-                                        ? msText(m_coverage.estimatedTasksMs)
-                                        : tr("not known, as some have no record")));
+        m_summary->setText(
+            tr("%n tasks: %1 with a record, %2 with a near match, %3 on default schedules. Sum of tasks: %4", nullptr,
+               m_coverage.tasks)
+                .arg(m_coverage.records)
+                .arg(m_coverage.near)
+                .arg(m_coverage.defaults)
+                .arg(std::isfinite(m_coverage.estimatedTasksMs) ? msText(m_coverage.estimatedTasksMs)
+                                                                : tr("unknown, since some have no record")));
     m_allowDefault->setText(!m_covered ? tr("Allow &default schedules")
                             : m_coverage.defaults == 0
-                                ? tr("Allow &default schedules (no task needs one)")
+                                ? tr("Allow &default schedules (not needed)")
                                 : tr("Allow &default schedules (%1 of %2 tasks have no valid record)")
                                       .arg(m_coverage.defaults)
                                       .arg(m_coverage.tasks));
     for (QCheckBox* box : {m_verify, m_benchmark})
         box->setToolTip(m_covered && !m_coverage.runsHere
-                            ? tr("The library is for another processor and does not run on this machine")
+                            ? tr("The library is for another processor and cannot run on this machine")
                             : QString());
     updateButtons();
 }
@@ -355,17 +355,24 @@ void ExportDialog::showDestination()
     m_overwrite->setVisible(!m_kept && m_replaced);
 }
 
+QString ExportDialog::apartText(double measuredMs, double estimatedMs)
+{
+    const QString percent = QString::number(std::abs(100 * (measuredMs / estimatedMs - 1)), 'f', 1);
+    return (measuredMs >= estimatedMs ? tr("%2 % above the estimate of %1") : tr("%2 % below the estimate of %1"))
+        .arg(msText(estimatedMs), percent);
+}
+
 void ExportDialog::updateButtons()
 {
     const bool busy = m_bridge.isCompiling();
     const bool refused = m_covered && m_coverage.defaults > 0 && !m_allowDefault->isChecked();
     m_export->setEnabled(m_covered && m_coverage.unsupported.empty() && !refused && !busy && !m_blocked
                          && !m_file->text().isEmpty());
-    m_export->setToolTip(
-        busy      ? tr("An export goes on")
-        : refused ? tr("%1 tasks have no valid record: tune them, or allow default schedules").arg(m_coverage.defaults)
-        : m_blocked ? m_inTheWay->text()
-                    : QString());
+    m_export->setToolTip(busy      ? tr("Export in progress")
+                         : refused ? tr("%n tasks have no valid record: tune them, or allow default schedules", nullptr,
+                                        m_coverage.defaults)
+                         : m_blocked ? m_inTheWay->text()
+                                     : QString());
     m_close->setText(busy ? tr("&Cancel") : tr("C&lose"));
     m_folder->setEnabled(QFileInfo(QFileInfo(m_file->text()).absolutePath()).isDir());
 }
@@ -409,7 +416,7 @@ void ExportDialog::showReport(const session::CompileReport& report)
     QStringList lines;
     lines << tr("Written: %1").arg(QString::fromStdString(report.library.string()));
     if (std::isfinite(report.maxRelError))
-        lines << tr("Verified: the largest relative error is %1").arg(report.maxRelError, 0, 'g', 3);
+        lines << tr("Verified: largest relative error %1").arg(report.maxRelError, 0, 'g', 3);
     else
         lines << (tr("Not verified.") + QLatin1Char(' ') + coreText(report.notVerified, report.aboutNotVerified))
                      .trimmed();
@@ -417,11 +424,9 @@ void ExportDialog::showReport(const session::CompileReport& report)
         lines << coreText(report.conditions, report.aboutConditions);
     if (std::isfinite(report.latencyMs.median)) {
         const QString measured =
-            tr("Measured: %1 (median) with %2 threads").arg(msText(report.latencyMs.median)).arg(report.threads);
+            tr("Measured: %1 (median) with %n threads", nullptr, report.threads).arg(msText(report.latencyMs.median));
         if (const double estimated = report.estimated.totalMs(); std::isfinite(estimated))
-            lines << tr("%1; estimated: %2, so that it took %3 % of the estimate")
-                         .arg(measured, msText(estimated))
-                         .arg(100 * report.latencyMs.median / estimated, 0, 'f', 1)
+            lines << measured + QStringLiteral("; ") + apartText(report.latencyMs.median, estimated)
                   << estimatePartsText(report.estimated);
         else
             lines << measured;

@@ -46,6 +46,8 @@ private:
     void exportNow();
     void readCoverage();
     void showCoverage();
+    /// "0.4 % above the estimate of 3.1 ms".
+    static QString apartText(double measuredMs, double estimatedMs);
     void showReport(const session::CompileReport& report);
     void showCommand();
     void readDestination(); ///< what is in the way of the files

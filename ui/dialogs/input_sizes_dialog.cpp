@@ -214,20 +214,19 @@ void InputSizesDialog::retranslate()
         case DimensionRole::Batch: return tr("batch");
         case DimensionRole::Channels: return tr("channels");
         case DimensionRole::Depth: return tr("depth");
-        case DimensionRole::Height: return tr("height of the image");
-        case DimensionRole::Width: return tr("width of the image");
-        case DimensionRole::Sequence: return tr("length of the sequence");
-        case DimensionRole::Frames: return tr("frames of sound");
-        case DimensionRole::Samples: return tr("samples of sound");
+        case DimensionRole::Height: return tr("image height");
+        case DimensionRole::Width: return tr("image width");
+        case DimensionRole::Sequence: return tr("sequence length");
+        case DimensionRole::Frames: return tr("audio frames");
+        case DimensionRole::Samples: return tr("audio samples");
         case DimensionRole::Other: break;
         }
         return tr("unknown");
     };
     setWindowTitle(tr("Input sizes"));
-    m_intro->setText(
-        tr("%1 leaves sizes of its inputs open. Choose the sizes to tune for. You can change them later with "
-           "File > Input sizes; what was measured of tasks that stay the same is kept.")
-            .arg(m_model));
+    m_intro->setText(tr("%1 leaves input sizes open. Choose the sizes to tune for. You can change them later with File "
+                        "> Input sizes; measurements of unchanged tasks are kept.")
+                         .arg(m_model));
     m_buttons->button(QDialogButtonBox::Ok)->setText(tr("&Open"));
     m_buttons->button(QDialogButtonBox::Cancel)->setText(tr("Cancel"));
     for (std::size_t i = 0; i < m_rows.size(); ++i) {

@@ -4,6 +4,7 @@
 #include "ui/models/language.h"
 #include "ui/models/option_list.h"
 #include "ui/models/texts.h"
+#include "ui/views/spacing.h"
 
 #include <QAction>
 #include <QDesktopServices>
@@ -103,7 +104,7 @@ ManualWindow::ManualWindow(const ActionCatalog& actions, QWidget* parent)
     row->addWidget(m_search, 1);
     auto* side = new QWidget(this);
     auto* column = new QVBoxLayout(side);
-    column->setContentsMargins(0, 0, 0, 0);
+    column->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
     column->addLayout(row);
     column->addWidget(m_found);
     column->addWidget(m_contents, 1);
@@ -114,7 +115,7 @@ ManualWindow::ManualWindow(const ActionCatalog& actions, QWidget* parent)
     splitter->setSizes({230, 600});
     splitter->setChildrenCollapsible(false);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(6, 6, 6, 6);
+    layout->setContentsMargins(spacing::kMedium, spacing::kMedium, spacing::kMedium, spacing::kMedium);
     layout->addWidget(splitter);
     resize(QSize(860, 600).boundedTo(screen()->availableSize() * 0.9));
 

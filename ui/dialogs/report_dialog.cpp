@@ -82,7 +82,7 @@ ReportDialog::ReportDialog(const QString& project, const QString& suggestedFile,
     connect(m_write, &QPushButton::clicked, this, &ReportDialog::write);
     connect(m_open, &QPushButton::clicked, this, [this] {
         if (!QDesktopServices::openUrl(QUrl::fromLocalFile(m_file->text())))
-            m_result->setText(tr("No program shows web pages here. The report is %1").arg(m_file->text()));
+            m_result->setText(tr("No web browser was found. The report is %1").arg(m_file->text()));
     });
     connect(m_close, &QPushButton::clicked, this, &QDialog::close);
     retranslated(this, [this] { retranslate(); });
@@ -93,8 +93,8 @@ ReportDialog::ReportDialog(const QString& project, const QString& suggestedFile,
 void ReportDialog::retranslate()
 {
     setWindowTitle(tr("Report"));
-    m_about->setText(tr("One web page with all in it: figures, curves, tasks with their records, failures, device, "
-                        "settings. Nothing is fetched when it is read."));
+    m_about->setText(
+        tr("One self-contained web page: figures, curves, tasks with their records, failures, device and settings."));
     m_label->setText(tr("&File:"));
     m_file->setAccessibleName(tr("File of the report"));
     m_browse->setText(tr("C&hoose…"));

@@ -80,8 +80,8 @@ void UnsupportedDialog::retranslate()
         m_rows->appendRow(row);
         nodes += problem.count;
     }
-    m_intro->setText(tr("%1 needs what Lathe does not support. Export the model without it, or replace these nodes "
-                        "(%2 in all).")
+    m_intro->setText(tr("%1 uses features that Lathe does not support. Export the model without them, or replace these "
+                        "nodes (%2 in all).")
                          .arg(m_model)
                          .arg(nodes));
 }

@@ -5,6 +5,7 @@
 #include "ui/models/texts.h"
 #include "ui/models/weight_values.h"
 #include "ui/views/histogram_view.h"
+#include "ui/views/spacing.h"
 #include "ui/views/value_grid.h"
 
 #include <QApplication>
@@ -159,7 +160,7 @@ QWidget* WeightsDialog::makeFigures()
 {
     auto* figures = new QWidget(this);
     m_form = new QFormLayout(figures);
-    m_form->setContentsMargins(0, 0, 12, 0);
+    m_form->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kMedium, spacing::kNone);
     for (const char* name : {"weightsMin", "weightsMax", "weightsMean", "weightsDeviation", "weightsZeros",
                              "weightsNans", "weightsInfinities"}) {
         auto* value = new QLabel(figures);

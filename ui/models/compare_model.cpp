@@ -13,20 +13,6 @@ namespace lathe::ui {
 
 namespace {
 
-QString gradeText(session::Grade grade)
-{
-    const char* text = "";
-    switch (grade) {
-    case session::Grade::MuchFaster: text = QT_TRANSLATE_NOOP("Grades", "much faster"); break;
-    case session::Grade::Faster: text = QT_TRANSLATE_NOOP("Grades", "faster"); break;
-    case session::Grade::Same: text = QT_TRANSLATE_NOOP("Grades", "same"); break;
-    case session::Grade::Slower: text = QT_TRANSLATE_NOOP("Grades", "slower"); break;
-    case session::Grade::MuchSlower: text = QT_TRANSLATE_NOOP("Grades", "much slower"); break;
-    case session::Grade::Unknown: return {};
-    }
-    return QCoreApplication::translate("Grades", text);
-}
-
 QString signedMs(double value)
 {
     return std::isfinite(value) ? (value > 0 ? QStringLiteral("+") : QString()) + QString::number(value, 'f', 4)
@@ -54,8 +40,8 @@ QString conditionText(const std::string& name)
                                              QT_TRANSLATE_NOOP("Conditions", "seed"),
                                              QT_TRANSLATE_NOOP("Conditions", "repeats"),
                                              QT_TRANSLATE_NOOP("Conditions", "runs per repeat"),
-                                             QT_TRANSLATE_NOOP("Conditions", "least time of a repeat (ms)"),
-                                             QT_TRANSLATE_NOOP("Conditions", "rest between repeats (ms)"),
+                                             QT_TRANSLATE_NOOP("Conditions", "minimum time of a repeat (ms)"),
+                                             QT_TRANSLATE_NOOP("Conditions", "pause between repeats (ms)"),
                                              QT_TRANSLATE_NOOP("Conditions", "runoffs"),
                                              QT_TRANSLATE_NOOP("Conditions", "head start"),
                                              QT_TRANSLATE_NOOP("Conditions", "task scheduler")};
@@ -103,12 +89,19 @@ QString changeText(double ratio)
     const session::Grade grade = session::gradeOf(ratio);
     if (grade == session::Grade::Unknown)
         return QStringLiteral("–");
-    const QString sign = grade == session::Grade::Same ? QStringLiteral("=")
-                         : ratio > 1                   ? QStringLiteral("▲")
-                                                       : QStringLiteral("▼");
-    return QStringLiteral("%1 %2%3 %, %4")
-        .arg(sign, ratio > 1 ? QStringLiteral("+") : QString(), QString::number(100 * (ratio - 1), 'f', 1),
-             gradeText(grade));
+    const QString percent = QString::number(std::abs(100 * (ratio - 1)), 'f', 1);
+    const QString change = ratio > 1 ? QCoreApplication::translate("Grades", "%1 % slower")
+                                     : QCoreApplication::translate("Grades", "%1 % faster");
+    switch (grade) {
+    case session::Grade::MuchFaster: return QStringLiteral("▼▼ ") + change.arg(percent);
+    case session::Grade::Faster: return QStringLiteral("▼ ") + change.arg(percent);
+    case session::Grade::Slower: return QStringLiteral("▲ ") + change.arg(percent);
+    case session::Grade::MuchSlower: return QStringLiteral("▲▲ ") + change.arg(percent);
+    default: break;
+    }
+    return percent == QStringLiteral("0.0")
+               ? QCoreApplication::translate("Grades", "same")
+               : QCoreApplication::translate("Grades", "%1 (within noise)").arg(change.arg(percent));
 }
 
 QVariant changeColor(double ratio)
@@ -183,7 +176,7 @@ QVariant StandingModel::headerData(int section, Qt::Orientation orientation, int
     case NameColumn: return tr("Compared");
     case EstimatedColumn: return tr("Estimated (ms)");
     case MeasuredColumn: return tr("Measured (ms)");
-    case ChangeColumn: return tr("Now against it");
+    case ChangeColumn: return tr("Now vs. this");
     case UntunedColumn: return tr("Untuned (ms)");
     case CoveredColumn: return tr("Tasks with a record");
     case TrialsColumn: return tr("Trials");
@@ -276,7 +269,7 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
         return comparedSwatch(0);
     if (section == networkColumn())
         return role == Qt::DisplayRole   ? QVariant(tr("In the network (ms)"))
-               : role == Qt::ToolTipRole ? QVariant(tr("Weighted change against A"))
+               : role == Qt::ToolTipRole ? QVariant(tr("Weighted change from A"))
                                          : QVariant();
     if (role == Qt::DecorationRole && section >= FixedColumns && (section - FixedColumns) % 2 == 0)
         return comparedSwatch((section - FixedColumns) / 2 + 1);
@@ -288,7 +281,7 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
     case NowColumn: return tr("Now (ms)");
     default: {
         const QString letter = comparedLetter((section - FixedColumns) / 2 + 1);
-        return (section - FixedColumns) % 2 == 0 ? tr("%1 (ms)").arg(letter) : tr("Now against %1").arg(letter);
+        return (section - FixedColumns) % 2 == 0 ? tr("%1 (ms)").arg(letter) : tr("Now vs. %1").arg(letter);
     }
     }
 }
@@ -344,7 +337,7 @@ QVariant ConditionModel::data(const QModelIndex& index, int role) const
     if (index.column() == 0)
         return conditionText(row.name);
     if (index.column() == 1)
-        return !row.differs ? tr("= same") : row.serious ? tr("≠ may not compare") : tr("≠ differs");
+        return !row.differs ? tr("= same") : row.serious ? tr("≠ may not be comparable") : tr("≠ differs");
     const std::string& value = row.values[static_cast<std::size_t>(index.column() - 2)];
     return value.empty() ? QStringLiteral("–") : QString::fromStdString(value);
 }

@@ -22,7 +22,7 @@ QString CoverageModel::coverText(session::Cover cover)
     case session::Cover::Record: return tr("● record");
     case session::Cover::Near: return tr("◐ near match");
     case session::Cover::Default: return tr("○ default schedule");
-    case session::Cover::NoTask: return tr("– no task");
+    case session::Cover::NoTask: return tr("– not tuned");
     }
     return {};
 }
@@ -89,10 +89,10 @@ QVariant CoverageModel::headerData(int section, Qt::Orientation orientation, int
     if (role == Qt::ToolTipRole)
         switch (section) {
         case RunsColumn: return tr("What the exported library runs for this function");
-        case ShareColumn: return tr("Share of the sum of all estimated times");
-        case FlopColumn: return tr("Share of the arithmetic of all tasks");
-        case EstimatedColumn: return tr("As measured alone while tuning");
-        case MeasuredColumn: return tr("Inside the exported library");
+        case ShareColumn: return tr("Share of the sum of all estimates");
+        case FlopColumn: return tr("Share of the operations of all tasks");
+        case EstimatedColumn: return tr("Measured alone during tuning");
+        case MeasuredColumn: return tr("Measured in the exported library");
         default: return {};
         }
     if (role != Qt::DisplayRole)

@@ -188,7 +188,7 @@ bool Edits::applyTimeout(double seconds)
         m_workspace.addIssue(tr("time limit"), set.error());
         return false;
     }
-    m_workspace.log(tr("A candidate may run for %1 s from the next round on").arg(seconds));
+    m_workspace.log(tr("Time limit of a candidate: %1 s from the next round on").arg(seconds));
     emit runTimeoutChanged(seconds);
     return true;
 }

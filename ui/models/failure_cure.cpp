@@ -29,9 +29,8 @@ FailureCure failureCure(const session::FailureView& failure, double timeout)
         const double seconds = kTimeoutFactor * (tooShort > 0 ? tooShort : timeout);
         cure.seconds = std::max(seconds >= 10 ? std::ceil(seconds) : seconds, timeout);
         if (timeout > tooShort && tooShort > 0)
-            cure.sentence = translated(
-                                QT_TRANSLATE_NOOP("FailureCure",
-                                                  "They had %1 s; now a candidate may run for %2 s: try them again."))
+            cure.sentence = translated(QT_TRANSLATE_NOOP("FailureCure",
+                                                         "They had %1 s; the time limit is now %2 s: try them again."))
                                 .arg(tooShort)
                                 .arg(timeout);
         return cure;
@@ -41,14 +40,16 @@ FailureCure failureCure(const session::FailureView& failure, double timeout)
     if (cure.package = QString::fromStdString(failure.about->text("package")); !cure.package.isEmpty()) {
         cure.act = FailureCure::Act::Package;
         cure.sentence = translated(QT_TRANSLATE_NOOP("FailureCure",
-                                                     "Something is missing on this machine: install the package %1."))
+                                                     "Install the package %1, which is missing on this machine."))
                             .arg(cure.package);
     } else if (cure.limit = QString::fromStdString(failure.about->text("limit")); !cure.limit.isEmpty()) {
         cure.act = FailureCure::Act::Limit;
-        cure.sentence = translated(QT_TRANSLATE_NOOP("FailureCure",
-                                                     "The device refuses it for its limit “%1”: correct the limit "
-                                                     "where it is wrong, and the search will keep to it."))
-                            .arg(cure.limit);
+        cure.sentence =
+            translated(
+                QT_TRANSLATE_NOOP(
+                    "FailureCure",
+                    "It exceeds the device's limit “%1”. If the limit is wrong, correct it: the search keeps to it."))
+                .arg(cure.limit);
     }
     return cure;
 }

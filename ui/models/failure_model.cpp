@@ -68,7 +68,7 @@ QString FailureModel::tasksText(const session::FailureView& failure, qsizetype m
             parts << (more == 1 ? tr("1 more task") : tr("%1 more tasks").arg(more));
             break;
         }
-        const QString name = task >= 0 && task < m_taskNames.size() ? m_taskNames[task] : tr("another network's");
+        const QString name = task >= 0 && task < m_taskNames.size() ? m_taskNames[task] : tr("other network");
         parts << QStringLiteral("%1 × %2").arg(count).arg(name);
     }
     return parts.join(QStringLiteral(", "));
@@ -105,7 +105,7 @@ QVariant FailureModel::headerData(int section, Qt::Orientation orientation, int 
     switch (section) {
     case CountColumn: return tr("Count");
     case WhatColumn: return tr("What");
-    case StageColumn: return tr("While");
+    case StageColumn: return tr("Stage");
     case CauseColumn: return tr("Cause");
     case TasksColumn: return tr("Tasks");
     default: return {};

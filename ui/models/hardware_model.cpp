@@ -14,20 +14,19 @@ struct Parameter
 };
 
 constexpr Parameter kParameters[] = {
-    {"num_cores", QT_TRANSLATE_NOOP("Hardware", "Cores"), "",
-     QT_TRANSLATE_NOOP("Hardware", "threads that a kernel is split over")},
+    {"num_cores", QT_TRANSLATE_NOOP("Hardware", "Cores"), "", QT_TRANSLATE_NOOP("Hardware", "threads of a kernel")},
     {"vector_unit_bytes", QT_TRANSLATE_NOOP("Hardware", "Vector width"), QT_TRANSLATE_NOOP("Hardware", "bytes"),
      QT_TRANSLATE_NOOP("Hardware", "of one vector register")},
     {"vector_registers", QT_TRANSLATE_NOOP("Hardware", "Vector registers"), "",
      QT_TRANSLATE_NOOP("Hardware", "accumulators must fit into them")},
     {"fma_per_cycle", QT_TRANSLATE_NOOP("Hardware", "Multiply-adds per cycle"), "",
-     QT_TRANSLATE_NOOP("Hardware", "vector instructions that a core begins at once")},
+     QT_TRANSLATE_NOOP("Hardware", "vector instructions that a core issues per cycle")},
     {"physical_cores", QT_TRANSLATE_NOOP("Hardware", "Physical cores"), "",
-     QT_TRANSLATE_NOOP("Hardware", "two threads of one share its units")},
+     QT_TRANSLATE_NOOP("Hardware", "two threads of a core share its units")},
     {"clock_mhz", QT_TRANSLATE_NOOP("Hardware", "Clock"), QT_TRANSLATE_NOOP("Hardware", "MHz"),
      QT_TRANSLATE_NOOP("Hardware", "at most")},
     {"cache_line_bytes", QT_TRANSLATE_NOOP("Hardware", "Cache line"), QT_TRANSLATE_NOOP("Hardware", "bytes"),
-     QT_TRANSLATE_NOOP("Hardware", "what memory is read in")},
+     QT_TRANSLATE_NOOP("Hardware", "unit in which memory is read")},
     {"l1d_bytes", QT_TRANSLATE_NOOP("Hardware", "Level 1 data cache"), QT_TRANSLATE_NOOP("Hardware", "bytes"),
      QT_TRANSLATE_NOOP("Hardware", "of one core")},
     {"l2_bytes", QT_TRANSLATE_NOOP("Hardware", "Level 2 cache"), QT_TRANSLATE_NOOP("Hardware", "bytes"),
@@ -77,7 +76,7 @@ QString originText(const std::string& origin)
     if (origin == "edited")
         return QCoreApplication::translate("Hardware", "edited");
     if (origin == "user")
-        return QCoreApplication::translate("Hardware", "as the target says");
+        return QCoreApplication::translate("Hardware", "from the target");
     if (origin.starts_with("preset "))
         return QCoreApplication::translate("Hardware", "preset of %1").arg(QString::fromStdString(origin.substr(7)));
     if (origin.starts_with("file "))
@@ -167,7 +166,7 @@ bool HardwareModel::setData(const QModelIndex& index, const QVariant& value, int
             }
     const qint64 number = text.toLongLong(&good);
     if (!good || number > (qint64{1} << 40) / factor) {
-        emit refused(tr("%1 is no whole number").arg(value.toString()));
+        emit refused(tr("%1 is not an integer").arg(value.toString()));
         return false;
     }
     const std::string name = limit(index.row()).name;
@@ -197,7 +196,7 @@ QVariant HardwareModel::headerData(int section, Qt::Orientation orientation, int
     case ValueColumn: return tr("Value");
     case UnitColumn: return tr("Unit");
     case OriginColumn: return tr("Origin");
-    case MeaningColumn: return tr("What it is");
+    case MeaningColumn: return tr("Meaning");
     default: return {};
     }
 }

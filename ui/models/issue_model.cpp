@@ -142,10 +142,10 @@ QVariant IssueModel::headerData(int section, Qt::Orientation orientation, int ro
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
         return {};
     switch (section) {
-    case CodeColumn: return tr("What");
+    case CodeColumn: return tr("Issue");
     case CountColumn: return tr("Count");
     case WhereColumn: return tr("Where");
-    case TextColumn: return tr("Text");
+    case TextColumn: return tr("Message");
     default: return {};
     }
 }

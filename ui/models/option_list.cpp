@@ -51,16 +51,14 @@ QString optionList()
             set = sets.insert(sets.end(), {takers, {}});
         set->second += QStringLiteral("| %1 | %2 |\n").arg(flagText(*option.info), cellText(meaning(option)));
     }
-    QString text =
-        QCoreApplication::translate(
-            "Options",
-            "Options that are not given are as their defaults say. `lathe-cli COMMAND --help` lists those of each "
-            "command, and `man lathe-cli` all of them.")
-        + QLatin1Char('\n');
+    QString text = QCoreApplication::translate(
+                       "Options", "Options that are not given have their default values. `lathe-cli COMMAND --help` "
+                                  "lists those of each command, and `man lathe-cli` all of them.")
+                   + QLatin1Char('\n');
     for (const auto& [commands, rows] : sets)
         text += QStringLiteral("\n%1\n\n| %2 | %3 |\n|---|---|\n%4")
                     .arg(commands, QCoreApplication::translate("Options", "option"),
-                         QCoreApplication::translate("Options", "what it does"), rows);
+                         QCoreApplication::translate("Options", "description"), rows);
     return text;
 }
 

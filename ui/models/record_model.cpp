@@ -227,7 +227,7 @@ std::array<QString, RecordModel::ColumnCount> RecordModel::texts(const session::
     std::array<QString, ColumnCount> cells;
     const QDateTime time = QDateTime::fromMSecsSinceEpoch(row.timeMs);
     cells[TimeColumn] = time.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
-    cells[TaskColumn] = row.task >= 0 && row.task < taskNames.size() ? taskNames[row.task] : tr("(another network's)");
+    cells[TaskColumn] = row.task >= 0 && row.task < taskNames.size() ? taskNames[row.task] : tr("(other network)");
     cells[LatencyColumn] = figure(row.costMs);
     cells[PredictedColumn] = figure(row.predictedMs);
     cells[StateColumn] = row.code == "Ok" ? tr("valid") : errorAdvice(QString::fromStdString(row.code)).title;
@@ -305,7 +305,7 @@ QVariant RecordModel::headerData(int section, Qt::Orientation orientation, int r
     if (orientation != Qt::Horizontal)
         return {};
     if (role == Qt::ToolTipRole && section == PredictedColumn)
-        return tr("What the search expected of this candidate when it chose it");
+        return tr("Predicted by the search when it chose this candidate");
     if (role == Qt::ToolTipRole && section == RepeatsColumn)
         return tr("The trial whose candidate was measured again");
     if (role != Qt::DisplayRole)

@@ -355,21 +355,20 @@ QString RoundModel::why(int row) const
     const Round& round = at(row);
     const QString task = taskName(round.task);
     if (*round.reason == "first")
-        return tr("Every task gets a first round; this was the one of %1.").arg(task);
+        return tr("First round of %1: every task gets one.").arg(task);
     QString text;
     if (*round.reason == "pinned")
         text = tr("%1 is pinned, and pinned tasks go first.").arg(task);
     else if (*round.reason == "revived")
         text = tr("All tasks had stopped; %1 had the largest expected gain.").arg(task);
     else if (*round.reason == "continued")
-        text = tr("The round had been cut short with its run, and went on.");
+        text = tr("The round was interrupted with its run and continued.");
     const double gain = round.terms["gain_per_second"];
     if (std::isfinite(gain)) {
         text += QLatin1Char(' ')
                 + tr("%1 was expected to make the network %2 faster per second of search.").arg(task, small(gain));
         text += QLatin1Char(' ')
-                + tr("Its weight is %1; its last rounds gained %2 each, and about %3 are still to be had; a round of "
-                     "it takes %4 s.")
+                + tr("Weight %1; its last rounds gained %2 each, about %3 more can be gained; a round takes %4 s.")
                       .arg(round.terms["weight"])
                       .arg(small(round.terms["recent"]), small(round.terms["potential"]))
                       .arg(round.terms["round_seconds"], 0, 'f', 1);
@@ -381,12 +380,12 @@ QString RoundModel::why(int row) const
                            small(round.terms["forward"]))
                       .arg(round.terms["chain"]);
     } else if (std::isfinite(round.terms["rounds"])) {
-        text += QLatin1Char(' ') + tr("Tasks take turns; %1 had had %2 rounds.").arg(task).arg(round.terms["rounds"]);
+        text += QLatin1Char(' ')
+                + tr("Tasks take turns; %1 had %2 rounds before.").arg(task).arg(round.terms["rounds"]);
     }
     if (const double next = round.terms["next_best_task"]; std::isfinite(next))
         text += QLatin1Char(' ')
-                + tr("The next in line was %1 with %2.")
-                      .arg(taskName(static_cast<int>(next)), small(round.terms["next_best"]));
+                + tr("Next was %1 with %2.").arg(taskName(static_cast<int>(next)), small(round.terms["next_best"]));
     return text.trimmed();
 }
 

@@ -270,9 +270,8 @@ QVariant TaskModel::data(const QModelIndex& index, int role) const
 QVariant TaskModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
     if (orientation == Qt::Horizontal && role == Qt::ToolTipRole && section == LimitColumn)
-        return tr("The least time that this device's limits allow, as a part of the best one. Effective figures "
-                  "(eff.) count the\noperations of the direct algorithm, of which winograd needs fewer: they may pass "
-                  "100 %.");
+        return tr("The least time that this device's limits allow, relative to the best one. Effective figures (eff.) "
+                  "count the\noperations of the direct algorithm; winograd needs fewer, so they may exceed 100 %.");
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
         return {};
     switch (section) {

@@ -34,8 +34,8 @@ QString estimatePartsText(const deploy::EstimateParts& parts)
 {
     if (!std::isfinite(parts.totalMs()))
         return {};
-    return QCoreApplication::translate("Texts",
-                                       "Measured in parts: %1 (tasks %2, chain %3, untuned functions %4, call %5)")
+    return QCoreApplication::translate(
+               "Texts", "Sum of the measured parts: %1 (tasks %2, chain %3, untuned functions %4, call %5)")
         .arg(msText(parts.totalMs()), msText(parts.tasksMs),
              (parts.chainMs < 0 ? QString() : QStringLiteral("+")) + msText(parts.chainMs), msText(parts.untunedMs),
              msText(parts.callMs));
@@ -45,9 +45,9 @@ QString ageText(double seconds)
 {
     if (!std::isfinite(seconds))
         return {};
-    return seconds < 60 ? QCoreApplication::translate("Texts", "data %1 s old")
+    return seconds < 60 ? QCoreApplication::translate("Texts", "updated %1 s ago")
                               .arg(QString::number(seconds, 'f', seconds < 10 ? 1 : 0))
-                        : QCoreApplication::translate("Texts", "data %1 old").arg(minutesText(seconds));
+                        : QCoreApplication::translate("Texts", "updated %1 ago").arg(minutesText(seconds));
 }
 
 QString minutesText(double seconds)

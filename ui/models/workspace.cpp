@@ -33,6 +33,13 @@ constexpr qsizetype kMaxNodes = 4; ///< that a row among the issues names
 constexpr qsizetype kMaxCurve = 4000;
 constexpr double kReplaySpeed = 10; ///< when it opens
 
+/// "Finished: no candidates left", of a state and what is said about it.
+QString stateText(QString state, const QString& said)
+{
+    state[0] = state[0].toUpper();
+    return said.isEmpty() ? state : state + QStringLiteral(": ") + said;
+}
+
 /// Whether other sizes of the inputs may help.
 bool isAboutSizes(const Error& error)
 {
@@ -149,7 +156,7 @@ void Workspace::onOpenFailed(const QString& what, const Error& error)
         const qsizetype unnamed = more + std::max<qsizetype>(0, problem.nodes.size() - kMaxNodes);
         m_issues->add({codeText(error.code),
                        unnamed > 0 ? tr("%1 and %2 more").arg(nodes).arg(unnamed) : nodes,
-                       tr("%1 needs what is not supported: %2").arg(QFileInfo(what).fileName(), problem.what),
+                       tr("%1 uses unsupported features: %2").arg(QFileInfo(what).fileName(), problem.what),
                        -1,
                        problem.count,
                        {},
@@ -224,10 +231,9 @@ void Workspace::onOpened()
     readHistory();
     for (const Message& notice : opened.notices())
         addIssue(noticeOf(notice));
-    log(tr("Opened %1: %2 tasks, %3 functions that are no task")
-            .arg(m_source)
-            .arg(m_tasks->rowCount())
-            .arg(opened.untuned().size()));
+    log(tr("Opened %1: %2, %3")
+            .arg(m_source, tr("%n tasks", nullptr, m_tasks->rowCount()),
+                 tr("%n functions not tuned", nullptr, static_cast<int>(opened.untuned().size()))));
     if (const QString sizes = inputSizesText(opened.inputSizes()); !sizes.isEmpty())
         log(tr("Input sizes: %1").arg(sizes));
     emit figuresChanged();
@@ -382,19 +388,15 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             log(coreText(session::sayGain(verdict->gain)));
             setVerdict(*verdict);
         } else if (const auto* round = std::get_if<session::RoundEvent>(&event.what)) {
-            log(tr("%1  round %2: %3 trials of %4")
+            log(tr("%1  round %2: %3 of %4")
                     .arg(minutesText(event.atSeconds))
                     .arg(round->index)
-                    .arg(round->trials)
-                    .arg(taskName(round->task)));
+                    .arg(tr("%n trials", nullptr, round->trials), taskName(round->task)));
         } else if (const auto* finals = std::get_if<session::FinalsEvent>(&event.what)) {
-            log(tr("%1  finals: %2 finalists of %3 tasks in %4 passes; another one is best of %5; estimate %6, was %7")
-                    .arg(minutesText(event.atSeconds))
-                    .arg(finals->finalists)
-                    .arg(finals->tasks)
-                    .arg(finals->passes)
-                    .arg(finals->changed)
-                    .arg(msText(finals->afterMs), msText(finals->beforeMs)));
+            log(tr("%1  finals: %2 of %3 in %4; the best changed for %5; estimate %6, before %7")
+                    .arg(minutesText(event.atSeconds), tr("%n candidates", nullptr, finals->finalists),
+                         tr("%n tasks", nullptr, finals->tasks), tr("%n passes", nullptr, finals->passes),
+                         tr("%n tasks", nullptr, finals->changed), msText(finals->afterMs), msText(finals->beforeMs)));
         } else if (const auto* text = std::get_if<session::LogEvent>(&event.what)) {
             log(coreText(text->text, text->about));
         } else if (const auto* error = std::get_if<session::ErrorEvent>(&event.what)) {
@@ -403,8 +405,8 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             const QString said = state->about ? coreText(*state->about) : coreText(phrase(state->text));
             m_figures.progress = state->state == session::RunState::Starting ? said : QString();
             if (m_figures.progress.isEmpty()) // that is for the moment
-                log(QStringLiteral("%1  %2 %3")
-                        .arg(minutesText(event.atSeconds), coreText(phrase(toString(state->state))), said));
+                log(minutesText(event.atSeconds) + QStringLiteral("  ")
+                    + stateText(coreText(phrase(toString(state->state))), said));
             if (state->state == session::RunState::Failed)
                 addIssue(tr("run"), Error{.code = Errc::Internal, .message = state->text, .about = state->about});
             if (state->state != session::RunState::Running) {
@@ -425,15 +427,15 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
 
 QString Workspace::importText(const session::LogImport& done)
 {
-    QString text = tr("%L1 of %L2 lines taken (tasks: %L3).").arg(done.taken).arg(done.lines).arg(done.tasks);
+    QString text = tr("%L1 of %L2 lines imported (tasks: %L3).").arg(done.taken).arg(done.lines).arg(done.tasks);
     if (done.known > 0)
-        text += QLatin1Char(' ') + tr("%L1 were there already.").arg(done.known);
+        text += QLatin1Char(' ') + tr("%L1 were present already.").arg(done.known);
     if (const auto skipped = done.skippedLines(); skipped > 0)
-        text += QLatin1Char(' ') + tr("%L1 lines were left out: the issues tell why.").arg(skipped);
+        text += QLatin1Char(' ') + tr("%L1 lines were skipped: see the issues.").arg(skipped);
     if (done.foreign > 0)
         text += QLatin1Char(' ')
-                + tr("%L1 were measured elsewhere by another tuner: no export uses them before they are measured again "
-                     "here.")
+                + tr("%L1 were measured elsewhere by another tuner: exports use them only after they are measured "
+                     "again here.")
                       .arg(done.foreign);
     return text;
 }
@@ -446,7 +448,7 @@ void Workspace::onImported(const session::LogImport& done, const std::vector<ses
                        QString::fromStdString(lines.reason), -1,
                        static_cast<int>(std::min<std::int64_t>(lines.count, 1'000'000'000)), lines.about});
     if (done.taken + done.known == 0 && done.skipped.empty())
-        m_issues->add({codeText(Errc::BadFile), tr("tuning log"), tr("There is no line of a log to read"), -1, 1});
+        m_issues->add({codeText(Errc::BadFile), tr("tuning log"), tr("The files contain no lines of a log"), -1, 1});
     log(importText(done));
     if (done.taken + done.known == 0 || !done.skipped.empty())
         emit issueRaised();

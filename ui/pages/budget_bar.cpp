@@ -6,6 +6,7 @@
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
+#include "ui/views/spacing.h"
 #include "ui/views/write_access.h"
 
 #include <QComboBox>
@@ -42,21 +43,21 @@ BudgetBar::BudgetBar(Workspace& workspace, QWidget* parent)
     connect(m_boost, &QComboBox::currentIndexChanged, this, &BudgetBar::ask);
     connect(m_cap, &QSpinBox::valueChanged, this, &BudgetBar::ask);
     auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(2, 0, 2, 2);
-    row->setSpacing(3);
+    row->setContentsMargins(spacing::kHair, spacing::kNone, spacing::kHair, spacing::kHair);
+    row->setSpacing(spacing::kSmall);
     row->addWidget(m_pin);
     row->addWidget(m_mute);
     row->addWidget(m_boost);
     row->addWidget(m_cap, 1);
     retranslated(this, [this] {
         m_pin->setText(tr("Pin"));
-        m_pin->setToolTip(tr("Pinned tasks get trials first"));
+        m_pin->setToolTip(tr("Pinned tasks get their trials first"));
         m_mute->setText(tr("Mute"));
-        m_mute->setToolTip(tr("A muted task gets no trials"));
+        m_mute->setToolTip(tr("Muted tasks get no trials"));
         m_boost->setToolTip(tr("Raise or lower the gain that the scheduler expects of the task"));
         m_boost->setAccessibleName(tr("Weight in the scheduler"));
-        m_cap->setToolTip(tr("At most so many trials in a run"));
-        m_cap->setAccessibleName(tr("At most so many trials"));
+        m_cap->setToolTip(tr("Maximum number of trials per run"));
+        m_cap->setAccessibleName(tr("Maximum number of trials"));
         m_cap->setSpecialValueText(tr("no cap"));
         m_cap->setSuffix(tr(" trials"));
     });

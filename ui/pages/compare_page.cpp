@@ -11,6 +11,7 @@
 #include "ui/models/workspace.h"
 #include "ui/pages/program_comparison.h"
 #include "ui/pages/task_actions.h"
+#include "ui/views/spacing.h"
 #include "ui/views/table_view.h"
 
 #include <QApplication>
@@ -81,9 +82,12 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
     m_run->setMenu(m_runs);
     makeTables();
     auto* row = new QHBoxLayout;
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_choose, m_run, m_date, m_remove, m_copy})
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_choose, m_run, m_date, m_remove})
         row->addWidget(widget);
     row->addStretch(1);
+    auto* said = new QHBoxLayout; // the buttons would not fit into one row of a narrow window
+    said->addWidget(m_summary, 1);
+    said->addWidget(m_copy, 0, Qt::AlignTop);
     m_programs = new ProgramComparison(this);
     m_tabs = new QTabWidget(this);
     m_tabs->setObjectName(QStringLiteral("compareTabs"));
@@ -98,9 +102,9 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
     split->setSizes({120, 500});
     split->setChildrenCollapsible(false);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(4, 4, 4, 4);
+    layout->setContentsMargins(spacing::kSmall, spacing::kSmall, spacing::kSmall, spacing::kSmall);
     layout->addLayout(row);
-    layout->addWidget(m_summary);
+    layout->addLayout(said);
     layout->addWidget(m_problem);
     layout->addWidget(split, 1);
 
@@ -171,14 +175,14 @@ void ComparePage::retranslate()
     m_taskTable->setAccessibleName(tr("Tasks now and in the baselines"));
     m_conditionTable->setAccessibleName(tr("Conditions now and in the baselines"));
     m_choose->setText(tr("Add &project…"));
-    m_choose->setToolTip(tr("Pin another project of the same network"));
+    m_choose->setToolTip(tr("Add another project of the same network"));
     m_run->setText(tr("Add a run"));
     m_run->setAccessibleName(tr("Add a run"));
-    m_run->setToolTip(tr("Pin one run of this project"));
+    m_run->setToolTip(tr("Add a run of this project"));
     m_date->setText(tr("Add a &date…"));
-    m_date->setToolTip(tr("Pin how this project stood at a time"));
+    m_date->setToolTip(tr("Add the state of this project at a point in time"));
     m_remove->setText(tr("&Remove"));
-    m_remove->setToolTip(tr("Take the selected baseline away"));
+    m_remove->setToolTip(tr("Remove the selected baseline"));
     m_copy->setText(tr("&Copy command line"));
     m_tabs->setTabText(0, tr("&Tasks"));
     m_tabs->setTabText(2, tr("Progra&m"));
@@ -222,7 +226,7 @@ void ComparePage::addDate()
     auto* dialog = new QDialog(this);
     dialog->setObjectName(QStringLiteral("compareDateDialog"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setWindowTitle(tr("How the project stood at a time"));
+    dialog->setWindowTitle(tr("State of the project at a point in time"));
     auto* when = new QDateTimeEdit(QDateTime::currentDateTime().addDays(-1), dialog);
     when->setObjectName(QStringLiteral("compareDateEdit"));
     when->setAccessibleName(tr("Time"));
@@ -230,7 +234,7 @@ void ComparePage::addDate()
     when->setCalendarPopup(true);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, dialog);
     auto* layout = new QVBoxLayout(dialog);
-    layout->addWidget(new QLabel(tr("Only what was recorded up to this time counts:"), dialog));
+    layout->addWidget(new QLabel(tr("Use only what was recorded up to this time:"), dialog));
     layout->addWidget(when);
     layout->addWidget(buttons);
     connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
@@ -381,22 +385,22 @@ void ComparePage::fill(std::shared_ptr<const Compared> compared, const std::vect
     QString problem =
         problems.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
     if (!m_unreadable.empty())
-        problem += QStringLiteral(" <a href=\"drop\">%1</a>").arg(tr("Take away what cannot be read"));
+        problem += QStringLiteral(" <a href=\"drop\">%1</a>").arg(tr("Remove what cannot be read"));
     m_problem->setText(problem);
     m_problem->setVisible(!problems.isEmpty());
     QString text;
     if (m_compared == nullptr || m_compared->baselines.empty()) {
-        text = open ? tr("Pin an earlier project, a run or a date to see what became faster or slower.")
+        text = open ? tr("Add an earlier project, a run or a date to see what became faster or slower.")
                     : tr("Open a network to compare it.");
     } else {
         const session::Comparison c = session::compare(m_compared->baselines.front(), m_compared->now);
         text = c.beforeMs > 0
-                   ? tr("Against A: %1 before, %2 now (%3), over the tasks that both have valid records for.")
+                   ? tr("Compared with A: %1 before, %2 now (%3), over the tasks with valid records in both.")
                          .arg(msText(c.beforeMs), msText(c.afterMs), changeText(c.afterMs / c.beforeMs))
-                   : tr("A has no task in common with this project that both have valid records for.");
+                   : tr("A and this project have no common task with valid records in both.");
         if (m_conditions->serious() > 0)
             text += QLatin1Char(' ')
-                    + tr("Careful: %1 conditions differ after which latencies may not compare.")
+                    + tr("Caution: latencies may not be comparable, since conditions differ (%1).")
                           .arg(m_conditions->serious());
     }
     m_summary->setText(text);

@@ -12,6 +12,7 @@
 #include "ui/pages/overlay_menu.h"
 #include "ui/pages/task_actions.h"
 #include "ui/views/elided_label.h"
+#include "ui/views/spacing.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -113,8 +114,8 @@ void CurvesPage::makeWidgets()
     row->addWidget(m_logarithmic);
     row->addWidget(m_hold);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(6, 6, 6, 6);
-    layout->setSpacing(4);
+    layout->setContentsMargins(spacing::kMedium, spacing::kMedium, spacing::kMedium, spacing::kMedium);
+    layout->setSpacing(spacing::kSmall);
     layout->addLayout(title);
     layout->addWidget(m_chart, 1);
     layout->addWidget(m_forecast);

@@ -7,6 +7,7 @@
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
+#include "ui/views/spacing.h"
 #include "ui/views/table_view.h"
 
 #include <QHBoxLayout>
@@ -55,7 +56,7 @@ DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent)
     m_table->restoreColumns();
     auto* left = new QWidget(this);
     auto* leftColumn = new QVBoxLayout(left);
-    leftColumn->setContentsMargins(0, 0, 0, 0);
+    leftColumn->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
     leftColumn->addWidget(m_list, 1);
     leftColumn->addWidget(m_refresh);
     auto* right = new QWidget(this);
@@ -64,7 +65,7 @@ DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent)
     buttons->addWidget(m_reset);
     buttons->addStretch();
     auto* column = new QVBoxLayout(right);
-    column->setContentsMargins(4, 0, 0, 0);
+    column->setContentsMargins(spacing::kSmall, spacing::kNone, spacing::kNone, spacing::kNone);
     column->addWidget(m_state);
     column->addWidget(m_table, 1);
     column->addWidget(m_problem);
@@ -75,7 +76,7 @@ DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent)
     splitter->setStretchFactor(0, 2);
     splitter->setStretchFactor(1, 5);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
     layout->addWidget(splitter);
     setFocusProxy(m_list);
 
@@ -96,11 +97,11 @@ DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent)
         m_list->setAccessibleName(tr("Devices"));
         m_table->setAccessibleName(tr("Hardware parameters"));
         m_refresh->setText(tr("&Look again"));
-        m_refresh->setToolTip(tr("Ask all back ends which devices they find"));
+        m_refresh->setToolTip(tr("Ask all back ends for devices"));
         m_test->setText(tr("Self-&test"));
-        m_test->setToolTip(tr("Build a small kernel, launch it, compare what it computes"));
-        m_reset->setText(tr("Back to what was &detected"));
-        m_reset->setToolTip(tr("Forget the edited value of the chosen parameter"));
+        m_test->setToolTip(tr("Build a small kernel, run it and check its result"));
+        m_reset->setText(tr("Reset to &detected"));
+        m_reset->setToolTip(tr("Discard the edited value of the selected parameter"));
         m_model->retranslate();
         fill();
     });
@@ -165,9 +166,9 @@ void DevicesPage::showCurrent()
     if (device != nullptr) {
         m_model->setEditor({});
         m_model->setLimits(device->hardware);
-        state = device->ready() ? tr("%1 can be measured on. Its parameters are what its back end tells.")
+        state = device->ready() ? tr("%1 is ready for measurements. Its back end reports these parameters.")
                                       .arg(QString::fromStdString(device->name))
-                                : tr("It cannot be used: %1").arg(coreText(device->reason(), device->about));
+                                : tr("Not usable: %1").arg(coreText(device->reason(), device->about));
     } else if (session != nullptr && m_list->currentRow() == 0) {
         const QString readOnly = m_workspace.whyReadOnly();
         if (m_workspace.replay() != nullptr || !readOnly.isEmpty())
@@ -185,25 +186,25 @@ void DevicesPage::showCurrent()
                 return QString();
             });
         m_model->setLimits(session->hardware());
-        state = m_workspace.replay() != nullptr ? tr("What the search respected in the run that is replayed.")
+        state = m_workspace.replay() != nullptr ? tr("Parameters of the replayed run.")
                 : !readOnly.isEmpty()           ? readOnly
-                                                : tr("What the search respects. Double-click a value to change it for "
-                                                               "the runs to come; it is stored with the project.");
+                                                : tr("Parameters for the search. Double-click a value to change it for "
+                                                     "later runs; it is stored with the project.");
     } else {
         m_model->setEditor({});
         m_model->setLimits({});
-        state = m_workspace.devices().isAsking() ? tr("Asking the back ends …") : tr("No device was found.");
+        state = m_workspace.devices().isAsking() ? tr("Looking for devices…") : tr("No device found.");
     }
     const auto tested = m_tests.find(testSubject());
     if (tested != m_tests.end()) {
         const Tested& test = tested->second;
         QString text;
         if (test.running)
-            text = tr("The self-test runs …");
+            text = tr("Self-test running…");
         else if (!test.failure.isEmpty())
-            text = tr("The self-test failed: %1").arg(test.failure);
+            text = tr("Self-test failed: %1").arg(test.failure);
         else {
-            text = tr("The self-test passed: a kernel was built, ran in %1 and computed what it must")
+            text = tr("Self-test passed: a kernel was built, ran in %1 and computed the right result")
                        .arg(msText(test.result.runMs));
             if (std::isfinite(test.result.maxRelError))
                 text += tr(" (relative error %1)").arg(QString::number(test.result.maxRelError, 'g', 2));

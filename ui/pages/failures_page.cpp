@@ -13,6 +13,8 @@
 #include "ui/models/trial_filter.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/remeasure_bar.h"
+#include "ui/views/empty_state.h"
+#include "ui/views/spacing.h"
 #include "ui/views/table_view.h"
 #include "ui/views/write_access.h"
 
@@ -54,7 +56,7 @@ FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent)
     splitter->setStretchFactor(0, 3);
     splitter->setStretchFactor(1, 2);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
     layout->addWidget(splitter, 1);
     layout->addWidget(new RemeasureBar(m_workspace, RemeasureBar::Tells::Measured, this));
 
@@ -77,6 +79,9 @@ void FailuresPage::makeTable()
     for (int column = 0; column < FailureModel::ColumnCount; ++column)
         m_table->setColumnWidth(column, widths[column]);
     m_table->restoreColumns();
+    m_empty = new EmptyState(m_table, [this]() -> EmptyState::Text {
+        return {m_workspace.session() == nullptr ? tr("No network is open") : tr("No trial has failed."), {}};
+    });
     m_command = new QAction(m_table);
     m_command->setObjectName(QStringLiteral("failureCommand"));
     m_table->addMenuAction(m_command);
@@ -117,7 +122,7 @@ QWidget* FailuresPage::makeSide()
     acts->addWidget(m_retry);
     acts->addStretch();
     auto* column = new QVBoxLayout(side);
-    column->setContentsMargins(4, 0, 0, 0);
+    column->setContentsMargins(spacing::kSmall, spacing::kNone, spacing::kNone, spacing::kNone);
     column->addWidget(m_summary);
     column->addWidget(m_text, 1);
     column->addWidget(m_advice);
@@ -177,11 +182,11 @@ void FailuresPage::connectWorkspace()
 void FailuresPage::retranslate()
 {
     m_table->setAccessibleName(tr("Failures"));
-    m_text->setAccessibleName(tr("Text of the latest one"));
+    m_text->setAccessibleName(tr("Message of the latest one"));
     m_show->setText(tr("Show these &trials"));
-    m_show->setToolTip(tr("List them among the records"));
+    m_show->setToolTip(tr("Show them in Records"));
     m_example->setText(tr("Show its &program"));
-    m_example->setToolTip(tr("The latest of these trials in full: schedule, loops, code"));
+    m_example->setToolTip(tr("Schedule, loops and code of the latest of these trials"));
     m_command->setText(tr("Copy command line: try again"));
     m_retry->setToolTip(tr("Build and measure them again; the results are new trials"));
     showCurrent();
@@ -201,6 +206,7 @@ void FailuresPage::onOpened()
     m_model->setTaskNames(names);
     m_model->setFailures({});
     m_open = m_stale = true;
+    m_empty->refresh();
     if (isVisible())
         read();
 }
@@ -278,8 +284,8 @@ void FailuresPage::showCurrent()
                             : tr("%1 trials failed.").arg(locale.toString(static_cast<qlonglong>(total))))
                 + QLatin1Char(' ')
                 + (causes == 1
-                       ? tr("Select its cause to see the text and what helps.")
-                       : tr("%1 causes: select one to see its text and what helps.").arg(locale.toString(causes))));
+                       ? tr("Select its cause to see the message and what helps.")
+                       : tr("%1 causes: select one to see its message and what helps.").arg(locale.toString(causes))));
         m_text->clear();
         m_advice->clear();
         updateButtons();
@@ -315,8 +321,8 @@ void FailuresPage::updateButtons()
     m_advice->setText(cure.sentence.isEmpty() ? advice.advice : cure.sentence);
     switch (cure.act) {
     case FailureCure::Act::Timeout:
-        m_cure->setText(tr("&Let candidates run for %1 s").arg(cure.seconds));
-        m_cure->setToolTip(tr("For this run from its next round on, and for those to come"));
+        m_cure->setText(tr("Raise the time &limit to %1 s").arg(cure.seconds));
+        m_cure->setToolTip(tr("From the next round of this run on, and for later runs"));
         m_cure->setVisible(cure.seconds > m_workspace.edits().runTimeout());
         break;
     case FailureCure::Act::Package:

@@ -16,6 +16,7 @@ QT_END_NAMESPACE
 namespace lathe::ui {
 
 class FailureModel;
+class EmptyState;
 class TableView;
 class TrialFilter;
 class Workspace;
@@ -57,6 +58,7 @@ private:
     HistoryReader m_reader;
     FailureModel* m_model = nullptr;
     TableView* m_table = nullptr;
+    EmptyState* m_empty = nullptr;
     QLabel *m_summary = nullptr, *m_advice = nullptr;
     QPlainTextEdit* m_text = nullptr;
     QPushButton *m_show = nullptr, *m_example = nullptr, *m_cure = nullptr, *m_retry = nullptr;

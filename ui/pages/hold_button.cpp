@@ -15,7 +15,7 @@ HoldButton::HoldButton(RoundModel& rounds, const char* name, QWidget* parent)
     connect(&rounds, &RoundModel::heldChanged, this, &QToolButton::setChecked);
     retranslated(this, [this] {
         setText(tr("Hol&d"));
-        setToolTip(tr("Keep curves, rounds and times as they are while the run goes on"));
+        setToolTip(tr("Freeze curves, rounds and times while the run continues"));
     });
 }
 

@@ -5,6 +5,8 @@
 #include "ui/models/language.h"
 #include "ui/models/selection.h"
 #include "ui/models/workspace.h"
+#include "ui/views/empty_state.h"
+#include "ui/views/spacing.h"
 #include "ui/views/table_view.h"
 
 #include <QAction>
@@ -51,9 +53,10 @@ IssuesPage::IssuesPage(Workspace& workspace, QWidget* parent)
         });
     }
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
     layout->addWidget(m_table);
     setFocusProxy(m_table);
+    new EmptyState(m_table, [] { return EmptyState::Text{tr("No issues."), {}}; });
     const auto tellCount = [this] { emit countChanged(m_workspace.issues().rowCount()); };
     connect(&workspace.issues(), &QAbstractItemModel::rowsInserted, this, tellCount);
     connect(&workspace.issues(), &QAbstractItemModel::rowsRemoved, this, tellCount);

@@ -3,6 +3,7 @@
 #include "ui/models/language.h"
 #include "ui/views/code_view.h"
 #include "ui/views/plot_axes.h"
+#include "ui/views/spacing.h"
 
 #include <QCoreApplication>
 #include <QHBoxLayout>
@@ -74,13 +75,13 @@ ListingPanel::ListingPanel(ListingKind kind, QWidget* parent)
     m_splitter->setStretchFactor(1, 2);
     m_splitter->setChildrenCollapsible(true);
     auto* row = new QHBoxLayout;
-    row->setContentsMargins(6, 2, 2, 2);
+    row->setContentsMargins(spacing::kMedium, spacing::kHair, spacing::kHair, spacing::kHair);
     row->addWidget(m_facts, 1);
     row->addWidget(m_hot);
     row->addWidget(m_larger);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
+    layout->setSpacing(spacing::kNone);
     layout->addLayout(row);
     layout->addWidget(m_splitter, 1);
     setFocusProxy(m_code);

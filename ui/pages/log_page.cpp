@@ -2,6 +2,7 @@
 
 #include "ui/models/language.h"
 #include "ui/models/workspace.h"
+#include "ui/views/spacing.h"
 
 #include <QFontDatabase>
 #include <QPlainTextEdit>
@@ -26,8 +27,8 @@ LogPage::LogPage(Workspace& workspace, QWidget* parent)
     text->setLineWrapMode(QPlainTextEdit::NoWrap);
     text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
+    layout->setSpacing(spacing::kNone);
     layout->addWidget(text);
     setFocusProxy(text);
     connect(&workspace, &Workspace::logged, text, &QPlainTextEdit::appendPlainText);
@@ -56,7 +57,7 @@ LogPage::LogPage(Workspace& workspace, QWidget* parent)
     retranslated(text, [text, follow] {
         text->setAccessibleName(tr("Log"));
         follow->setText(tr("&Follow"));
-        follow->setToolTip(tr("To the end, and on with what comes (Ctrl+End)"));
+        follow->setToolTip(tr("Go to the end and follow new lines (Ctrl+End)"));
     });
 }
 

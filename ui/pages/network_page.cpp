@@ -8,6 +8,7 @@
 #include "ui/models/workspace.h"
 #include "ui/views/graph_legend.h"
 #include "ui/views/graph_view.h"
+#include "ui/views/spacing.h"
 #include "ui/views/zoomable.h"
 
 #include <QAction>
@@ -44,8 +45,8 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent)
     m_legend = new GraphLegend(this);
     m_legend->setObjectName(QStringLiteral("graphLegend"));
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
+    layout->setSpacing(spacing::kNone);
     layout->addWidget(makeBar());
     layout->addWidget(m_notice);
     layout->addWidget(m_layoutNotice);
@@ -108,7 +109,7 @@ void NetworkPage::makeFind()
     m_find->installEventFilter(this);
     m_found = new QLabel(this);
     m_found->setObjectName(QStringLiteral("graphFound"));
-    m_found->setContentsMargins(6, 0, 6, 0);
+    m_found->setContentsMargins(spacing::kMedium, spacing::kNone, spacing::kMedium, spacing::kNone);
     m_coloring = new QComboBox(this);
     m_coloring->setObjectName(QStringLiteral("graphColoring"));
     for (int i = 0; i < 4; ++i)
@@ -126,7 +127,7 @@ void NetworkPage::makeNotices()
     m_layoutNotice = new QLabel(this);
     m_layoutNotice->setObjectName(QStringLiteral("graphLayoutNotice"));
     m_layoutNotice->setWordWrap(true);
-    m_layoutNotice->setContentsMargins(6, 2, 6, 2);
+    m_layoutNotice->setContentsMargins(spacing::kMedium, spacing::kHair, spacing::kMedium, spacing::kHair);
     m_layoutNotice->hide();
     auto* timer = new QTimer(this);
     timer->setSingleShot(true);
@@ -156,7 +157,7 @@ void NetworkPage::makeWayBar()
     hide->setText(QStringLiteral("✕"));
     connect(hide, &QToolButton::clicked, m_graph, [this] { m_graph->showWay(-1, -1); });
     auto* layout = new QHBoxLayout(m_wayBar);
-    layout->setContentsMargins(6, 2, 6, 2);
+    layout->setContentsMargins(spacing::kMedium, spacing::kHair, spacing::kMedium, spacing::kHair);
     layout->addWidget(m_way, 1);
     layout->addWidget(hide);
     m_wayBar->hide();
@@ -359,11 +360,10 @@ void NetworkPage::savePicture()
 {
     if (m_workspace.session() == nullptr)
         return;
-    const QString file = QFileDialog::getSaveFileName(this, tr("Save the network's picture"),
-                                                      QStringLiteral("network.svg"),
-                                                      tr("Scalable picture (*.svg);;Picture (*.png)"));
+    const QString file = QFileDialog::getSaveFileName(this, tr("Save network picture"), QStringLiteral("network.svg"),
+                                                      tr("SVG image (*.svg);;PNG image (*.png)"));
     if (!file.isEmpty() && !m_graph->savePicture(file))
-        m_workspace.addIssue(QStringLiteral("StoreFailed"), file, tr("The picture could not be written"));
+        m_workspace.addIssue(QStringLiteral("StoreFailed"), file, tr("The picture cannot be written"));
 }
 
 } // namespace lathe::ui

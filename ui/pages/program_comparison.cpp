@@ -3,6 +3,7 @@
 #include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/views/diff_view.h"
+#include "ui/views/spacing.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -52,7 +53,7 @@ ProgramComparison::ProgramComparison(QWidget* parent)
         row->addWidget(widget);
     row->addStretch(1);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(4, 4, 4, 0);
+    layout->setContentsMargins(spacing::kSmall, spacing::kSmall, spacing::kSmall, spacing::kNone);
     layout->addLayout(row);
     auto* second = new QHBoxLayout;
     second->addWidget(m_title, 1);
@@ -80,8 +81,8 @@ void ProgramComparison::retranslate()
     setItem(m_what, static_cast<int>(session::ProgramText::Assembly), tr("Assembly"));
     setItem(m_what, static_cast<int>(session::ProgramText::Source), tr("Generated source"));
     setItem(m_how, 0, tr("Side by side"));
-    setItem(m_how, 1, tr("One after the other"));
-    m_onlyChanges->setText(tr("Only what &differs"));
+    setItem(m_how, 1, tr("Unified"));
+    m_onlyChanges->setText(tr("&Differences only"));
     fillSides();
 }
 
@@ -131,7 +132,7 @@ void ProgramComparison::ask()
         m_asked.drop();
         m_shown.clear();
         m_title->clear();
-        m_diff->setMessage(tr("Pin a baseline and select a task to see how its programs differ."));
+        m_diff->setMessage(tr("Add a baseline and select a task to see how its programs differ."));
         return;
     }
     const auto trial = [this](int side) {
@@ -168,8 +169,8 @@ void ProgramComparison::ask()
             }
             m_diff->setLines(*std::move(lines));
             const int removed = m_diff->removed(), added = m_diff->added();
-            m_title->setText(removed + added == 0 ? tr("%1: both programs are equal").arg(m_name)
-                                                  : tr("%1: %2 lines only on the left (−), %3 only on the right (+)")
+            m_title->setText(removed + added == 0 ? tr("%1: both programs are identical").arg(m_name)
+                                                  : tr("%1: lines only on the left (−): %2; only on the right (+): %3")
                                                         .arg(m_name)
                                                         .arg(removed)
                                                         .arg(added));

@@ -7,6 +7,8 @@
 #include "ui/models/task_model.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
+#include "ui/views/empty_state.h"
+#include "ui/views/spacing.h"
 #include "ui/views/view_export.h"
 
 #include <QApplication>
@@ -88,8 +90,8 @@ PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent)
         menu.exec(m_tree->viewport()->mapToGlobal(at));
     });
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
+    layout->setSpacing(spacing::kNone);
     layout->addWidget(m_tree);
     m_weights = new QPushButton(this);
     m_weights->setObjectName(QStringLiteral("propertiesWeights"));
@@ -101,6 +103,11 @@ PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent)
             showWeights(constant.toInt());
     });
     setFocusProxy(m_tree);
+    new EmptyState(m_tree, [this]() -> EmptyState::Text {
+        return m_workspace.session() == nullptr
+                   ? EmptyState::Text{tr("Open a network to see its tasks and nodes."), QStringLiteral("actionOpen")}
+                   : EmptyState::Text{tr("Select a task or a node."), {}};
+    });
     retranslated(this, [this] {
         m_tree->setAccessibleName(tr("Properties of the selected task and node"));
         m_tree->setHeaderLabels({tr("Property"), tr("Value")});
@@ -124,11 +131,6 @@ void PropertiesPage::show(const Selection::Place& place)
     addNode(place.node);
     addTask(place.task);
     m_weights->setVisible(m_constant >= 0);
-    if (m_tree->topLevelItemCount() == 0) {
-        auto* hint = new QTreeWidgetItem(m_tree, {tr("Select a task or a node.")});
-        hint->setFirstColumnSpanned(true);
-        hint->setDisabled(true);
-    }
 }
 
 void PropertiesPage::addTask(int task)

@@ -4,6 +4,7 @@
 #include "ui/models/language.h"
 #include "ui/models/round_model.h"
 #include "ui/models/workspace.h"
+#include "ui/views/spacing.h"
 
 #include <QEvent>
 #include <QLabel>
@@ -72,7 +73,7 @@ QualityPanel::QualityPanel(Workspace& workspace, QWidget* parent)
     m_devices = table("qualityDevices", DeviceColumns);
     m_devices->installEventFilter(this);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(4, 4, 4, 4);
+    layout->setContentsMargins(spacing::kSmall, spacing::kSmall, spacing::kSmall, spacing::kSmall);
     layout->addWidget(m_summary);
     layout->addWidget(m_table, 1);
     m_refresh.setSingleShot(true);
@@ -86,12 +87,11 @@ QualityPanel::QualityPanel(Workspace& workspace, QWidget* parent)
     });
     retranslated(this, [this] {
         m_table->setAccessibleName(tr("Measurement quality"));
-        m_table->setHeaderLabels(
-            {tr("Figure"), tr("First"), tr("Now"), tr("Lowest"), tr("Highest"), tr("What it tells")});
+        m_table->setHeaderLabels({tr("Figure"), tr("First"), tr("Now"), tr("Lowest"), tr("Highest"), tr("Meaning")});
         m_devices->setAccessibleName(tr("Time by device"));
         m_devices->setHeaderLabels({tr("Where"), tr("Search (s)"), tr("Build (s)"), tr("Upload (s)"), tr("Measure (s)"),
                                     tr("Train (s)"), tr("Other (s)"), tr("Idle (s)")});
-        m_devices->headerItem()->setToolTip(OtherColumn, tr("Computing what outputs must be, writing results to disk"));
+        m_devices->headerItem()->setToolTip(OtherColumn, tr("Computing reference outputs, writing results to disk"));
         fill();
     });
 }
@@ -180,13 +180,13 @@ void QualityPanel::fill()
         QString meaning;
     };
     const Row rows[] = {
-        {tr("Spread of repeats (%)"), spread, 1, tr("slowest above fastest, of trials that were repeated")},
-        {tr("Control kernel (µs)"), control, 1, tr("always the same work: what it drifts, all figures drift")},
-        {tr("Taken by others (%)"), others, 0, tr("processor time of other programs, of all processors")},
-        {tr("Stolen (%)"), stolen, 0, tr("processor time of other guests of the hardware")},
+        {tr("Spread of repeats (%)"), spread, 1, tr("slowest above fastest repeat, over trials with repeats")},
+        {tr("Control kernel (µs)"), control, 1, tr("always the same work: if it drifts, all figures drift")},
+        {tr("Taken by others (%)"), others, 0, tr("processor time used by other programs, over all processors")},
+        {tr("Stolen (%)"), stolen, 0, tr("processor time used by other virtual machines")},
         {tr("Clock (MHz)"), mhz, 0, tr("of the first core, while measuring")},
         {tr("Temperature (°C)"), celsius, 0, tr("of the processor")},
-        {tr("Load"), load, 1, tr("programs that want a core, over the last minute")}};
+        {tr("Load"), load, 1, tr("runnable programs, over the last minute")}};
     m_table->clear();
     for (const Row& row : rows) {
         const auto number = [&row](double value) {
@@ -196,7 +196,7 @@ void QualityPanel::fill()
                                                    number(row.course.low), number(row.course.high),
                                                    std::isfinite(row.course.last) || m_rounds.empty()
                                                        ? row.meaning
-                                                       : tr("%1 (this system does not tell it)").arg(row.meaning)});
+                                                       : tr("%1 (not available on this system)").arg(row.meaning)});
         for (int column = 1; column < 5; ++column)
             item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
     }
@@ -204,18 +204,18 @@ void QualityPanel::fill()
         m_table->resizeColumnToContents(column);
     fillDevices();
     if (m_rounds.empty())
-        m_summary->setText(tr("No round has been measured yet."));
+        m_summary->setText(tr("No rounds measured yet."));
     else if (!std::isfinite(control.last))
-        m_summary->setText(tr("This device runs no control kernel: whether its speed drifts is not known."));
+        m_summary->setText(tr("This device has no control kernel: its drift is unknown."));
     else if (const double drift = control.last / control.first - 1; std::abs(drift) >= kDriftThatCounts)
-        m_summary->setText(drift > 0 ? tr("The control kernel takes %1 % longer than at the beginning: what was "
-                                          "measured late looks slower than it is.")
+        m_summary->setText(drift > 0 ? tr("The control kernel takes %1 % longer than at the start: late measurements "
+                                          "look slower than they are.")
                                            .arg(100 * drift, 0, 'f', 1)
-                                     : tr("The control kernel takes %1 % less time than at the beginning: what was "
-                                          "measured early looks slower than it is.")
+                                     : tr("The control kernel takes %1 % less time than at the start: early "
+                                          "measurements look slower than they are.")
                                            .arg(-100 * drift, 0, 'f', 1));
     else
-        m_summary->setText(tr("The control kernel is as fast as at the beginning (%1 %).").arg(100 * drift, 0, 'f', 1));
+        m_summary->setText(tr("The control kernel is as fast as at the start (%1 %).").arg(100 * drift, 0, 'f', 1));
 }
 
 /// Search, building and training are this machine's, wherever is measured; loading and timing are a device's. What a

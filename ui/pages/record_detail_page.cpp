@@ -7,6 +7,7 @@
 #include "ui/models/texts.h"
 #include "ui/pages/listing_panel.h"
 #include "ui/views/code_view.h"
+#include "ui/views/spacing.h"
 #include "ui/views/write_access.h"
 
 #include <QApplication>
@@ -93,7 +94,7 @@ RecordDetailPage::RecordDetailPage(QWidget* parent)
     m_note->installEventFilter(this);
     m_note->setEnabled(false); // shown from the start: what is below it stays in its place
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 6, 0, 0);
+    layout->setContentsMargins(spacing::kNone, spacing::kSmall, spacing::kNone, spacing::kNone);
     layout->addWidget(m_title);
     layout->addWidget(m_note);
     layout->addWidget(m_tabs, 1);
@@ -180,11 +181,10 @@ void RecordDetailPage::retranslate()
                            QCoreApplication::translate("Listings", panel->kind().title.c_str()));
     m_note->setPlaceholderText(tr("A note on this trial"));
     m_note->setAccessibleName(tr("A note on this trial"));
-    m_note->setToolTip(tr("Kept with the project when the field is left, or with Ctrl+Enter"));
+    m_note->setToolTip(tr("Saved with the project when you leave the field or press Ctrl+Enter"));
     m_overview->setHeaderLabels({tr("Property"), tr("Value")});
     m_features->setHeaderLabels({tr("Feature"), tr("Value")});
-    m_tabs->setTabToolTip(m_tabs->indexOf(m_features),
-                          tr("The reference's features of this schedule, those that are not zero"));
+    m_tabs->setTabToolTip(m_tabs->indexOf(m_features), tr("Non-zero reference features of this schedule"));
     if (m_row == 0)
         m_title->setText(tr("Select a trial to see its schedule, program and code."));
     else if (m_detail.row.row == m_row)
@@ -340,20 +340,20 @@ void RecordDetailPage::fillOverview(const session::TrialDetail& detail)
         add(tr("Repeats (ms)"), repeats.join(QStringLiteral(", ")));
     }
     if (std::isfinite(row.predictedMs)) {
-        const QString off = valid ? tr("%1, measured is %2 % of it")
+        const QString off = valid ? tr("%1 (measured: %2 % of it)")
                                         .arg(msText(row.predictedMs))
                                         .arg(100 * row.costMs / row.predictedMs, 0, 'f', 0)
                                   : msText(row.predictedMs);
         add(tr("Predicted"), off);
     }
-    add(tr("Outputs checked"), row.verified ? tr("yes, equal to the reference") : tr("no"));
+    add(tr("Outputs checked"), row.verified ? tr("yes, equal to reference") : tr("no"));
     add(tr("Algorithm"), QString::fromStdString(row.alternative));
     add(tr("Sketch"), QString::fromStdString(row.sketch));
     add(tr("Genome"), QString::fromStdString(detail.genome));
     if (!row.repeats.empty())
         add(tr("Repeats"), tr("trial %1").arg(QString::fromStdString(row.repeats)));
     else if (row.run != 0)
-        add(tr("Run, round, place"), QStringLiteral("%1, %2, %3").arg(row.run).arg(row.round).arg(row.index));
+        add(tr("Run, round, position"), QStringLiteral("%1, %2, %3").arg(row.run).arg(row.round).arg(row.index));
     if (!detail.repeats.empty()) {
         auto* again = add(tr("Measured again"),
                           detail.repeats.size() == 1 ? tr("once") : tr("%1 times").arg(detail.repeats.size()));

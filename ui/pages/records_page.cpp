@@ -13,7 +13,9 @@
 #include "ui/pages/record_detail_page.h"
 #include "ui/pages/remeasure_bar.h"
 #include "ui/pages/scatter_panel.h"
+#include "ui/views/empty_state.h"
 #include "ui/views/record_table.h"
+#include "ui/views/spacing.h"
 
 #include <QComboBox>
 #include <QHeaderView>
@@ -48,8 +50,9 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent)
     m_exporter = new HistoryReader(this);
     makeTable();
     makeDetail();
+    makeEmptyState();
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(4, 4, 4, 4);
+    layout->setContentsMargins(spacing::kSmall, spacing::kSmall, spacing::kSmall, spacing::kSmall);
     layout->addWidget(makeFilterBar());
     layout->addWidget(m_splitter, 1);
     layout->addWidget(new RemeasureBar(m_workspace, RemeasureBar::Tells::MeasuredAndImported, this));
@@ -86,6 +89,19 @@ void RecordsPage::makeTable()
         m_table->setColumnWidth(column, widths[column]);
     m_table->restoreColumns();
     m_table->horizontalHeader()->setSortIndicator(RecordModel::TimeColumn, Qt::DescendingOrder);
+}
+
+void RecordsPage::makeEmptyState()
+{
+    m_empty = new EmptyState(m_table, [this]() -> EmptyState::Text {
+        if (m_workspace.session() == nullptr)
+            return {tr("Open a network to see its trials."), QStringLiteral("actionOpen")};
+        if (m_model->isReading())
+            return {};
+        return m_workspace.figures().trials > 0 ? EmptyState::Text{tr("No trial matches the filters."), {}}
+                                                : EmptyState::Text{tr("No trials yet. Start a run to see them here."),
+                                                                   QStringLiteral("actionStart")};
+    });
 }
 
 /// The list and its chart, and beside or beneath them one trial in full.

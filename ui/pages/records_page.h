@@ -22,6 +22,7 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
+class EmptyState;
 class HistoryReader;
 class RecordDetailPage;
 class RecordModel;
@@ -50,6 +51,7 @@ protected:
 private:
     void makeTable();
     void makeDetail();
+    void makeEmptyState();
     QWidget* makeFilterBar();
     void makeFilterFields(QWidget* bar);
     void makeFilterButtons(QWidget* bar);
@@ -90,6 +92,7 @@ private:
     TrialFilter& m_filter;
     RecordModel* m_model = nullptr;
     RecordTable* m_table = nullptr;
+    EmptyState* m_empty = nullptr;
     RecordDetailPage* m_detail = nullptr;
     ScatterPanel* m_scatter = nullptr;
     QSplitter *m_splitter = nullptr, *m_lists = nullptr;

@@ -10,7 +10,9 @@
 #include "ui/pages/records_page.h"
 #include "ui/pages/scatter_panel.h"
 #include "ui/pages/task_actions.h"
+#include "ui/views/empty_state.h"
 #include "ui/views/record_table.h"
+#include "ui/views/spacing.h"
 #include "ui/views/write_access.h"
 
 #include <QComboBox>
@@ -49,8 +51,8 @@ QWidget* RecordsPage::makeFilterBar()
 {
     auto* bar = new QWidget(this);
     auto* rows = new QVBoxLayout(bar);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(3);
+    rows->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
+    rows->setSpacing(spacing::kSmall);
     auto* row = new QHBoxLayout;
     auto* second = new QHBoxLayout;
     m_projectNote = new QLabel(bar);
@@ -155,13 +157,13 @@ void RecordsPage::retranslateFilterBar()
     m_noted->setToolTip(tr("Only trials with a note"));
     m_noted->setAccessibleName(tr("Only trials with a note"));
     m_chart->setText(tr("Chart"));
-    m_chart->setToolTip(tr("Show the listed trials as points of two of their numbers"));
+    m_chart->setToolTip(tr("Plot the listed trials by two of their numbers"));
     m_again->setText(tr("Measure again"));
     m_again->setToolTip(tr("Build and measure the selected trials again; the results are new trials"));
     m_text->setPlaceholderText(tr("Find algorithm, sketch, note, failure text or trial"));
     m_text->setAccessibleName(m_text->placeholderText());
     m_clear->setText(tr("Show all"));
-    m_clear->setToolTip(tr("Remove all restrictions"));
+    m_clear->setToolTip(tr("Clear all filters"));
     m_export->setText(tr("Export…"));
     m_export->setToolTip(tr("Save the list as CSV or JSON lines"));
     m_table->setAccessibleName(tr("Trials"));
@@ -280,6 +282,7 @@ void RecordsPage::updateCount()
 {
     if (m_count == nullptr)
         return;
+    m_empty->refresh();
     const session::TrialQuery& query = m_filter.query();
     const bool restricted = query.task >= 0 || query.run != 0 || !query.target.empty() || !query.code.empty()
                             || !query.stage.empty() || !query.cause.empty() || !query.text.empty() || query.noted

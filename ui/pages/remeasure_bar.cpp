@@ -6,6 +6,7 @@
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
+#include "ui/views/spacing.h"
 
 #include <QFileInfo>
 #include <QHBoxLayout>
@@ -36,7 +37,7 @@ RemeasureBar::RemeasureBar(Workspace& workspace, Tells tells, QWidget* parent)
     m_close->setObjectName(QStringLiteral("remeasureClose"));
     m_close->setAutoRaise(true);
     auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
+    row->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
     row->addWidget(m_text, 1);
     row->addWidget(m_progress);
     row->addWidget(m_stop);
@@ -44,9 +45,9 @@ RemeasureBar::RemeasureBar(Workspace& workspace, Tells tells, QWidget* parent)
     retranslated(this, [this] {
         m_progress->setAccessibleName(tr("Progress"));
         m_stop->setText(tr("Stop"));
-        m_stop->setToolTip(tr("What was measured or taken is kept"));
+        m_stop->setToolTip(tr("Results so far are kept"));
         m_close->setText(tr("Close"));
-        m_close->setToolTip(tr("Hide this line"));
+        m_close->setToolTip(tr("Hide this bar"));
     });
     TrialJobs& jobs = workspace.trialJobs();
     connect(m_stop, &QToolButton::clicked, this, [this, &jobs] {
@@ -122,7 +123,7 @@ QString RemeasureBar::outcome(const std::vector<session::RemeasuredTrial>& trial
     }
     QString text = tr("Measured again: %1 valid, %2 failed.").arg(valid).arg(failed);
     if (refused > 0)
-        text += QLatin1Char(' ') + tr("%1 could not be tried:").arg(refused) + QLatin1Char(' ');
+        text += QLatin1Char(' ') + tr("Not tried: %1").arg(refused) + QLatin1Char(' ');
     const auto reason = std::find_if(trials.begin(), trials.end(), [refused](const auto& t) {
         return refused > 0 ? t.trial.empty() : t.code != "Ok";
     });

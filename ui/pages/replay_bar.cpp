@@ -6,6 +6,7 @@
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 #include "ui/views/icons.h"
+#include "ui/views/spacing.h"
 
 #include <QComboBox>
 #include <QDateTime>
@@ -67,7 +68,7 @@ ReplayBar::ReplayBar(Workspace& workspace, QWidget* parent)
     m_title->setAutoFillBackground(true);
     m_title->setBackgroundRole(QPalette::Highlight);
     m_title->setForegroundRole(QPalette::HighlightedText);
-    m_title->setContentsMargins(8, 3, 8, 3);
+    m_title->setContentsMargins(spacing::kMedium, spacing::kSmall, spacing::kMedium, spacing::kSmall);
     m_run = new QComboBox(this);
     m_run->setObjectName(QStringLiteral("replayRun"));
     m_run->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -85,7 +86,7 @@ ReplayBar::ReplayBar(Workspace& workspace, QWidget* parent)
     m_slider->setTracking(false); // a drag back plays all again: once, where it ends
     m_place = new QLabel(this);
     m_place->setObjectName(QStringLiteral("replayPlace"));
-    m_place->setContentsMargins(6, 0, 8, 0);
+    m_place->setContentsMargins(spacing::kMedium, spacing::kNone, spacing::kMedium, spacing::kNone);
     m_leave = new QToolButton(this);
     m_leave->setObjectName(QStringLiteral("replayLeave"));
     for (QWidget* widget : std::initializer_list<QWidget*>{m_title, m_run, m_play, m_speed, m_slider, m_place, m_leave})
@@ -112,11 +113,11 @@ ReplayBar::ReplayBar(Workspace& workspace, QWidget* parent)
     connect(&m_workspace.bridge(), &SessionBridge::closed, this, &QToolBar::hide);
     retranslated(this, [this] {
         setWindowTitle(tr("Replay"));
-        m_title->setText(tr("Replay: nothing is measured, nothing is changed"));
-        m_run->setAccessibleName(tr("Run that is replayed"));
+        m_title->setText(tr("Replay: nothing is measured or changed"));
+        m_run->setAccessibleName(tr("Replayed run"));
         m_speed->setAccessibleName(tr("Speed of the replay"));
         m_speed->setToolTip(tr("Seconds of the run per second"));
-        m_slider->setAccessibleName(tr("Place in the run"));
+        m_slider->setAccessibleName(tr("Position in the run"));
         m_leave->setText(tr("Open the project"));
         m_leave->setToolTip(tr("Leave the replay and open the project itself"));
         showPlace();

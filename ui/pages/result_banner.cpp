@@ -6,6 +6,7 @@
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
+#include "ui/views/spacing.h"
 #include "ui/views/write_access.h"
 
 #include <QHBoxLayout>
@@ -93,8 +94,8 @@ ResultBanner::ResultBanner(Workspace& workspace, QWidget* parent)
     m_close = button("resultClose");
     auto* texts = new QWidget(this);
     auto* lines = new QVBoxLayout(texts);
-    lines->setContentsMargins(8, 2, 8, 2);
-    lines->setSpacing(0);
+    lines->setContentsMargins(spacing::kMedium, spacing::kHair, spacing::kMedium, spacing::kHair);
+    lines->setSpacing(spacing::kNone);
     lines->addWidget(m_headline);
     lines->addWidget(m_reasons);
     texts->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
@@ -114,14 +115,14 @@ ResultBanner::ResultBanner(Workspace& workspace, QWidget* parent)
     retranslated(this, [this] {
         setWindowTitle(tr("Result"));
         m_again->setText(tr("Measure again"));
-        m_again->setToolTip(tr("Time the tuned network and the untuned one in turns once more"));
+        m_again->setToolTip(tr("Time the tuned and the untuned network again, in turn"));
         m_checks->setText(tr("Checks…"));
-        m_checks->setToolTip(tr("What to look at before trusting the figures, and what can be done"));
+        m_checks->setToolTip(tr("What to check before you trust the figures, and what to do"));
         m_export->setText(tr("Export…"));
         m_export->setToolTip(tr("Export a deploy library"));
         m_close->setText(QStringLiteral("✕"));
         m_close->setAccessibleName(tr("Close"));
-        m_close->setToolTip(tr("Close until the next result"));
+        m_close->setToolTip(tr("Hide until the next result"));
         fill();
     });
     hide();
@@ -174,7 +175,7 @@ void ResultBanner::fill()
     enableToWrite(*m_again, canMeasure() && !measuring, m_workspace.whyReadOnly());
     m_export->setEnabled(m_workspace.replay() == nullptr && !measuring);
     if (measuring)
-        m_reasons->setText(tr("Timing the tuned network and the untuned one in turns …"));
+        m_reasons->setText(tr("Timing the tuned and the untuned network in turn…"));
     fitReasons();
 }
 
@@ -190,7 +191,7 @@ void ResultBanner::fillTexts(const session::VerdictEvent& verdict)
     switch (verdict.gain.verdict()) {
     case Verdict::Unknown: m_headline->setText(tr("Not compared with the untuned network")); break;
     case Verdict::NotProven:
-        m_headline->setText(tr("Not proven to be faster than untuned"));
+        m_headline->setText(tr("Not proven faster than untuned"));
         mark = kDoubtful;
         break;
     case Verdict::Faster:

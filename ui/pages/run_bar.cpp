@@ -8,12 +8,14 @@
 #include "ui/models/texts.h"
 #include "ui/views/elided_label.h"
 #include "ui/views/icons.h"
+#include "ui/views/spacing.h"
 #include "ui/views/write_access.h"
 
 #include <QAbstractItemView>
 #include <QAction>
 #include <QComboBox>
 #include <QEvent>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
@@ -88,19 +90,23 @@ RunBar::RunBar(QWidget* parent)
     m_budget->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_budget->setInsertPolicy(QComboBox::NoInsert);
     const auto labelled = [this](const char* text, QWidget* widget) {
-        auto* label = new QLabel(this);
+        auto* both = new QWidget(this); // in a narrow window they leave the bar together
+        auto* row = new QHBoxLayout(both);
+        row->setContentsMargins(spacing::kMedium, spacing::kNone, spacing::kNone, spacing::kNone);
+        row->setSpacing(spacing::kSmall);
+        auto* label = new QLabel(both);
         label->setBuddy(widget);
-        label->setContentsMargins(8, 0, 4, 0);
         retranslated(label, [label, text] { label->setText(tr(text)); });
-        addWidget(label);
-        addWidget(widget);
+        row->addWidget(label);
+        row->addWidget(widget);
+        addWidget(both);
     };
     labelled(QT_TR_NOOP("Target:"), m_target);
     labelled(QT_TR_NOOP("Device:"), m_device);
     labelled(QT_TR_NOOP("&Budget:"), m_budget);
     m_remaining = new ElidedLabel(this);
     m_remaining->setObjectName(QStringLiteral("remainingLabel"));
-    m_remaining->setContentsMargins(12, 0, 8, 0);
+    m_remaining->setContentsMargins(spacing::kMedium, spacing::kNone, spacing::kMedium, spacing::kNone);
     m_remaining->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred); // else a narrow bar would hide it whole
     addWidget(m_remaining);
     const auto choose = [this] {
@@ -124,7 +130,7 @@ RunBar::RunBar(QWidget* parent)
     retranslated(this, [this] {
         setWindowTitle(tr("Run"));
         m_target->setAccessibleName(tr("Target"));
-        m_target->setToolTip(tr("What code is made for"));
+        m_target->setToolTip(tr("What code is generated for"));
         const auto targets = session::listTargets();
         for (std::size_t i = 0; i < targets.size(); ++i)
             m_target->setItemText(static_cast<int>(i), tr(targets[i].title.c_str()));
@@ -240,7 +246,7 @@ void RunBar::offerDevices()
         picked = m_wantedDevice;
     m_device->clear();
     if (!m_devices) {
-        m_device->addItem(session::checkMeasurable(target().toStdString()) ? tr("looking …") : tr("none"));
+        m_device->addItem(session::checkMeasurable(target().toStdString()) ? tr("Looking…") : tr("none"));
         return;
     }
     const auto devices = m_devices->forTarget(target().toStdString());
@@ -282,12 +288,11 @@ void RunBar::showTarget()
     const QString why = m_device->currentData(Qt::ToolTipRole).toString();
     m_device->setToolTip(
         !m_readOnly.isEmpty() ? m_readOnly
-        : elsewhere
-            ? tr("Boards are not reached yet: nothing is measured, and a library is exported with default schedules")
+        : elsewhere ? tr(
+            "Remote boards are not supported yet: nothing is measured; libraries are exported with default schedules")
         : !canMeasure() ? tr("Nothing can be measured: %1").arg(why)
-        : simulated
-            ? tr("No device: a formula says how long a candidate would take, so that all can be tried within seconds")
-            : tr("Where candidates are measured"));
+        : simulated     ? tr("No device: a formula gives the latencies, so everything can be tried within seconds")
+                        : tr("Where candidates are measured"));
     const auto tip = [&](QAction* action, const QString& text) {
         const QString keys = action->shortcut().toString(QKeySequence::NativeText);
         action->setToolTip(!m_readOnly.isEmpty() ? m_readOnly

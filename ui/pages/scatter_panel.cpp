@@ -3,6 +3,7 @@
 #include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/views/scatter_view.h"
+#include "ui/views/spacing.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -97,8 +98,8 @@ void ScatterPanel::makeWidgets()
     row->addStretch();
     row->addWidget(m_all);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 4, 0, 0);
-    layout->setSpacing(3);
+    layout->setContentsMargins(spacing::kNone, spacing::kSmall, spacing::kNone, spacing::kNone);
+    layout->setSpacing(spacing::kSmall);
     layout->addLayout(row);
     layout->addWidget(m_view, 1);
     layout->addWidget(m_summary);
@@ -106,23 +107,23 @@ void ScatterPanel::makeWidgets()
 
 void ScatterPanel::retranslate()
 {
-    const QString names[] = {tr("Predicted (ms)"),       tr("Latency (ms)"), tr("Time since the first"),
-                             tr("Place in the project"), tr("Round"),        tr("Measured by predicted")};
+    const QString names[] = {tr("Predicted (ms)"),          tr("Latency (ms)"), tr("Time since the first trial"),
+                             tr("Position in the project"), tr("Round"),        tr("Measured by predicted")};
     for (QComboBox* axes : {m_x, m_y})
         for (int i = 0; i < axes->count(); ++i)
             axes->setItemText(i, names[i]);
-    m_upright->setText(tr("Up:"));
-    m_across->setText(tr("Across:"));
-    m_x->setAccessibleName(tr("Number shown across"));
-    m_y->setAccessibleName(tr("Number shown upwards"));
+    m_upright->setText(tr("Y axis:"));
+    m_across->setText(tr("X axis:"));
+    m_x->setAccessibleName(tr("Number on the x axis"));
+    m_y->setAccessibleName(tr("Number on the y axis"));
     for (QToolButton* log : {m_logX, m_logY}) {
         log->setText(tr("log"));
         log->setToolTip(tr("Logarithmic axis"));
     }
-    m_logX->setAccessibleName(tr("Logarithmic axis across"));
-    m_logY->setAccessibleName(tr("Logarithmic axis upwards"));
+    m_logX->setAccessibleName(tr("Logarithmic x axis"));
+    m_logY->setAccessibleName(tr("Logarithmic y axis"));
     m_all->setText(tr("Whole chart"));
-    m_all->setToolTip(tr("Show all points; draw a rectangle or turn the wheel to zoom in"));
+    m_all->setToolTip(tr("Reset the zoom; drag a rectangle or turn the wheel to zoom"));
     m_view->setAccessibleName(tr("Trials as points"));
     setAxes();
 }

@@ -7,6 +7,8 @@
 #include "ui/pages/hold_button.h"
 #include "ui/pages/task_actions.h"
 #include "ui/views/band_chart.h"
+#include "ui/views/empty_state.h"
+#include "ui/views/spacing.h"
 #include "ui/views/table_view.h"
 
 #include <QHBoxLayout>
@@ -43,13 +45,19 @@ SchedulerPage::SchedulerPage(Workspace& workspace, QWidget* parent)
     for (int column = 0; column < RoundModel::ColumnCount; ++column)
         m_table->setColumnWidth(column, widths[column]);
     m_table->restoreColumns();
+    new EmptyState(m_table, [this]() -> EmptyState::Text {
+        return m_workspace.session() == nullptr
+                   ? EmptyState::Text{tr("Open a network to see its rounds."), QStringLiteral("actionOpen")}
+                   : EmptyState::Text{tr("No rounds yet. Start a run to see which task gets the trials, and why."),
+                                      QStringLiteral("actionStart")};
+    });
     m_why = new QLabel(this);
     m_why->setObjectName(QStringLiteral("schedulerWhy"));
     m_why->setWordWrap(true);
     m_why->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     auto* lower = new QWidget(this);
     auto* column = new QVBoxLayout(lower);
-    column->setContentsMargins(0, 0, 0, 0);
+    column->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
     auto* top = new QHBoxLayout;
     top->addWidget(m_summary, 1);
     top->addWidget(new HoldButton(m_rounds, "schedulerHold", this), 0, Qt::AlignTop);
@@ -62,7 +70,7 @@ SchedulerPage::SchedulerPage(Workspace& workspace, QWidget* parent)
     splitter->setStretchFactor(0, 1);
     splitter->setStretchFactor(1, 1);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(4, 4, 4, 4);
+    layout->setContentsMargins(spacing::kSmall, spacing::kSmall, spacing::kSmall, spacing::kSmall);
     layout->addWidget(splitter);
 
     connect(&m_rounds, &RoundModel::changed, &m_pace, &Pace::ask);
@@ -106,7 +114,7 @@ void SchedulerPage::update()
     m_chart->setBands(m_rounds.taskNames(), tr("trials"));
     m_chart->setSamples(std::move(samples));
     m_summary->setText(m_rounds.rounds().empty()
-                           ? tr("No round has been run yet. Start a run to see which task gets the trials, and why.")
+                           ? QString()
                            : tr("Rounds: %1. %2").arg(QLocale().toString(m_rounds.rowCount()), m_chart->summary()));
     if (m_table->currentIndex().isValid())
         showCurrent();

@@ -153,9 +153,9 @@ QHBoxLayout* SettingsPage::makeKeys()
 
 void SettingsPage::retranslate()
 {
-    m_askClosing->setText(tr("As&k before the window is closed while a run goes on"));
-    m_notify->setText(tr("&Tell me through the desktop when a run has ended"));
-    m_language->setItemText(0, tr("As the system"));
+    m_askClosing->setText(tr("As&k before closing the window during a run"));
+    m_notify->setText(tr("&Notify me when a run ends"));
+    m_language->setItemText(0, tr("Same as the system"));
     m_language->setCurrentIndex(std::max(0, m_language->findData(Language::stored())));
     for (int i = 0; i < m_appearance->count(); ++i)
         m_appearance->setItemText(i, appearanceName(static_cast<Appearance>(m_appearance->itemData(i).toInt())));
@@ -172,7 +172,7 @@ void SettingsPage::retranslate()
     m_restore->setText(tr("&Default"));
     m_shortcuts->setHeaderLabels({tr("Command"), tr("Keys")});
     m_shortcuts->setAccessibleName(tr("Commands and their shortcuts"));
-    m_keys->setAccessibleName(tr("Keys of the chosen command"));
+    m_keys->setAccessibleName(tr("Keys of the selected command"));
     fillShortcuts();
 }
 

@@ -4,6 +4,7 @@
 #include "core/session/session.h"
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
+#include "ui/views/spacing.h"
 #include "ui/views/step_curve.h"
 #include "ui/views/two_line_delegate.h"
 
@@ -74,8 +75,8 @@ StartPage::StartPage(QWidget* parent)
     m_subtitle = new QLabel(page);
     m_subtitle->setWordWrap(true);
     auto* layout = new QVBoxLayout(page);
-    layout->setContentsMargins(24, 16, 24, 12);
-    layout->setSpacing(10);
+    layout->setContentsMargins(spacing::kPage, spacing::kLarge, spacing::kPage, spacing::kMedium);
+    layout->setSpacing(spacing::kMedium);
     layout->addWidget(title);
     layout->addWidget(m_subtitle);
     layout->addWidget(makeCard(page));
@@ -202,21 +203,20 @@ void StartPage::forget()
 void StartPage::retranslate()
 {
     setAccessibleName(tr("Start page"));
-    m_subtitle->setText(
-        tr("Open a network, tune it for the device it will run on, export a library that is as fast as was measured."));
+    m_subtitle->setText(tr("Open a network, tune it for your device, export a library that is as fast as measured."));
     m_model->setText(tr("Open an ONNX &model…"));
     m_project->setText(tr("Open a &project…"));
     m_replay->setText(tr("Rep&lay a run…"));
-    m_replay->setToolTip(tr("Plays a stored run of a project through the same views; nothing is measured or changed"));
+    m_replay->setToolTip(tr("Plays a stored run in the same views; nothing is measured or changed"));
     m_log->setText(tr("Import a &tuning log…"));
-    m_log->setToolTip(tr("Takes the records of a log into the project of its network: Lathe's own exports, and logs of "
-                         "the auto-scheduler"));
+    m_log->setToolTip(tr("Imports the records of a log into the project of its network: Lathe's own exports and logs "
+                         "of the auto-scheduler"));
     m_recentLabel->setText(tr("Re&cent (Enter or double-click opens)"));
     m_zooLabel->setText(tr("&Networks that come with Lathe"));
     m_recent->setAccessibleName(tr("Recent models and projects"));
     m_zoo->setAccessibleName(tr("Networks of the zoo"));
-    m_hint->setText(tr("ONNX models, projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, "
-                       "and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command."));
+    m_hint->setText(tr("Drop ONNX models, projects (.lathe) or tuning logs (.json, .jsonl, .log) anywhere in this "
+                       "window. F1 opens the manual, Ctrl+Shift+P finds every command."));
     m_cardCurve->setAccessibleName(tr("Estimated latency of the last run"));
     fill();
 }
@@ -238,7 +238,7 @@ void StartPage::fillZoo()
             parts << QString::fromStdString(network.input).replace(QLatin1Char('x'), QStringLiteral("×"))
                   << (network.gflop < 0.1 ? QStringLiteral("%L1 MFLOP").arg(network.gflop * 1e3, 0, 'f', 2)
                                           : QStringLiteral("%L1 GFLOP").arg(network.gflop, 0, 'f', 2))
-                  << tr("%L1 M weights").arg(network.weights / 1e6, 0, 'f', 1);
+                  << tr("%L1 M parameters").arg(network.weights / 1e6, 0, 'f', 1);
         const QString source = item->data(Qt::UserRole).toString();
         for (const RecentProject& project : std::as_const(m_projects))
             if (project.source == source && project.trials > 0)
@@ -261,7 +261,7 @@ void StartPage::fill()
         if (const QString latency = latencyText(project); !latency.isEmpty())
             parts << latency;
         if (project.trials > 0)
-            parts << tr("%L1 trials").arg(project.trials);
+            parts << tr("%Ln trials", nullptr, static_cast<int>(project.trials));
         if (project.when.isValid())
             parts << whenText(project.when);
         if (project.name() != project.source)
@@ -272,7 +272,7 @@ void StartPage::fill()
     }
     fillZoo();
     if (m_projects.isEmpty()) {
-        auto* nothing = new QListWidgetItem(tr("Nothing was opened yet"), m_recent);
+        auto* nothing = new QListWidgetItem(tr("Nothing opened yet"), m_recent);
         nothing->setFlags(Qt::NoItemFlags);
     }
     m_card->setVisible(!m_projects.isEmpty() && m_projects.first().trials > 0);
@@ -293,12 +293,12 @@ void StartPage::fill()
     const bool cutOff = last.state == QStringLiteral("running") || last.state == QStringLiteral("starting")
                         || last.state == QStringLiteral("stopping");
     const QString state = last.state == QStringLiteral("finished")        ? tr("finished")
-                          : last.state == QStringLiteral("stopped")       ? tr("stopped, can go on")
-                          : last.state.startsWith(QStringLiteral("paus")) ? tr("was paused, can go on")
+                          : last.state == QStringLiteral("stopped")       ? tr("stopped, can be resumed")
+                          : last.state.startsWith(QStringLiteral("paus")) ? tr("paused, can be resumed")
                           : last.state == QStringLiteral("failed")        ? tr("failed")
-                          : cutOff                                        ? tr("was cut off, can go on where it was")
+                          : cutOff                                        ? tr("interrupted, can be resumed")
                                                                           : QString();
-    QStringList facts{tr("%L1 trials").arg(last.trials)};
+    QStringList facts{tr("%Ln trials", nullptr, static_cast<int>(last.trials))};
     if (last.runSeconds > 0)
         facts << tr("%1 of tuning").arg(minutesText(last.runSeconds));
     if (!state.isEmpty())

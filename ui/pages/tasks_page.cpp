@@ -1,12 +1,15 @@
 #include "ui/pages/tasks_page.h"
 
+#include "ui/bridge/session_bridge.h"
 #include "ui/models/language.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/budget_bar.h"
 #include "ui/pages/task_actions.h"
+#include "ui/views/empty_state.h"
 #include "ui/views/share_delegate.h"
+#include "ui/views/spacing.h"
 #include "ui/views/sparkline_delegate.h"
 #include "ui/views/table_view.h"
 
@@ -58,12 +61,21 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
                            94);
     m_table->restoreColumns();
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(2);
+    layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
+    layout->setSpacing(spacing::kHair);
     layout->addWidget(filter);
     layout->addWidget(m_table);
     layout->addWidget(new BudgetBar(workspace, this));
     setFocusProxy(m_table);
+    auto* empty = new EmptyState(m_table, [this, filter]() -> EmptyState::Text {
+        if (!filter->text().isEmpty())
+            return {tr("No task matches the filter."), {}};
+        return m_workspace.session() == nullptr
+                   ? EmptyState::Text{tr("Open a network to see its tasks."), QStringLiteral("actionOpen")}
+                   : EmptyState::Text{tr("This network has no tasks to tune."), {}};
+    });
+    connect(&workspace.bridge(), &SessionBridge::opened, empty, &EmptyState::refresh);
+    connect(&workspace.bridge(), &SessionBridge::closed, empty, &EmptyState::refresh);
     retranslated(this, [this, filter] {
         filter->setPlaceholderText(tr("Filter the tasks"));
         filter->setAccessibleName(tr("Filter the tasks"));

@@ -7,6 +7,7 @@
 #include "ui/pages/quality_panel.h"
 #include "ui/views/band_chart.h"
 #include "ui/views/plot_axes.h"
+#include "ui/views/spacing.h"
 
 #include <QHeaderView>
 #include <QLabel>
@@ -34,52 +35,52 @@ struct PieceText
 };
 const PieceText kActivities[] = {
     {"start", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "start"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "opening workers, telling a continued run its earlier results")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "starting workers, reading earlier results of a resumed run")},
     {"limits", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "limits"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measuring what the device can do at most")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measuring the device's limits")},
     {"propose", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "propose"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "drawing, breeding and describing candidates")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "sampling, evolving and featurizing candidates")},
     {"score", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "score"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "ranking candidates by the cost model")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "ranking candidates with the cost model")},
     {"search", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "search"),
      QT_TRANSLATE_NOOP("lathe::ui::TimePage",
-                       "choosing candidates: proposing and scoring, which older versions did not tell apart")},
+                       "choosing candidates: proposing and scoring (not separated by older versions)")},
     {"reference", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reference"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "computing what outputs must be")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "computing reference outputs")},
     {"build", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "build"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "waiting for builders, while no device works")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "waiting for builders while the devices are idle")},
     {"measure", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measure"),
      QT_TRANSLATE_NOOP("lathe::ui::TimePage", "loading, checking and timing on the device")},
     {"store", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "store"),
      QT_TRANSLATE_NOOP("lathe::ui::TimePage", "writing results to disk")},
     {"train", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "train"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "teaching the cost model")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "training the cost model")},
     {"finals", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "finals"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measuring the best once more")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measuring the best candidates again")},
     {"whole network", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "whole network"),
      QT_TRANSLATE_NOOP("lathe::ui::TimePage", "compiling and timing the network")},
     {"other", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "other"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "handing over, choosing the next task")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "scheduling and everything else")},
 };
 const PieceText kWorkers[] = {
     {"lower", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: lower"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "from schedules to loops")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "lowering schedules to loops")},
     {"generate", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: generate"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "from loops to machine code")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "generating machine code")},
     {"link", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: link"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "making a program of it")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "linking")},
     {"builder other", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: other"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reading jobs, sending programs")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reading jobs, sending kernels")},
     {"builder idle", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: idle"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "nothing to build, stopped while a device is timed, or no core free")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "nothing to build, paused while a device is timed, or no free core")},
     {"upload", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: upload"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "loading programs and filling their buffers")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "loading kernels and filling their buffers")},
     {"check", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: check"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "comparing outputs with what they must be")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "comparing outputs with the reference")},
     {"measure", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: measure"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "runs of the kernels")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "running the kernels")},
     {"runner other", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: other"),
-     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reading jobs, telling results")},
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reading jobs, sending results")},
     {"runner idle", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: idle"),
      QT_TRANSLATE_NOOP("lathe::ui::TimePage", "nothing to measure")},
 };
@@ -127,7 +128,7 @@ TimePage::TimePage(Workspace& workspace, QWidget* parent)
     m_hint->setWordWrap(true);
     auto* lower = new QWidget(this);
     auto* column = new QVBoxLayout(lower);
-    column->setContentsMargins(0, 0, 0, 0);
+    column->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
     column->addWidget(m_hint);
     column->addWidget(m_sums, 1);
     auto* splitter = new QSplitter(Qt::Vertical, this);
@@ -145,7 +146,7 @@ TimePage::TimePage(Workspace& workspace, QWidget* parent)
     splitter->setStretchFactor(0, 3);
     splitter->setStretchFactor(1, 2);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(4, 4, 4, 4);
+    layout->setContentsMargins(spacing::kSmall, spacing::kSmall, spacing::kSmall, spacing::kSmall);
     layout->addWidget(splitter);
     connect(&m_rounds, &RoundModel::changed, &m_pace, &Pace::ask);
     retranslated(this, [this, tabs] {
@@ -241,7 +242,7 @@ void TimePage::update()
              3);
     }
     if (m_workers->topLevelItemCount() == 0)
-        fill(m_workers, {tr("Nothing was noted of them.")}, 0)->setFirstColumnSpanned(true);
+        fill(m_workers, {tr("Nothing recorded.")}, 0)->setFirstColumnSpanned(true);
     for (QTreeWidget* table : {m_sums, m_workers})
         for (int i = 0; i < table->columnCount(); ++i)
             table->resizeColumnToContents(i);
@@ -249,8 +250,8 @@ void TimePage::update()
     const int measure = bandOf("measure");
     const double measuring = total > 0 ? sums[static_cast<std::size_t>(measure)] / total : 0;
     if (total <= 0)
-        m_hint->setText(older ? tr("This run was made by a version of Lathe that did not note where its time went.")
-                              : tr("No round has been run yet."));
+        m_hint->setText(older ? tr("This run comes from a version of Lathe that did not record its time.")
+                              : tr("No rounds yet."));
     else if (measuring < 0.4) {
         sums[static_cast<std::size_t>(measure)] = 0;
         const auto most = std::max_element(sums.begin(), sums.end()) - sums.begin();

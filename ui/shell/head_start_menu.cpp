@@ -35,19 +35,19 @@ HeadStartMenu::HeadStartMenu(QWidget* parent)
     m_none = option("headStartNone", [this] { choose(kNone); });
     m_file = option("headStartFile", [this] { showChoice(); }); // seen while it is chosen
     m_browse = addAction(QString(), this, [this] {
-        const QString file = QFileDialog::getOpenFileName(parentWidget(), tr("Begin runs with"), {},
+        const QString file = QFileDialog::getOpenFileName(parentWidget(), tr("Start runs with"), {},
                                                           tr("Head starts (*.headstart)"));
         if (!file.isEmpty())
             choose(file);
     });
     m_browse->setObjectName(QStringLiteral("headStartBrowse"));
     retranslated(this, [this] {
-        setTitle(tr("&Begin with"));
+        setTitle(tr("Start &with"));
         m_installed->setToolTip(
-            tr("Candidates and measurements of similar tasks, where Lathe was installed with some for the target"));
+            tr("Candidates and measurements of similar tasks, if some are installed for the target"));
         m_none->setText(tr("&Nothing"));
-        m_none->setToolTip(tr("No run knows of others: for comparisons"));
-        m_browse->setText(tr("What a &file holds…"));
+        m_none->setToolTip(tr("Runs start without results of others, for comparisons"));
+        m_browse->setText(tr("A &file…"));
         m_browse->setToolTip(tr("Made by lathe-cli head-start make from tuned projects"));
         showChoice();
     });
@@ -75,7 +75,7 @@ void HeadStartMenu::showChoice()
 {
     const bool file = !m_choice.isEmpty() && m_choice != kNone;
     const bool installed = !session::installedHeadStart(m_target.toStdString()).empty();
-    m_installed->setText(installed ? tr("What is &installed") : tr("What is &installed (nothing for this target)"));
+    m_installed->setText(installed ? tr("The &installed one") : tr("The &installed one (none for this target)"));
     m_file->setVisible(file);
     m_file->setText(QFileInfo(m_choice).fileName().replace(QLatin1Char('&'), QStringLiteral("&&")));
     m_file->setToolTip(m_choice);

@@ -277,7 +277,7 @@ void MainWindow::editProjectNote()
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setOption(QInputDialog::UsePlainTextEditForTextInput);
     dialog->setWindowTitle(tr("Note on the project"));
-    dialog->setLabelText(tr("Kept with the project, shown above its records:"));
+    dialog->setLabelText(tr("Stored with the project and shown above its records:"));
     const QString before = m_workspace->edits().projectNote();
     dialog->setTextValue(before);
     connect(dialog, &QInputDialog::textValueSelected, this,

@@ -35,6 +35,7 @@
 #include "ui/shell/run_notice.h"
 #include "ui/shell/window_layout.h"
 #include "ui/views/appearance.h"
+#include "ui/views/spacing.h"
 #include "ui/views/view_export.h"
 #include "ui/views/write_access.h"
 #include "ui/views/zoomable.h"
@@ -172,7 +173,7 @@ void MainWindow::connectRun()
 {
     SessionBridge& bridge = m_workspace->bridge();
     connect(&bridge, &SessionBridge::opening, this, [this](const QString& what) {
-        statusBar()->showMessage(tr("Opening %1 …").arg(what));
+        statusBar()->showMessage(tr("Opening %1…").arg(what));
         setCursor(Qt::BusyCursor);
     });
     const auto openEnded = [this] {
@@ -220,7 +221,7 @@ void MainWindow::makeStatusBar()
         auto* made = new QLabel(this);
         made->setObjectName(QLatin1String(name));
         made->setMinimumWidth(40);
-        made->setContentsMargins(4, 0, 8, 0);
+        made->setContentsMargins(spacing::kSmall, spacing::kNone, spacing::kMedium, spacing::kNone);
         return made;
     };
     m_latency = label("statusLatency");
@@ -336,7 +337,7 @@ void MainWindow::updateStatus()
                                      msText(figures.network.ms), msText(figures.network.untunedMs));
     m_latency->setText(m_workspace->hasOtherTargets() ? tr("%1:  %2").arg(m_bar->targetName(), latency) : latency);
     m_latency->setToolTip(latencyTip(figures));
-    QString counts = tr("%L1 trials").arg(figures.trials);
+    QString counts = tr("%Ln trials", nullptr, static_cast<int>(figures.trials));
     if (std::isfinite(figures.trialsPerSecond))
         counts += tr(", %1/s").arg(figures.trialsPerSecond, 0, 'f', 1);
     if (figures.trials > 0)
@@ -411,7 +412,7 @@ QWidget* MainWindow::viewHere() const
 void MainWindow::saveViewOf(QWidget* view)
 {
     if (view == nullptr) {
-        statusBar()->showMessage(tr("There is no view here to save"), kMessageMs);
+        statusBar()->showMessage(tr("There is no view to save here"), kMessageMs);
         return;
     }
     if (const QString problem = browseAndSaveView(*view); !problem.isEmpty())
@@ -477,8 +478,8 @@ void MainWindow::askToClose()
 {
     if (findChild<QMessageBox*>(QStringLiteral("closingQuestion")) != nullptr)
         return;
-    auto* const box = new QMessageBox(QMessageBox::Question, tr("A run goes on"),
-                                      tr("Closing stops the run. It can be resumed later where it was."),
+    auto* const box = new QMessageBox(QMessageBox::Question, tr("Run in progress"),
+                                      tr("Closing the window stops the run. You can resume it later."),
                                       QMessageBox::NoButton, this);
     box->setObjectName(QStringLiteral("closingQuestion"));
     box->setAttribute(Qt::WA_DeleteOnClose);

@@ -33,7 +33,7 @@ void MainWindow::openSource(const QString& source, const QString& target)
     m_resumeWhenOpen = false;
     if (sourceKind(source) == SourceKind::Library) {
         m_workspace->addIssue(QStringLiteral("Unsupported"), QFileInfo(source).fileName(),
-                              tr("An exported library cannot be opened; lathe-cli bench and lathe-cli verify take it"));
+                              tr("An exported library cannot be opened; use lathe-cli bench or lathe-cli verify"));
         return;
     }
     if (sourceKind(source) == SourceKind::Log) {
@@ -86,14 +86,13 @@ void MainWindow::importLogs(const QStringList& files)
     if (m_workspace->session() == nullptr || opening) {
         m_waitingLogs = files;
         if (!opening)
-            m_workspace->addIssue(
-                QStringLiteral("InvalidArgument"), name,
-                tr("Open the network that this log was made for, or its project: the log is imported into it then"));
+            m_workspace->addIssue(QStringLiteral("InvalidArgument"), name,
+                                  tr("Open the network of this log, or its project; then the log is imported into it"));
         return;
     }
     if (m_workspace->replay() != nullptr) {
         m_workspace->addIssue(QStringLiteral("InvalidArgument"), name,
-                              tr("A replay changes nothing: open the project itself to import a log into it"));
+                              tr("A replay is read-only: open the project itself to import a log"));
         return;
     }
     m_lastLogs = files;
@@ -223,7 +222,7 @@ void MainWindow::dropEvent(QDropEvent* event)
     importLogs(logs); // with a network that is dropped beside them: into its project
     if (sources.size() > 1)
         m_workspace->addIssue(QStringLiteral("InvalidArgument"), QFileInfo(sources.last()).fileName(),
-                              tr("One file is opened at a time: the others were left"));
+                              tr("Only one file is opened at a time: the others were ignored"));
 }
 
 void MainWindow::makeDropHint()

@@ -62,7 +62,7 @@ void MainWindow::startRun(RunStart how)
         return;
     }
     if (m_workspace->tasks().rowCount() == 0) {
-        const QString why = tr("Not started: this network has no task that could be tuned");
+        const QString why = tr("Not started: this network has no tasks to tune");
         m_workspace->addIssue(QStringLiteral("Unsupported"), m_workspace->source(), why);
         QToolTip::showText(QCursor::pos(), why, m_bar);
         statusBar()->showMessage(why, kNoticeMs);

@@ -89,7 +89,7 @@ void ModelOpener::read(const QString& source, const QString& target, bool always
             }
             if (open && always) {
                 m_workspace.addIssue({QStringLiteral("InvalidArgument"), QFileInfo(source).fileName(),
-                                      tr("All sizes of its inputs are fixed in the model")});
+                                      tr("All input sizes are fixed in the model")});
                 emit givenUp();
                 return;
             }
@@ -115,16 +115,15 @@ void ModelOpener::ask(const QString& source, const QString& target, const fronte
         m_dialog = nullptr;
         const QString stays = QFileInfo(m_workspace.source()).fileName();
         if (m_workspace.session() == nullptr || m_workspace.source() != source)
-            m_workspace.addIssue(
-                {QStringLiteral("Cancelled"),
-                 name,
-                 stays.isEmpty() || m_workspace.session() == nullptr
-                     ? tr("Not opened: the sizes of its inputs were not chosen")
-                     : tr("Not opened: the sizes of its inputs were not chosen; %1 stays open").arg(stays),
-                 -1,
-                 1,
-                 {},
-                 {IssueAction::Kind::InputSizes, source}});
+            m_workspace.addIssue({QStringLiteral("Cancelled"),
+                                  name,
+                                  stays.isEmpty() || m_workspace.session() == nullptr
+                                      ? tr("Not opened: no input sizes were chosen")
+                                      : tr("Not opened: no input sizes were chosen; %1 stays open").arg(stays),
+                                  -1,
+                                  1,
+                                  {},
+                                  {IssueAction::Kind::InputSizes, source}});
         emit givenUp();
     });
     m_dialog->open();

@@ -41,12 +41,12 @@ void RunNotice::onEvents(const std::vector<session::Event>& events)
         const QString name = source.startsWith(QStringLiteral("zoo:")) ? source.mid(4)
                                                                        : QFileInfo(source).completeBaseName();
         if (state->state == session::RunState::Failed)
-            m_desktop.notify(tr("Tuning %1 failed").arg(name), coreText(state->text, state->about));
+            m_desktop.notify(tr("Tuning of %1 failed").arg(name), coreText(state->text, state->about));
         else
-            m_desktop.notify(tr("Tuning %1 has ended").arg(name),
-                             tr("Estimated %1 after %2 and %L3 trials")
-                                 .arg(msText(m_workspace.estimatedMs()), minutesText(event.atSeconds))
-                                 .arg(m_workspace.figures().trials));
+            m_desktop.notify(
+                tr("Tuning of %1 finished").arg(name),
+                tr("Estimated %1 after %2 and %Ln trials", nullptr, static_cast<int>(m_workspace.figures().trials))
+                    .arg(msText(m_workspace.estimatedMs()), minutesText(event.atSeconds)));
     }
 }
 

@@ -138,7 +138,7 @@ AppearanceWatch& AppearanceWatch::instance()
 QString appearanceName(Appearance appearance)
 {
     switch (appearance) {
-    case Appearance::System: return QCoreApplication::translate("Appearance", "As the system");
+    case Appearance::System: return QCoreApplication::translate("Appearance", "Same as the system");
     case Appearance::Light: return QCoreApplication::translate("Appearance", "Light");
     case Appearance::Dark: return QCoreApplication::translate("Appearance", "Dark");
     }

@@ -128,7 +128,7 @@ void BandChart::setHighlight(int band)
 QString BandChart::summary() const
 {
     if (m_total <= 0)
-        return tr("Nothing has happened yet");
+        return tr("No data yet");
     QStringList parts;
     for (const int band : byAmount())
         if (parts.size() < 3)

@@ -2,6 +2,7 @@
 
 #include "ui/models/language.h"
 #include "ui/views/graph_looks.h"
+#include "ui/views/spacing.h"
 
 #include <QContextMenuEvent>
 #include <QFileDialog>
@@ -65,7 +66,7 @@ void CodeView::makeFindBar()
     m_found = new QLabel(m_findBar);
     m_found->setObjectName(QStringLiteral("codeFound"));
     auto* layout = new QHBoxLayout(m_findBar);
-    layout->setContentsMargins(4, 2, 4, 2);
+    layout->setContentsMargins(spacing::kSmall, spacing::kHair, spacing::kSmall, spacing::kHair);
     layout->addWidget(m_find);
     layout->addWidget(m_found);
     const auto button = [this, layout](const char* name, const QString& text) {
@@ -401,8 +402,7 @@ void CodeView::browseAndSave()
     QSaveFile file(name);
     const QByteArray text = toPlainText().toUtf8() + '\n';
     if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit())
-        QToolTip::showText(mapToGlobal(QPoint(8, 8)), tr("%1 could not be written: %2").arg(name, file.errorString()),
-                           this);
+        QToolTip::showText(mapToGlobal(QPoint(8, 8)), tr("Cannot write %1: %2").arg(name, file.errorString()), this);
 }
 
 void CodeView::changeEvent(QEvent* event)

@@ -1,6 +1,7 @@
 #include "ui/views/diff_view.h"
 
 #include "ui/models/language.h"
+#include "ui/views/spacing.h"
 
 #include <QEvent>
 #include <QFontDatabase>
@@ -133,8 +134,8 @@ DiffView::DiffView(QWidget* parent)
     m_left = makeText("diffLeft");
     m_right = makeText("diffRight");
     auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(2);
+    layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
+    layout->setSpacing(spacing::kHair);
     layout->addWidget(m_left);
     layout->addWidget(m_right);
     const auto tie = [](QScrollBar* a, QScrollBar* b) {
@@ -262,7 +263,7 @@ void DiffView::fill()
                 a.line(text(*rows[j].right, rows[j].right->right, '+'), more);
     }
     if (left > 0)
-        a.line(tr("      … %1 more lines are not shown …").arg(left), none);
+        a.line(tr("      … %n more lines not shown …", nullptr, static_cast<int>(left)), none);
 }
 
 } // namespace lathe::ui

@@ -23,7 +23,7 @@ DragHandle::DragHandle(QWidget& view)
     view.installEventFilter(this);
     place();
     retranslated(this, [this] {
-        setToolTip(tr("Drag the chart out as a picture"));
+        setToolTip(tr("Drag to export the chart as an image"));
         setAccessibleName(toolTip());
     });
 }

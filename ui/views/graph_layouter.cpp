@@ -30,7 +30,7 @@ GraphLayouter::GraphLayouter(QObject* parent)
     m_deadline.setSingleShot(true);
     m_deadline.setInterval(kDeadline);
     connect(&m_deadline, &QTimer::timeout, this, [this] {
-        giveUp(tr("Laying the graph out took longer than %1 s and was stopped.")
+        giveUp(tr("The graph layout took longer than %1 s and was stopped.")
                    .arg(static_cast<double>(m_deadline.interval()) / 1000));
     });
 }
@@ -70,8 +70,7 @@ std::optional<GraphLayout> GraphLayouter::ask(const GraphShape& shape)
     connect(m_process, &QProcess::finished, this, &GraphLayouter::finish);
     connect(m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error == QProcess::FailedToStart)
-            giveUp(tr("The program lathe-layout, which lays graphs out, cannot be started (%1): install Lathe again.")
-                       .arg(m_program));
+            giveUp(tr("Cannot start the graph layout program lathe-layout (%1): install Lathe again.").arg(m_program));
     });
     m_deadline.start();
     m_process->start(m_program, {});
@@ -106,14 +105,14 @@ void GraphLayouter::finish()
     const QString complaint =
         QString::fromLocal8Bit(m_process->readAllStandardError()).section(QLatin1Char('\n'), 0, 0).trimmed();
     if (m_process->exitStatus() == QProcess::CrashExit) {
-        giveUp(tr("The program that lays graphs out crashed."));
+        giveUp(tr("The graph layout program crashed."));
     } else if (auto layout = readLayout(answer, m_shape)) {
         cancel();
         remember(answer);
         emit laidOut(*layout);
     } else {
-        giveUp(complaint.isEmpty() ? tr("The program that lays graphs out gave no layout.")
-                                   : tr("The program that lays graphs out failed: %1").arg(complaint));
+        giveUp(complaint.isEmpty() ? tr("The graph layout program returned no layout.")
+                                   : tr("The graph layout program failed: %1").arg(complaint));
     }
 }
 

@@ -125,13 +125,13 @@ std::vector<GraphLook> GraphLooks::legend(GraphColoring coloring)
 {
     switch (coloring) {
     case GraphColoring::Task:
-        return {{taskColor(0), Qt::NoBrush, tr("a colour and number for each task")},
-                {kGrey, Qt::NoBrush, tr("no task, or several")}};
+        return {{taskColor(0), Qt::NoBrush, tr("one colour and number per task")},
+                {kGrey, Qt::NoBrush, tr("no task or several")}};
     case GraphColoring::Share:
         return {{shareColor(0), Qt::NoBrush, QStringLiteral("0 %")},
                 {shareColor(kHottest / 4), Qt::NoBrush, QStringLiteral("%1 %").arg(kHottest * 25)},
                 {shareColor(kHottest), Qt::NoBrush, tr("%1 % or more").arg(kHottest * 100)},
-                {kGrey, Qt::NoBrush, tr("not known yet")}};
+                {kGrey, Qt::NoBrush, tr("not yet known")}};
     case GraphColoring::Layout:
         return {layoutLook(QStringLiteral("NHWC"), QStringLiteral("NHWC")),
                 layoutLook(QStringLiteral("NCHW"), QStringLiteral("NCHW")),

@@ -133,8 +133,7 @@ void GraphView::describe()
     if (m_scene.graph() != nullptr) {
         const auto& items = m_scene.visible().items;
         text = tr("%n items", nullptr, static_cast<int>(items.size())) + QStringLiteral(", ")
-               + tr("%n of them groups that unfold", nullptr,
-                    static_cast<int>(std::count_if(items.begin(), items.end(), isGroup)))
+               + tr("%n of them groups", nullptr, static_cast<int>(std::count_if(items.begin(), items.end(), isGroup)))
                + QStringLiteral(". ");
         if (const int place = currentPlace(); place >= 0) {
             const GraphItem item = m_scene.item(place);
@@ -313,7 +312,7 @@ void GraphView::unfoldAll()
     const std::set<int> unfolded = unfoldUpTo(m_scene.outline(), GraphScene::kMaxItems, PartOfLevel::WhatFits);
     rearrange(-1, [&] { m_scene.setUnfolded(unfolded); });
     if (unfolded.size() + 1 < m_scene.outline().groups().size())
-        emit notice(tr("The network is too large to be seen at once: some groups stay folded."));
+        emit notice(tr("The network is too large to show at once: some groups stay folded."));
 }
 
 void GraphView::toggle(int group)

@@ -89,7 +89,7 @@ void GraphView::keyPressEvent(QKeyEvent* event)
     }
     if (event->matches(QKeySequence::Copy)) {
         copyView(*this);
-        emit notice(tr("The picture of the network was copied."));
+        emit notice(tr("Copied the network's picture."));
         return;
     }
     const int place = currentPlace();
@@ -295,7 +295,7 @@ QString GraphView::toolTipAt(QPointF point) const
         const GraphGroup& group = m_scene.outline().group(groupOf(item));
         text = QStringLiteral("<b>%1</b><br>%2")
                    .arg(group.title.toHtmlEscaped(),
-                        tr("%n nodes; a double click unfolds them", nullptr, static_cast<int>(group.nodes.size())));
+                        tr("%n nodes; double-click to unfold", nullptr, static_cast<int>(group.nodes.size())));
     } else {
         const session::NodeView& node = m_scene.graph()->nodes[static_cast<std::size_t>(item)];
         text = QStringLiteral("<b>%1</b> %2")

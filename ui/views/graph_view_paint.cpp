@@ -118,7 +118,7 @@ void GraphView::paintEvent(QPaintEvent*)
     if (m_scene.graph() == nullptr || m_scene.visible().items.empty()) {
         painter.setPen(palette().color(QPalette::PlaceholderText));
         painter.drawText(viewport()->rect(), Qt::AlignCenter,
-                         m_scene.graph() == nullptr ? tr("No network is open") : tr("The network has no nodes"));
+                         m_scene.graph() == nullptr ? tr("No network is open") : tr("The network is empty"));
         return;
     }
     bringUpToDate();
@@ -128,7 +128,7 @@ void GraphView::paintEvent(QPaintEvent*)
     if (m_layouter->isWaiting()) {
         painter.setPen(palette().color(QPalette::Text));
         painter.drawText(viewport()->rect().adjusted(10, 8, -10, -8), Qt::AlignTop | Qt::AlignLeft,
-                         tr("A better layout is coming…"));
+                         tr("Computing a better layout…"));
     }
 }
 

@@ -224,17 +224,15 @@ QString ScatterView::summary() const
     const QLocale locale;
     const qint64 all = static_cast<qint64>(m_points->x.size());
     const qint64 shown = m_picture ? m_picture->shown : 0;
-    QString text =
-        shown == all
-            ? tr("%1 trials, every one counted.").arg(locale.toString(all))
-            : tr("%1 of %2 trials are in sight, every one counted.").arg(locale.toString(shown), locale.toString(all));
+    QString text = shown == all
+                       ? tr("%Ln trials.", nullptr, static_cast<int>(all))
+                       : tr("%1 of %Ln trials visible.", nullptr, static_cast<int>(all)).arg(locale.toString(shown));
     if (m_picture && m_picture->shown > static_cast<qint64>(kDots))
         text += QLatin1Char(' ')
-                + tr("The stronger the colour, the more trials at one place: up to %1.")
-                      .arg(locale.toString(m_picture->most));
+                + tr("Stronger colour: more trials in one place, up to %1.").arg(locale.toString(m_picture->most));
     if (m_left > 0)
         text += QLatin1Char(' ')
-                + tr("%1 at or below zero have no place on a logarithmic axis.").arg(locale.toString(m_left));
+                + tr("%1 at or below zero cannot be shown on a logarithmic axis.").arg(locale.toString(m_left));
     return text;
 }
 
@@ -489,7 +487,7 @@ std::vector<QStringList> ScatterView::exportRows() const
     const auto text = [](double value) { return QString::number(value, 'g', 9); };
     std::vector<QStringList> rows;
     if (!m_picture || static_cast<std::size_t>(m_picture->shown) <= kDots) {
-        rows.push_back({tr("Place in the project"), m_xAxis.title, m_yAxis.title});
+        rows.push_back({tr("Position in the project"), m_xAxis.title, m_yAxis.title});
         const QRectF area = plotArea();
         for (std::size_t i = 0; i < m_points->x.size(); ++i)
             if (isInside(toScreen(m_points->x[i], m_points->y[i]), area))

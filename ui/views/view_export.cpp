@@ -118,7 +118,7 @@ void paintSvg(const QWidget& view, QSvgGenerator& svg)
 
 QString cannotWrite(const QString& file, const QString& why)
 {
-    return translated(QT_TRANSLATE_NOOP("ViewExport", "%1 could not be written: %2")).arg(file, why);
+    return translated(QT_TRANSLATE_NOOP("ViewExport", "Cannot write %1: %2")).arg(file, why);
 }
 
 } // namespace
@@ -240,12 +240,12 @@ QString saveView(QWidget& view, const QString& file)
     if (!file.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive) && qobject_cast<GraphView*>(&view) != nullptr)
         return static_cast<GraphView&>(view).savePicture(file)
                    ? QString()
-                   : cannotWrite(
-                       file, translated(QT_TRANSLATE_NOOP("ViewExport", "there is no network, or no place for it")));
+                   : cannotWrite(file, translated(QT_TRANSLATE_NOOP(
+                                           "ViewExport", "no network is open, or the file cannot be written")));
     const auto* exportable = dynamic_cast<const Exportable*>(&view);
     if (!file.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive) && exportable != nullptr
         && exportable->pictureSize().isEmpty())
-        return cannotWrite(file, translated(QT_TRANSLATE_NOOP("ViewExport", "there is nothing to see yet")));
+        return cannotWrite(file, translated(QT_TRANSLATE_NOOP("ViewExport", "there is nothing to save yet")));
     QSaveFile out(file);
     if (!out.open(QIODevice::WriteOnly))
         return cannotWrite(file, out.errorString());
@@ -276,10 +276,10 @@ QString browseAndSaveView(QWidget& view)
     }
     QStringList filters;
     for (const QString& suffix : exportSuffixes(view))
-        filters << (suffix == QStringLiteral(".csv") ? translated(QT_TRANSLATE_NOOP("ViewExport", "Table (*.csv)"))
+        filters << (suffix == QStringLiteral(".csv") ? translated(QT_TRANSLATE_NOOP("ViewExport", "CSV table (*.csv)"))
                     : suffix == QStringLiteral(".svg")
-                        ? translated(QT_TRANSLATE_NOOP("ViewExport", "Scalable picture (*.svg)"))
-                        : translated(QT_TRANSLATE_NOOP("ViewExport", "Picture (*.png)")));
+                        ? translated(QT_TRANSLATE_NOOP("ViewExport", "SVG image (*.svg)"))
+                        : translated(QT_TRANSLATE_NOOP("ViewExport", "PNG image (*.png)")));
     QString chosen;
     QString file = QFileDialog::getSaveFileName(
         view.window(), translated(QT_TRANSLATE_NOOP("ViewExport", "Save this view")),

@@ -18,7 +18,8 @@ std::vector<std::string> passWords()
     return words;
 }
 
-const std::vector<std::string> kOnModels = {"tasks", "tune", "compile", "run", "bench", "verify", "roofline", "weights"};
+const std::vector<std::string> kOnModels = {"tasks", "tune",   "compile",  "run",
+                                            "bench", "verify", "roofline", "weights"};
 
 OptionTable<ModelSpec> makeModelTable()
 {
@@ -55,11 +56,11 @@ OptionTable<ModelSpec> makeModelTable()
                   {.flag = "--dim",
                    .type = OptionType::Sizes,
                    .placeholder = "NAME=N",
-                   .help = "Set a dimension that the model leaves open, in all inputs that have it, by its name in the "
-                           "model, or as INPUT:AXIS where it has none; may be given several times",
+                   .help = "Set an open dimension of the model, in all inputs that have it, by its name in the "
+                           "model, or as INPUT:AXIS if it has none; may be given several times",
                    .commands = kOnModels,
                    .key = "sizes",
-                   .usual = "as last time in the project; a batch else 1",
+                   .usual = "as last time in the project, else 1 for a batch",
                    .condition = "model: sizes",
                    .serious = true,
                    .sparse = true}),
@@ -76,7 +77,7 @@ OptionTable<ModelSpec> makeModelTable()
         optionRow(&S::softmax, {.flag = "--softmax",
                                 .type = OptionType::Flag,
                                 .help = "Append a softmax over the last dimension to the network's output, or to each "
-                                        "float output of two dimensions where it has several",
+                                        "two-dimensional float output if it has several",
                                 .commands = kOnModels,
                                 .key = "softmax",
                                 .condition = "model: softmax",
@@ -93,18 +94,17 @@ OptionTable<ModelSpec> makeModelTable()
              .words = {"reference", "lathe"},
              .condition = "model: partition",
              .serious = true}),
-        optionRow(
-            &S::hardware,
-            {.flag = "--hardware",
-             .type = OptionType::Text,
-             .placeholder = "FILE|CPU",
-             .help = "Hardware parameters that the search respects: a file of name = value lines, a JSON file, or a "
-                     "CPU's name as for -mcpu; stored with the project",
-             .commands = kOnModels,
-             .key = "hardware",
-             .usual = "those of the project, else those of the target",
-             .condition = "model: hardware",
-             .serious = true}),
+        optionRow(&S::hardware,
+                  {.flag = "--hardware",
+                   .type = OptionType::Text,
+                   .placeholder = "FILE|CPU",
+                   .help = "Hardware parameters for the search: a file of name = value lines, a JSON file, or a "
+                           "CPU's name as for -mcpu; stored with the project",
+                   .commands = kOnModels,
+                   .key = "hardware",
+                   .usual = "those of the project, else those of the target",
+                   .condition = "model: hardware",
+                   .serious = true}),
         optionRow(&S::seed, {.flag = "--weight-seed",
                              .type = OptionType::Whole,
                              .placeholder = "N",
@@ -150,9 +150,9 @@ Option<OpenOptions> targetsRow()
     row.type = OptionType::Texts;
     row.placeholder = "TARGET";
     row.help =
-        "What to generate code for: cpu, cuda, opencl or sim, with -key=value words (\"cpu -mcpu=znver4 "
-        "-threads=2\"); given several times, compile makes one library with a variant for each, of which the best "
-        "that the processor supports is run";
+        "What to generate code for: cpu, cuda, opencl or sim, with -key=value options (\"cpu -mcpu=znver4 "
+        "-threads=2\"); given several times, compile makes one library with a variant for each and runs the best "
+        "that the processor supports";
     row.commands = kOnModels;
     row.usual = "what the project was last used for, else cpu";
     row.get = [](const OpenOptions& o) -> OptionValue {
@@ -182,7 +182,7 @@ OptionTable<OpenOptions> makeOpenTable()
         optionRow(&S::project, {.flag = "--project",
                                 .type = OptionType::Text,
                                 .placeholder = "P.lathe",
-                                .help = "Project file, which holds the history",
+                                .help = "Project file with the history",
                                 .commands = kOnModels}),
     };
 }

@@ -47,7 +47,7 @@ const std::vector<std::string> kOnTune = {"tune"};
 const std::vector<std::string> kOnCompile = {"compile"};
 
 const char* const kStrictHelp =
-    "Use no algorithm that trades accuracy for speed: convolutions are computed directly, never by "
+    "Use no algorithm that trades accuracy for speed: convolutions are computed directly, never with "
     "winograd";
 
 OptionTable<TuneOptions> makeTuneTable()
@@ -67,7 +67,7 @@ OptionTable<TuneOptions> makeTuneTable()
                   {.flag = "--min-gain",
                    .type = OptionType::Number,
                    .placeholder = "PERCENT",
-                   .help = "Stop when the network became faster by less than this during the last --gain-window",
+                   .help = "Stop when the last --gain-window made the network faster by less than this",
                    .commands = kOnTune,
                    .key = "min_gain_percent",
                    .unit = "%",
@@ -86,7 +86,7 @@ OptionTable<TuneOptions> makeTuneTable()
         optionRow(&S::trials, {.flag = "--trials",
                                .type = OptionType::Whole,
                                .placeholder = "N",
-                               .help = "How many trials to make",
+                               .help = "Number of trials to make",
                                .commands = kOnTune,
                                .key = "trials",
                                .low = 0,
@@ -105,7 +105,7 @@ OptionTable<TuneOptions> makeTuneTable()
         optionRow(&S::trialsPerRound, {.flag = "--trials-per-round",
                                        .type = OptionType::Whole,
                                        .placeholder = "N",
-                                       .help = "Number of trials between two decisions of the scheduler",
+                                       .help = "Number of trials per round, between two decisions of the scheduler",
                                        .commands = kOnTune,
                                        .key = "trials_per_round",
                                        .low = 0,
@@ -127,7 +127,7 @@ OptionTable<TuneOptions> makeTuneTable()
              .type = OptionType::Word,
              .placeholder = "SCHEDULER",
              .help =
-                 "Which task gets the next round: the one that promises the largest gain per second (gradient), the "
+                 "Which task gets the next round: the one with the largest expected gain per second (gradient), the "
                  "largest by the reference compiler's formula (reference), or each in turn (round-robin)",
              .commands = kOnTune,
              .key = "scheduler",
@@ -153,8 +153,8 @@ OptionTable<TuneOptions> makeTuneTable()
         optionRow(&S::resume,
                   {.flag = "--resume",
                    .type = OptionType::Flag,
-                   .help = "Continue the project's latest run with the options of that run; a budget is on top of "
-                           "what it had, without one what was left counts",
+                   .help = "Continue the project's latest run with its options; a given budget is added to what it "
+                           "had, without one the rest of its budget is used",
                    .commands = kOnTune}),
         optionRow(&S::startOver,
                   {.flag = "--start-over",
@@ -165,7 +165,7 @@ OptionTable<TuneOptions> makeTuneTable()
         optionRow(&S::repeat, {.flag = "--repeat",
                                .type = OptionType::Whole,
                                .placeholder = "N",
-                               .help = "Number of cost measurements per candidate; their mean counts",
+                               .help = "Number of measurements per candidate; their mean counts",
                                .commands = kOnTune,
                                .key = "repeat",
                                .low = 1,
@@ -175,7 +175,7 @@ OptionTable<TuneOptions> makeTuneTable()
         optionRow(&S::number, {.flag = "--number",
                                .type = OptionType::Whole,
                                .placeholder = "N",
-                               .help = "Minimum number of runs that one cost measurement averages",
+                               .help = "Minimum number of runs averaged by one measurement",
                                .commands = kOnTune,
                                .key = "number",
                                .low = 1,
@@ -185,19 +185,19 @@ OptionTable<TuneOptions> makeTuneTable()
         optionRow(&S::minRepeatMs, {.flag = "--min-repeat-ms",
                                     .type = OptionType::Number,
                                     .placeholder = "MS",
-                                    .help = "Minimum duration of one cost measurement; runs are added to reach it",
+                                    .help = "Minimum duration of one measurement; runs are added to reach it",
                                     .commands = kOnTune,
                                     .key = "min_repeat_ms",
                                     .unit = "ms",
                                     .low = 0,
                                     .high = kLongestMs,
                                     .usual = usualRepeatTime(),
-                                    .condition = "least time of a repeat (ms)",
+                                    .condition = "minimum time of a repeat (ms)",
                                     .kept = true}),
         optionRow(&S::timeoutSeconds, {.flag = "--timeout",
                                        .type = OptionType::Number,
                                        .placeholder = "SECONDS",
-                                       .help = "The longest time that one candidate may run",
+                                       .help = "Time limit of one candidate",
                                        .commands = kOnTune,
                                        .key = "timeout_s",
                                        .unit = "s",
@@ -207,13 +207,13 @@ OptionTable<TuneOptions> makeTuneTable()
         optionRow(&S::cooldownMs, {.flag = "--cooldown-ms",
                                    .type = OptionType::Number,
                                    .placeholder = "MS",
-                                   .help = "Pause between two cost measurements of a candidate",
+                                   .help = "Pause between two measurements of a candidate",
                                    .commands = kOnTune,
                                    .key = "cooldown_ms",
                                    .unit = "ms",
                                    .low = 0,
                                    .high = kLongestMs,
-                                   .condition = "rest between repeats (ms)",
+                                   .condition = "pause between repeats (ms)",
                                    .kept = true}),
         optionRow(&S::earlyStop, {.flag = "--early-stop",
                                   .type = OptionType::Whole,
@@ -235,25 +235,24 @@ OptionTable<TuneOptions> makeTuneTable()
                                   .high = 1024,
                                   .usual = "0, one per core",
                                   .kept = true}),
-        optionRow(
-            &S::cache,
-            {.flag = "--cache",
-             .type = OptionType::Word,
-             .placeholder = "STATE",
-             .help = "What a candidate finds in the caches when it is timed: weights where the rest of the network "
-                     "leaves them (network), what the previous run left (warm), none of their data (cold)",
-             .commands = kOnTune,
-             .key = "cache",
-             .words = {"network", "warm", "cold"},
-             .kept = true}),
+        optionRow(&S::cache,
+                  {.flag = "--cache",
+                   .type = OptionType::Word,
+                   .placeholder = "STATE",
+                   .help = "State of the caches when a candidate is timed: weights where the rest of the network "
+                           "leaves them (network), what the previous run left (warm), none of their data (cold)",
+                   .commands = kOnTune,
+                   .key = "cache",
+                   .words = {"network", "warm", "cold"},
+                   .kept = true}),
         optionRow(
             &S::runoff,
             {.flag = "--runoff",
              .type = OptionType::Word,
              .placeholder = "WHEN",
              .help =
-                 "Whether the best candidates of a round are measured again, beside the task's current best, before "
-                 "one of them replaces it; auto: yes, except on simulators, whose costs do not vary",
+                 "Whether the best candidates of a round are measured again, next to the task's current best, before "
+                 "one of them replaces it; auto: yes, except on simulators, whose latencies do not vary",
              .commands = kOnTune,
              .key = "runoff",
              .words = {"auto", "on", "off"},
@@ -264,7 +263,7 @@ OptionTable<TuneOptions> makeTuneTable()
                   {.flag = "--head-start",
                    .type = OptionType::Text,
                    .placeholder = "FILE|none",
-                   .help = "What the policy sketch starts from: a file written by lathe-cli head-start make, or none",
+                   .help = "Head start of policy sketch: a file written by lathe-cli head-start make, or none",
                    .commands = kOnTune,
                    .key = "head_start",
                    .usual = "the head start installed for the target",
@@ -313,8 +312,8 @@ OptionTable<CompileOptions> makeCompileTable()
         optionRow(&S::inputs, {.flag = "--input",
                                .type = OptionType::Texts,
                                .placeholder = "NAME=FILE.npy",
-                               .help = "Use the values of this file (of NumPy) for an input in the comparison and the "
-                                       "benchmark; other inputs get made-up values",
+                               .help = "Use the values of this NumPy file for an input in the comparison and the "
+                                       "benchmark; other inputs get generated values",
                                .commands = kOnCompile}),
         optionRow(&S::verify, {.flag = "--no-verify",
                                .type = OptionType::Flag,
@@ -325,13 +324,13 @@ OptionTable<CompileOptions> makeCompileTable()
             {.flag = "--no-bench", .type = OptionType::Flag, .help = "Skip the benchmark", .commands = kOnCompile}),
         optionRow(&S::overwrite, {.flag = "--overwrite",
                                   .type = OptionType::Flag,
-                                  .help = "Replace files of these names that Lathe did not write",
+                                  .help = "Replace existing files that Lathe did not write",
                                   .commands = kOnCompile}),
         optionRow(&S::output,
                   {.flag = "-o,--output",
                    .type = OptionType::Text,
                    .placeholder = "FILE.so",
-                   .help = "The library to write, with a header, a description and examples beside it; required unless "
+                   .help = "Library to write, with a header, a description and examples next to it; required unless "
                            "--dry-run is given",
                    .commands = kOnCompile}),
     };

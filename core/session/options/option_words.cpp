@@ -49,7 +49,7 @@ std::string shellText(const SetOption& option, const OptionValue& value)
 
 std::string withUnit(const SetOption& option, const std::string& text)
 {
-    return option.info->unit.empty() ? text : text + (option.info->unit == "%" ? "" : " ") + option.info->unit;
+    return option.info->unit.empty() ? text : text + " " + option.info->unit;
 }
 
 std::string usualText(const SetOption& option)

@@ -25,7 +25,7 @@ Result<ProgramText> programTextFromString(std::string_view text)
     const auto found = std::find(kNames.begin(), kNames.end(), text);
     if (found == kNames.end())
         return makeError(Errc::InvalidArgument,
-                         fmt::format("'{}' is no form of a program: choose one of {}", text, fmt::join(kNames, ", ")));
+                         fmt::format("'{}' is not a form of a program: use one of {}", text, fmt::join(kNames, ", ")));
     return static_cast<ProgramText>(found - kNames.begin());
 }
 

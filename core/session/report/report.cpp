@@ -90,7 +90,7 @@ std::string curve(const Run& run)
     for (const auto& [at, value] : run.measured)
         high = std::max(high, value);
     if (high <= 0 || end <= 0)
-        return "<p>This run ended before every task had a valid program.</p>\n";
+        return "<p>This run ended before all tasks had a valid program.</p>\n";
     high *= 1.08;
     const auto x = [&](double at) { return kLeft + at / end * (kWidth - kLeft - 10); };
     const auto y = [&](double value) { return kTop + (1 - value / high) * (kHeight - kTop - kBottom); };
@@ -151,7 +151,7 @@ std::string timeTable(const std::vector<Run>& runs)
     const auto activities = activityRows(time), workers = workerRows(time);
     if (activities.empty())
         return {};
-    std::string out = "<h2>Where the time went</h2>\n<div class=\"wide\"><table><tr><th>activity<th "
+    std::string out = "<h2>Time by activity</h2>\n<div class=\"wide\"><table><tr><th>activity<th "
                       "class=\"n\">seconds<th class=\"n\">share<th>what happens</tr>\n"
                       + timeRows(activities, false) + "</table></div>\n";
     if (!workers.empty())
@@ -193,7 +193,7 @@ std::string checks(const Standing& s)
     out += "</ul>\n";
     if (s.verdict.findings.empty())
         return out;
-    out += "<h2>What can be done</h2>\n<div class=\"wide\"><table><tr><th>what<th>evidence<th>cure</tr>\n";
+    out += "<h2>What you can do</h2>\n<div class=\"wide\"><table><tr><th>what<th>evidence<th>cure</tr>\n";
     for (const Finding& finding : s.verdict.findings)
         out += fmt::format("<tr><td>{}<td>{}<td>{}</tr>\n", escaped(textOf(finding.title)),
                            escaped(textOf(finding.evidence)), escaped(textOf(finding.cure)));
@@ -211,18 +211,17 @@ std::string taskTable(const Standing& s)
             total += task.bestMs * task.weight;
     for (const Standing::Task& task : s.tasks) {
         const double share = task.bestMs * task.weight / total;
-        const std::string why = task.trials == 0             ? "none, it had no trials: default schedule"
-                                : task.errors == task.trials ? "none, all trials failed: default schedule"
-                                                             : "none under these conditions: default schedule";
+        const std::string why = task.trials == 0             ? "no trials: default schedule"
+                                : task.errors == task.trials ? "all trials failed: default schedule"
+                                                             : "no record under these conditions: default schedule";
         out += fmt::format(
             "<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td>{}<td>{}<td class=\"n\">{}<td "
             "class=\"n\">{}</tr>\n",
             escaped(task.name), task.weight, ms(task.bestMs),
-            std::isfinite(share)
-                ? fmt::format(
-                      "{:.1f} % <span class=\"track\"><span class=\"bar\" style=\"width:{:.0f}px\"></span></span>",
-                      100 * share, 60 * share)
-                : std::string("–"),
+            std::isfinite(share) ? fmt::format(
+                "{:.1f} % <span class=\"track\"><span class=\"bar\" style=\"width:{:.0f}px\"></span></span>",
+                100 * share, 60 * share)
+                                 : std::string("–"),
             escaped(task.alternative),
             task.trial.empty() ? "<span class=\"bad\">" + why + "</span>"
                                : "<code>" + escaped(task.trial.substr(0, 8)) + "</code>",
@@ -254,12 +253,11 @@ std::string conditions(const Standing& s)
                       + row("contents of the model", s.modelHash) + row("target", s.target)
                       + row("device", s.deviceName);
     if (!s.device.empty())
-        out += row(
-            "caches before a timed run",
-            s.coldBytes > 0 ? fmt::format("cold: {} bytes of other memory are read", s.coldBytes)
-            : s.coldBytes < 0
-                ? fmt::format("as in the network: weights are taken in turns from copies of {} bytes", -s.coldBytes)
-                : std::string("warm: runs back to back"));
+        out += row("caches before a timed run",
+                   s.coldBytes > 0 ? fmt::format("cold: {} bytes of other memory are read before each run", s.coldBytes)
+                   : s.coldBytes < 0
+                       ? fmt::format("as in the network: weights come from copies of {} bytes in turn", -s.coldBytes)
+                       : std::string("warm: runs back to back"));
     const json device = json::parse(s.device, nullptr, false);
     if (device.is_object() && device.contains("hardware") && device["hardware"].is_object())
         for (const auto& [name, limit] : device["hardware"].items())

@@ -21,7 +21,7 @@ private slots:
         QTest::addColumn<QString>("plugin");
         QTest::addColumn<QString>("reason");
         QTest::newRow("of another build") << "stranger_rules.so"
-                                          << "was built as another build";
+                                          << "belongs to build another build";
         QTest::newRow("of another kind") << "misnamed_rules.so"
                                          << "elsewhere";
         QTest::newRow("without an entry") << "hollow_rules.so"

@@ -403,7 +403,7 @@ private slots:
         for (const char* name : {"own.h", "own.json"}) {
             const auto staged = stage(folder.filePath(name));
             QVERIFY(!staged);
-            QVERIFY2(staged.error().message.find("cannot be called") != std::string::npos,
+            QVERIFY2(staged.error().message.find("cannot be named") != std::string::npos,
                      staged.error().message.c_str());
         }
         QVERIFY(QDir(folder.path()).mkdir("own.json"));

@@ -164,9 +164,9 @@ private slots:
         QCOMPARE(refused({"x=" + file("x.npy"), "x=" + file("x.npy")}), "--input gives x twice");
         QVERIFY(refused({"x=" + file("absent.npy")}).contains("absent.npy"));
         QCOMPARE(refused({"h=" + file("x.npy")}),
-                 QString::fromStdString(file("x.npy") + " holds float32 [6], input 'h' takes bfloat16 [4]"));
+                 QString::fromStdString(file("x.npy") + " holds float32 [6], but input 'h' takes bfloat16 [4]"));
         QCOMPARE(refused({"x=" + file("h.npy")}),
-                 QString::fromStdString(file("h.npy") + " holds uint16 [4], input 'x' takes float32 [6]"));
+                 QString::fromStdString(file("h.npy") + " holds uint16 [4], but input 'x' takes float32 [6]"));
     }
 
     void elementTypesOfFiles()

@@ -161,39 +161,39 @@ private slots:
         const std::string keep = wire::node("Identity", {"go"}, {"still"});
         const std::string neg = graphOf({wire::node("Neg", {"x"}, {"r"})}, {}, {"r"});
         row("branches of two shapes", import({fork(neg, graphOf({wire::node("Transpose", {"x"}, {"r"})}, {}, {"r"}))}),
-            "Unsupported: the model needs what is not supported: branches that give float32 [2, 3] and float32 [3, 2] "
+            "Unsupported: the model uses unsupported features: branches that return float32 [2, 3] and float32 [3, 2] "
             "for \"y\" of If (node \"fork\")");
         row("no branch", import({wire::node("If", {"c"}, {"y"}, "fork", graphAttribute("then_branch", neg))}),
             "has no else_branch");
         row("a branch that gives too little", import({fork(neg, graphOf({}, {}, {}))}),
-            "gives 0 values, at least 1 are wanted");
+            "returns 0 values, but at least 1 are expected");
         row("a branch that does not compute its result", import({fork(neg, graphOf({}, {}, {"nothing"}))}),
             "does not compute \"nothing\"");
         row("a condition of numbers",
             import({wire::node("If", {"x"}, {"y"}, "fork",
                                graphAttribute("then_branch", neg) + graphAttribute("else_branch", neg))}),
-            "the condition must be one bool, it is float32 [2, 3]");
+            "the condition must be a single bool, not float32 [2, 3]");
         row("an operator of a body that is not known",
             import({fork(neg, graphOf({wire::node("Strange", {"x"}, {"r"}, "odd")}, {}, {"r"}))}),
             "operator Strange (node \"fork/odd\")");
-        row("a carried value that grows",
+        row("a loop-carried value that grows",
             import({loop({wire::node("Concat", {"v", "x"}, {"w"}, "", wire::intAttribute("axis", 0)), keep},
                          {"still", "w"})}),
-            "a carried value \"v\" that goes in as float32 [2, 3] and comes out as float32 [4, 3] of Loop (node "
+            "a loop-carried value \"v\" that enters as float32 [2, 3] and leaves as float32 [4, 3] of Loop (node "
             "\"around\")");
         row("rows without a bound",
             import({loop({wire::node("Neg", {"v"}, {"w"}), wire::node("Abs", {"v"}, {"row"}), keep},
                          {"still", "w", "row"}, {"y", "rows"})}),
-            "stacked results \"row\" without a bound (a constant trip count gives one) of Loop (node \"around\")");
+            "scan output \"row\" without a bound (a constant trip count gives one) of Loop (node \"around\")");
         row("a body that takes too little",
             import({wire::node("Loop", {"n", "", "x", "x"}, {"y"}, "around",
                                graphAttribute("body", graphOf({}, {}, {})))}),
-            "takes 0 values, it is given 4");
+            "takes 0 values, but gets 4");
         row("a loop without a body", import({wire::node("Loop", {"n", "", "x"}, {"y"}, "around")}), "has no body");
         row("trips of floats", import({loop({keep}, {"still", "v"}, {"y"}, "x")}),
-            "the trip count must be one int64, it is float32 [2, 3]");
+            "the trip count must be a single int64, not float32 [2, 3]");
         row("a condition of the body that is none", import({loop({keep}, {"i", "v"})}),
-            "the body's condition must be one bool, it is int64 []");
+            "the body's condition must be a single bool, not int64 []");
         row("more results than the body has", import({loop({keep}, {"still", "v"}, {"y", "z"})}), "output 1 of Loop");
         row("Scan along an axis that is not there",
             import({wire::node("Scan", {"x"}, {"y"}, "s",
@@ -223,7 +223,7 @@ private slots:
         for (int i = 0; i < 18; ++i)
             inner = graphOf({fork(inner, graphOf({wire::node("Abs", {"x"}, {"r2"})}, {}, {"r2"}), "r")}, {}, {"r"});
         const QString error = messageOf(import({fork(inner, inner)}));
-        QVERIFY2(error.contains("bodies inside of 16 others") || error.startsWith("BadFile"), qPrintable(error));
+        QVERIFY2(error.contains("bodies nested 16 deep") || error.startsWith("BadFile"), qPrintable(error));
     }
 
     void aValueOfTwoNamesIsCapturedOnce()

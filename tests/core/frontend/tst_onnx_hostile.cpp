@@ -48,7 +48,7 @@ void windowRows(const Row& row)
     row("volume without step", with("Conv", {"x", "w"}, wire::intsAttribute("strides", {1, 0, 1})),
         "strides must hold values of at least 1");
     row("volume with too few steps", with("Conv", {"x", "w"}, wire::intsAttribute("strides", {1, 1})),
-        "attribute strides must have 3 entries, it has 2");
+        "attribute strides must have 3 entries, but has 2");
     row("negative padding", with("Conv", {"x", "w"}, wire::intsAttribute("pads", {-1, 0, 0, 0, 0, 0})),
         "the negative value -1");
     row("padding beyond all", with("Conv", {"x", "w"}, wire::intsAttribute("pads", {kLargest, 0, 0, 0, 0, 0})),
@@ -208,8 +208,8 @@ private slots:
             QTest::newRow(name) << QByteArray(text.data(), static_cast<qsizetype>(text.size())) << QString(part);
         };
         row("empty", {}, "empty");
-        row("text", "hello, this is no model at all", "no valid ONNX file");
-        row("no graph", wire::number(1, 8), "do not make a model");
+        row("text", "hello, this is no model at all", "not a valid ONNX file");
+        row("no graph", wire::number(1, 8), "does not contain a model");
 
         wire::Model m = negatedProduct();
         m.nodes = {wire::node("Add", {"x", "b"}, {"a"}, "one"), wire::node("Neg", {"a"}, {"b"}, "two"),
@@ -262,7 +262,7 @@ private slots:
         m.nodes = {wire::node("Flatten", {"x"}, {"y"}, "confused", wire::textAttribute("axis", "one"))};
         row("type confusion", m.write(), "attribute axis must be an integer");
         m.nodes = {wire::node("Neg", {}, {"y"}, "bare")};
-        row("input absent", m.write(), "input 0 is absent");
+        row("input absent", m.write(), "input 0 is missing");
         m.nodes = {wire::node("MaxPool", {"x"}, {"y"}, "pool", wire::intsAttribute("kernel_shape", {1, 1, 1}))};
         row("wrong rank", m.write(), "spatial dimensions");
         m.nodes = {wire::node("Reshape", {"x", "w"}, {"y"})};
@@ -277,7 +277,7 @@ private slots:
         for (int i = 0; i < 20; ++i)
             m.nodes.push_back(wire::node("ConstantOfShape", {"w"}, {"c" + std::to_string(i)}));
         m.outputs = {wire::info("c0", {})};
-        row("made too often", m.write(), "out of proportion");
+        row("made too often", m.write(), "far larger than the file");
 
         m = negatedProduct();
         const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -72,7 +72,7 @@ private slots:
         const auto g = import(relu({"N", 3}).write(), options);
         QVERIFY2(g, qPrintable(messageOf(g)));
         QCOMPARE(g->value(g->outputs[0]).shape, (Shape{4, 3}));
-        QVERIFY(messageOf(import(relu({1, 3}).write(), options)).contains("fixed batch 1"));
+        QVERIFY(messageOf(import(relu({1, 3}).write(), options)).contains("the batch is fixed at 1"));
     }
 
     void otherOpenDimensionsMustBeSetAndAreNamed()

@@ -197,7 +197,7 @@ private slots:
     void aFileThatIsCutShortGivesAnError_data()
     {
         QTest::addColumn<bool>("written");
-        QTest::newRow("cut short") << false;
+        QTest::newRow("truncated") << false;
         QTest::newRow("written to") << true;
     }
     void aFileThatIsCutShortGivesAnError()
@@ -223,7 +223,7 @@ private slots:
             std::filesystem::resize_file(weights, kMatrixBytes / 2);
         const std::string said = weights.string()
                                  + (written ? " was changed while it was open: open it again"
-                                            : " was cut short while it was open");
+                                            : " was truncated while it was open");
         int looked = 0;
         for (const graph::Graph* network : {&*imported, &*optimized}) { // views of the file, and what is made of them
             for (const graph::Value& value : network->values) {

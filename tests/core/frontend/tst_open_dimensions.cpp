@@ -138,14 +138,14 @@ private slots:
                  qPrintable(unknown));
         QVERIFY(refusal(imported("unsupported", {{"length", 64}})).contains("fixed"));
         const QString twice = refusal(imported("images_by_name", {{"height", 64}, {"height", 65}, {"width", 1}}));
-        QVERIFY2(twice.contains("height is set to 64 and to 65"), qPrintable(twice));
+        QVERIFY2(twice.contains("height is set both to 64 and to 65"), qPrintable(twice));
         ImportOptions options;
         options.shapes["images"] = {1, 3, 64, 64};
         options.sizes = {{"width", 96}};
-        QVERIFY(refusal(importOnnx(kind("images_by_name"), options)).contains("width is set to 64 and to 96"));
+        QVERIFY(refusal(importOnnx(kind("images_by_name"), options)).contains("width is set both to 64 and to 96"));
         options.sizes.clear();
         options.batch = 2;
-        QVERIFY(refusal(importOnnx(kind("images_by_name"), options)).contains("batch is set to 1 and to 2"));
+        QVERIFY(refusal(importOnnx(kind("images_by_name"), options)).contains("batch is set both to 1 and to 2"));
         QVERIFY(refusal(imported("images_by_name", {{"height", std::int64_t{1} << 40}, {"width", 1}}))
                     .startsWith("InvalidArgument"));
     }

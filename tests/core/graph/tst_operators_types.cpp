@@ -38,8 +38,8 @@ std::vector<Row> badRows()
     const Attrs pool3{{"pool_size", Ints{3, 3}}};
     return {
         {"unknown operator", "convolve", {}, {kImage}, "convolve, which does not exist"},
-        {"input count", "conv2d", {}, {kImage}, "it takes 2 inputs, it has 1"},
-        {"output count", "relu", {}, {kImage}, "gives 1 outputs", 2},
+        {"input count", "conv2d", {}, {kImage}, "takes 2 inputs, but has 1"},
+        {"output count", "relu", {}, {kImage}, "has 1 output, but the graph names 2", 2},
         {"quantize to int32", "quantize", {{"dtype", std::string("int32")}}, {f32({2}), f32({})}, "8 or 16 bits"},
         {"quantize zero", "quantize", {}, {f32({2}), f32({}), {DType::I8, {}}}, "zero point must be uint8"},
         {"quantize scale", "quantize", {}, {f32({2, 3}), f32({2})}, "do not broadcast"},

@@ -94,7 +94,7 @@ private slots:
         QTest::newRow("all") << "p.lathe,model=2,run=3,until=2026-01-31T18:00:05" << true;
         QTest::newRow("no run") << "p.lathe,run=0" << false;
         QTest::newRow("words for a run") << "p.lathe,run=last" << false;
-        QTest::newRow("no date") << "p.lathe,until=yesterday" << false;
+        QTest::newRow("not a date") << "p.lathe,until=yesterday" << false;
         QTest::newRow("nothing") << "" << false;
         QTest::newRow("no file") << ",run=1" << false;
     }
@@ -187,7 +187,7 @@ private slots:
         QVERIFY(file.open(QIODevice::ReadOnly));
         const QByteArray text = file.readAll();
         for (const char* there :
-             {"<svg", "all 2 tasks have a valid record", "EPYC", "Settings of run 2", "BuildFailed",
+             {"<svg", "tasks with a valid record: all 2", "EPYC", "Settings of run 2", "BuildFailed",
               "&lt;no&gt; &quot;register&quot;", "<td>measure<td class=\"n\">3.5<td class=\"n\">100.0 %",
               "prefers-color-scheme: dark", "@media print"})
             QVERIFY2(text.contains(there), there);
@@ -208,7 +208,7 @@ private slots:
         QFile file(QString::fromStdString((folder / "none.html").string()));
         QVERIFY(file.open(QIODevice::ReadOnly));
         const QByteArray text = file.readAll();
-        QVERIFY(text.contains("has not been tuned yet") && text.contains("0 of 1 tasks have a valid record")
+        QVERIFY(text.contains("has not been tuned yet") && text.contains("tasks with a valid record: 0 of 1")
                 && text.contains("No trial has failed"));
         QVERIFY(writeReport(folder / "none.lathe", folder / "no" / "where.html").error().code == Errc::StoreFailed);
     }

@@ -75,42 +75,44 @@ private slots:
         };
         row(
             "others take processors", "others", [](RunFacts& f) { f.machine.others = 0.085; },
-            [](RunFacts& f) { f.machine.others = 0.6; }, "other programs took 60 % of the processor time");
+            [](RunFacts& f) { f.machine.others = 0.6; }, "other programs used 60 %");
         row(
             "others take processors", "guests", [](RunFacts& f) { f.machine.stolen = 0.07; },
-            [](RunFacts& f) { f.machine.stolen = 0.15; }, "other guests of the hardware 15 %");
+            [](RunFacts& f) { f.machine.stolen = 0.15; }, "other virtual machines 15 % of the processor time");
         row(
             "gain not proven", "holds one", [](RunFacts& f) { f.gain.low = 1.001; },
-            [](RunFacts& f) { f.gain.low = 0.98; }, "interval, 0.98 to 3.50, holds 1");
+            [](RunFacts& f) { f.gain.low = 0.98; }, "interval, 0.98 to 3.50, includes 1");
         row(
             "gain not proven", "slower", [](RunFacts&) {},
             [](RunFacts& f) { f.gain = {20, 13.68, 8.67, 0.634, 0.6, 0.7}; },
-            "takes 1.58 times as long (95 % interval 1.43 to 1.67");
+            "1.58 times the latency (95 % interval 1.43 to 1.67");
         row(
-            "gain not proven", "few pairs", [](RunFacts&) {}, [](RunFacts& f) { f.gain = {3, 13.68, 8.67, 1.5}; },
-            "in 3 pairs of turns, and it takes 6");
+            "gain not proven", "few pairs", [](RunFacts&) {},
+            [](RunFacts& f) {
+                f.gain = {3, 13.68, 8.67, 1.5};
+            },
+            "in 3 pairs of runs, but an interval needs 6");
         row(
             "sum of parts apart", "more", [](RunFacts& f) { f.measuredMs = 2.6; },
-            [](RunFacts& f) { f.measuredMs = 3.0; }, "took 3.000 ms, 20 % more than the sum of its parts, 2.500 ms");
+            [](RunFacts& f) { f.measuredMs = 3.0; }, "took 3 ms, 20 % more than the sum of its parts, 2.5 ms");
         row(
             "sum of parts apart", "less", [](RunFacts& f) { f.measuredMs = 2.4; },
             [](RunFacts& f) { f.measuredMs = 2.0; }, "20 % less than");
         row(
             "throttled", "heat", [](RunFacts&) {}, [](RunFacts& f) { f.machine.heatSlowdowns = 4; },
-            "because of heat 4 times");
+            "throttled 4 times because of heat");
         row(
             "throttled", "quota", [](RunFacts& f) { f.machine.heldBackSeconds = 0.4; },
-            [](RunFacts& f) { f.machine.heldBackSeconds = 1.2; }, "held the network back for 1.2 s of the 3.0 s");
+            [](RunFacts& f) { f.machine.heldBackSeconds = 1.2; }, "throttled the network for 1.2 s of the 3.0 s");
         row(
             "throttled", "clock", [](RunFacts& f) { f.machine.mhz = 2300; }, [](RunFacts& f) { f.machine.mhz = 1200; },
-            "ran at 1200 MHz, and are made for 2600 MHz");
+            "ran at 1200 MHz; their maximum is 2600 MHz");
         row(
             "unsteady", "control kernel", [](RunFacts& f) { f.machine.controlSpread = 1.9; },
-            [](RunFacts& f) { f.machine.controlSpread = 2.6; }, "2.6 times as long in its slowest turn");
+            [](RunFacts& f) { f.machine.controlSpread = 2.6; }, "2.6 times as long in its slowest run");
         row(
             "tasks not searched", "one round", [](RunFacts& f) { f.tasks[1].rounds = 2; },
-            [](RunFacts& f) { f.tasks[1].rounds = 1; }, "1 of 4 tasks had their first round at most; they take 25 %",
-            1);
+            [](RunFacts& f) { f.tasks[1].rounds = 1; }, "1 of 4 tasks had at most one round; they take 25 %", 1);
         row(
             "one task dominates", "share", [](RunFacts& f) { f.tasks[2].ms = 1.6; },
             [](RunFacts& f) { f.tasks[2].ms = 1.8; }, "task 2 takes 52 % of the tasks' time", 2);
@@ -124,17 +126,28 @@ private slots:
                 f.tasks[3].memoryBound = f.tasks[0].memoryBound = true;
                 f.tasks[3].leastMs = f.tasks[0].leastMs = 0.5;
             },
-            "memory limits 2 of the tasks, which take 50 %", 0);
+            "memory limits 2 tasks, which take 50 %", 0);
         row(
-            "long chain", "share", [](RunFacts& f) { f.parts = {2.0, 0.4, 0.09, 0.01}; },
-            [](RunFacts& f) { f.parts = {1.775, 0.625, 0.09, 0.01}; },
-            "take 25 % of the network's time more than alone (0.625 ms)");
+            "long chain", "share",
+            [](RunFacts& f) {
+                f.parts = {2.0, 0.4, 0.09, 0.01};
+            },
+            [](RunFacts& f) {
+                f.parts = {1.775, 0.625, 0.09, 0.01};
+            },
+            "take longer than alone, by 25 % of the network's time (0.625 ms)");
         row(
-            "small functions", "share", [](RunFacts& f) { f.small = {30, 0.24}; },
-            [](RunFacts& f) { f.small = {60, 0.5}; }, "functions that take less than 20 µs each: 60, together 20 %");
+            "small functions", "share",
+            [](RunFacts& f) {
+                f.small = {30, 0.24};
+            },
+            [](RunFacts& f) {
+                f.small = {60, 0.5};
+            },
+            "functions under 20 µs: 60, together 20 %");
         row(
             "few threads", "one of two", [](RunFacts& f) { f.threads = 4; }, [](RunFacts& f) { f.threads = 1; },
-            "the target has 1 threads, and this machine 2 processors");
+            "the target uses 1 thread, and this machine has 2 processors");
     }
     void eachRuleHasItsThreshold()
     {

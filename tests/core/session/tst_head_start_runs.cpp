@@ -128,7 +128,7 @@ private slots:
         const auto logs = watcher.all<LogEvent>();
         QVERIFY(std::any_of(logs.begin(), logs.end(), [this](const LogEvent& log) {
             return log.text.find(headStart()) != std::string::npos
-                   && log.text.find("tasks begin with candidates of similar ones") != std::string::npos;
+                   && log.text.find("tasks start with candidates of similar tasks") != std::string::npos;
         }));
     }
 
@@ -196,7 +196,7 @@ private slots:
         const Watcher watcher(*session, more);
         QVERIFY(session->state() == RunState::Failed);
         const std::string text = watcher.all<StateEvent>().back().text;
-        QVERIFY2(text.find("has changed or is gone") != std::string::npos
+        QVERIFY2(text.find("has changed or no longer exists") != std::string::npos
                      && text.find("--start-over") != std::string::npos,
                  text.c_str());
     }

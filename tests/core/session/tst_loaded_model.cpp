@@ -202,14 +202,14 @@ private slots:
         QCOMPARE((*half)->imported.value((*half)->imported.outputs[0]).dtype, DType::F16);
         QCOMPARE(softmaxes((*half)->imported), 1);
 
-        // Of several outputs those of two dimensions; what is a softmax already stays one.
+        // Of several outputs those of two dimensions; what is already a softmax stays one.
         const auto several = load(
             {wire::node("Neg", {"x"}, {"y"}), wire::node("Abs", {"v"}, {"w"}), wire::node("Softmax", {"x"}, {"p"})},
             {"y", "w", "p"});
         QVERIFY2(several, several ? "" : several.error().message.c_str());
         QCOMPARE(softmaxes((*several)->imported), 2);
         QCOMPARE((*several)->notices.size(), std::size_t{1});
-        QVERIFY(textOf((*several)->notices[0]).find("\"p\" is a softmax already") != std::string::npos);
+        QVERIFY(textOf((*several)->notices[0]).find("\"p\" is already a softmax") != std::string::npos);
         QCOMPARE((*several)->imported.outputName(1), std::string("w"));
 
         const auto none = load({wire::node("Abs", {"v"}, {"w"}), wire::node("Neg", {"v"}, {"u"})}, {"w", "u"});

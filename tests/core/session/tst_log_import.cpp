@@ -107,7 +107,7 @@ private slots:
         const Coverage coverage = must(session->exports()->coverage(false));
         QCOMPARE(coverage.records, 0);
         QVERIFY(std::any_of(coverage.subgraphs.begin(), coverage.subgraphs.end(), [](const SubgraphReport& s) {
-            return s.reason.find("of imported logs alone") != std::string::npos;
+            return s.reason.find("from imported logs") != std::string::npos;
         }));
     }
 
@@ -178,9 +178,9 @@ private slots:
         QCOMPARE(done.taken, std::int64_t{1});
         QCOMPARE(done.skippedLines(), std::int64_t{9});
         for (const char* reason :
-             {"2 of a workload that this network does not have", "softmax 1x1000: step 5", "a split has no length",
-              "1 without a workload key", "2 no JSON", "1 template tuner's configuration of dense_pack.x86",
-              "1 cut off: the file ends within it"})
+             {"2 its workload is not in this network", "softmax 1x1000: step 5", "a split has no length",
+              "1 no workload key", "2 not JSON", "1 template tuner's configuration of dense_pack.x86",
+              "1 truncated: the file ends within the line"})
             QVERIFY2(all.find(reason) != std::string::npos, (std::string(reason) + " in\n" + all).c_str());
         QCOMPARE(done.skipped[0].count, std::int64_t{2}); // most frequent first
         for (const SkippedLines& lines : done.skipped)
@@ -245,7 +245,7 @@ private slots:
         other["trial"] = "other";
         other["candidate"]["task"] = "of another network";
         QCOMPARE(import(*from, write("other.jsonl", other.dump())).skipped.at(0).reason,
-                 std::string("of a task that no network of this project has"));
+                 std::string("its task is in no network of this project"));
     }
 
     void whatCannotBeReadOrWrittenIsRefusedInOneSentence()

@@ -142,7 +142,7 @@ private slots:
         m_unpaired = makeError(Errc::WorkerCrashed, "it fell over");
         must(watch.measure(NetworkBuild::Both, {}));
         QCOMPARE(run.watcher.all<ErrorEvent>()[0].text,
-                 std::string("timing the tuned and the untuned network in turns: it fell over"));
+                 std::string("timing the tuned and the untuned network in turn: it fell over"));
         QCOMPARE(run.watcher.all<MeasuredEvent>().size(), std::size_t{2}); // what was measured alone counts
         FakeRun later(options, &project);
         later.journal.goOn(run.journal.session());

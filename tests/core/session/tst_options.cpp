@@ -120,12 +120,11 @@ private slots:
         std::map<std::string, std::string> help;
         for (const SetOption& option : valuesOf(TuneOptions()))
             help[option.info->flag] = helpText(option);
-        QCOMPARE(help["--timeout"],
-                 std::string("The longest time that one candidate may run (0.001 to 86400 s; default: 10 s)"));
+        QCOMPARE(help["--timeout"], std::string("Time limit of one candidate (0.001 to 86400 s; default: 10 s)"));
         QCOMPARE(help["--min-gain"],
-                 std::string("Stop when the network became faster by less than this during the last "
-                             "--gain-window (0 to 100%; default: 0, never)"));
-        QCOMPARE(help["--trials"], std::string("How many trials to make (default: no limit)"));
+                 std::string("Stop when the last --gain-window made the network faster by less than this "
+                             "(0 to 100 %; default: 0, never)"));
+        QCOMPARE(help["--trials"], std::string("Number of trials to make (default: no limit)"));
         QCOMPARE(help["--verbose"], std::string("Print a line per trial"));
         QVERIFY(help["--runoff"].ends_with("(auto, on or off; default: auto)"));
         QVERIFY(

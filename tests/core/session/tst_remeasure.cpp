@@ -132,7 +132,7 @@ private slots:
         const auto other = open("targets.lathe", "sim -seed=7");
         const auto refused = other->project()->remeasure(std::vector<std::string>{trial}, {}, {}, {});
         QVERIFY(!refused && refused.error().code == Errc::Incompatible);
-        QVERIFY2(refused.error().message.find("the target sim") != std::string::npos, refused.error().message.c_str());
+        QVERIFY2(refused.error().message.find("target sim") != std::string::npos, refused.error().message.c_str());
     }
 
     void aRunIsNotDisturbed()
@@ -149,7 +149,7 @@ private slots:
         session->stop();
         session->wait();
         QVERIFY(!refused && refused.error().code == Errc::InvalidArgument);
-        QVERIFY2(refused.error().message.find("a run is going on") != std::string::npos,
+        QVERIFY2(refused.error().message.find("a run is in progress") != std::string::npos,
                  refused.error().message.c_str());
         // Nor does a run begin in the midst of it.
         Errc code = Errc::Ok;

@@ -210,7 +210,8 @@ private slots:
         QVERIFY(session->project() == nullptr);
         QVERIFY(session->exports() == nullptr);
         QVERIFY(!session->canResume());
-        QCOMPARE(notInReplay("budget").message, std::string("a replay takes no budget: open the project itself"));
+        QCOMPARE(notInReplay("budget").message,
+                 std::string("not possible in a replay: budget; open the project itself"));
         QVERIFY(notInReplay("budget").code == Errc::InvalidArgument);
         QVERIFY(session->replay()->setSpeed(0).error().code == Errc::InvalidArgument);
         QVERIFY(!session->replay()->setSpeed(std::numeric_limits<double>::quiet_NaN()));
@@ -272,9 +273,8 @@ private slots:
             const auto opened = TuningSession::open(options);
             QVERIFY(!opened);
             QVERIFY(opened.error().code == Errc::NotFound);
-            QCOMPARE(opened.error().message,
-                     project + " is of the model " + model
-                         + ", which is not there any more: put the file back to open the project");
+            QCOMPARE(opened.error().message, project + " belongs to the model " + model
+                                                 + ", which no longer exists: put the file back to open the project");
         }
     }
 };

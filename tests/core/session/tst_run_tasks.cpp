@@ -109,7 +109,7 @@ private slots:
         QVERIFY(whyNothingIsLeft(*run.scheduler).id == Msg::NothingLeft);
         for (std::int32_t i = 0; i < count; ++i)
             run.scheduler->tell(i, {0, std::numeric_limits<double>::infinity(), 1, true});
-        QCOMPARE(textOf(whyNothingIsLeft(*run.scheduler)), std::string("the search space is exhausted"));
+        QCOMPARE(textOf(whyNothingIsLeft(*run.scheduler)), std::string("no candidates left"));
     }
 
     void stretchesOfTimeAddUpToTheWholeWithIdleWorkers()

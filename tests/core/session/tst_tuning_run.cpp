@@ -190,7 +190,7 @@ private slots:
         for (const auto& [task, count] : trials)
             QCOMPARE(count, 5);
         QVERIFY(watcher.all<StateEvent>().back().state == RunState::Finished);
-        QVERIFY2(watcher.all<StateEvent>().back().text.find("all of its trials") != std::string::npos,
+        QVERIFY2(watcher.all<StateEvent>().back().text.find("at its cap") != std::string::npos,
                  watcher.all<StateEvent>().back().text.c_str());
     }
 
@@ -376,10 +376,8 @@ private slots:
         };
         QVERIFY(TuningRun(std::move(setup)).run({}));
         QCOMPARE(watcher.all<LogEvent>().size(), std::size_t{1});
-        QCOMPARE(
-            watcher.all<LogEvent>()[0].text,
-            std::string(
-                "the untuned network was not measured: it takes more than 25 % of the time that the run may take"));
+        QCOMPARE(watcher.all<LogEvent>()[0].text,
+                 std::string("the untuned network was not measured: it would take more than 25 % of the run's time"));
         QCOMPARE(watcher.all<MeasuredEvent>().size(), std::size_t{1});
         QCOMPARE(watcher.all<MeasuredEvent>()[0].estimated.totalMs(), 1.4375);
         QCOMPARE(watcher.all<ErrorEvent>().size(), std::size_t{1}); // that they were not timed in turns

@@ -101,20 +101,20 @@ private slots:
         const auto row = [](const char* name, const std::string& line, const char* says) {
             QTest::newRow(name) << QByteArray::fromStdString(line) << QByteArray(says);
         };
-        row("words", "Best: 3.2 ms", "no JSON");
-        row("cut", kSoftmax.substr(0, 200), "no JSON");
+        row("words", "Best: 3.2 ms", "not JSON");
+        row("cut", kSoftmax.substr(0, 200), "not JSON");
         row("binary", std::string("{\"i\"\0}", 6), "binary data");
-        row("deep", std::string(100000, '['), "nests deeper");
-        row("other", "{\"model\": 1}", "no record of a known tuner");
+        row("deep", std::string(100000, '['), "nested deeper");
+        row("other", "{\"model\": 1}", "not a record of a known tuner");
         row("version", with(kSoftmax, "v0.5", "v9"), "version 'v9'");
         row("no version", with(kSoftmax, ", \"v\": \"v0.5\"", ""), "without a version");
         row("task", with(kSoftmax, "\"i\": [[", "\"i\": [[5, "), "[task, state]");
-        row("hardware", with(kSoftmax, "[-1, 16", "[-1.5, 16"), "no integers");
+        row("hardware", with(kSoftmax, "[-1, 16", "[-1.5, 16"), "not integers");
         row("state", with(kSoftmax, "[[], [[", "[[], 5, [["), "[stages, steps]");
         row("step", with(kSoftmax, "[\"CI\", 2]", "[\"XX\", 2]"), "position 5: there is no step 'XX'");
         row("own step", with(kSoftmax, "[\"CI\", 2]", "[\"PT\", 2, 0]"), "step PT, which the reference does not have");
-        row("cost", with(kSoftmax, "4.87396e-06", "-1"), "costs are no times");
-        row("endless", with(kSoftmax, "4.87396e-06", "1e400"), "no JSON");
+        row("cost", with(kSoftmax, "4.87396e-06", "-1"), "costs are not times");
+        row("endless", with(kSoftmax, "4.87396e-06", "1e400"), "not JSON");
         row("error", with(kSoftmax, "], 0, 1.3", "], 99, 1.3"), "[costs, error, seconds, time]");
         row("template",
             R"({"input":["llvm","conv2d_NCHWc.x86",[],{}],"config":{"index":279,"code_hash":null,"entity":[]},"result":[[0.1],0,1.9,1],"version":0.2})",

@@ -359,7 +359,7 @@ private slots:
             QVERIFY(!p);
             QVERIFY(p.error().code == Errc::Incompatible);
             QCOMPARE(p.error().message, file("f.lathe").string()
-                                            + " was written by a newer Lathe (schema 99, this one knows "
+                                            + " was written by a newer Lathe (schema 99; this version reads up to "
                                             + std::to_string(store::kSchemaVersion) + ")");
         }
         auto db = must(store::Database::open(file("f.lathe"), store::Database::Mode::ReadOnly)); // left as it was

@@ -101,7 +101,7 @@ private slots:
             });
         readers.clear();
         QCOMPARE(wrong.load(), 0);
-        const std::string said = m_file.string() + " was cut short while it was open";
+        const std::string said = m_file.string() + " was truncated while it was open";
         for (const Result<>& told : {opened->intact(), MappedFile::check(opened->bytes().data() + kBytes - 1)}) {
             QVERIFY(!told);
             QVERIFY(told.error().code == Errc::BadFile);

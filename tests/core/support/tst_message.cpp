@@ -100,8 +100,22 @@ private slots:
             std::string("operator Foo (nodes \"a\", \"b\")"));
         // What is for programs alone is not shown.
         const Message tile = say(Msg::TileOverRegisters, 20, 2, 16, "vector_registers");
-        QCOMPARE(textOf(tile), std::string("a tile of 20 sums and 2 operands does not fit 16 registers"));
+        QCOMPARE(textOf(tile), std::string("a tile of 20 accumulators and 2 operands does not fit into 16 registers"));
         QCOMPARE(tile.text("limit"), std::string("vector_registers"));
+    }
+
+    void oneIsToldFromOtherNumbers()
+    {
+        QCOMPARE(textOf(say(Msg::FoundFewThreads, 1, 2)),
+                 std::string("the target uses 1 thread, and this machine has 2 processors"));
+        QCOMPARE(textOf(say(Msg::ImportStopped, 0)), std::string("the import was stopped after 0 records"));
+        QCOMPARE(textOf(say(Msg::FoundHeat, 1.0)),
+                 std::string("processors were throttled 1 time because of heat during the measurement"));
+        // Where the number is a text, as of a range.
+        QCOMPARE(textOf(say(Msg::NodeInputCount, "n", "1", 0)), std::string("n: takes 1 input, but has 0"));
+        QCOMPARE(textOf(say(Msg::NodeInputCount, "n", "1 to 3", 0)), std::string("n: takes 1 to 3 inputs, but has 0"));
+        const auto chinese = [](std::string_view) -> std::string { return "{count} 条"; };
+        QCOMPARE(textOf(say(Msg::ImportStopped, 1), chinese), std::string("1 条"));
     }
 
     void anErrorCarriesWhatItIsAbout()
@@ -147,7 +161,7 @@ private slots:
         QVERIFY2(back, json.c_str());
         QCOMPARE(toJsonText(back), json);
         QCOMPARE(back->number("more"), 7.0);
-        QVERIFY(textOf(*back).find("needs what is not supported: operator Foo (nodes \"a\" and 7 more)")
+        QVERIFY(textOf(*back).find("uses unsupported features: operator Foo (nodes \"a\" and 7 more)")
                 != std::string::npos);
         QCOMPARE(aboutFromJsonText(toJsonText(about(say(Msg::RunTookLong, 0.25, "x"))))->number("seconds"), 0.25);
     }

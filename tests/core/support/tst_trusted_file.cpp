@@ -41,9 +41,9 @@ private slots:
         QTest::newRow("the owner") << 0755U << 0755U << 0755U << QByteArray();
         QTest::newRow("a group, as those who install together are") << 0775U << 0775U << 0755U << QByteArray();
         QTest::newRow("everybody") << 0757U << 0755U << 0755U << QByteArray("plugin.so is not loaded");
-        QTest::newRow("everybody may replace it") << 0755U << 0757U << 0755U << QByteArray("may change");
+        QTest::newRow("everybody may replace it") << 0755U << 0757U << 0755U << QByteArray("can modify");
         QTest::newRow("in a folder for everybody's own files") << 0755U << 01777U << 0755U << QByteArray();
-        QTest::newRow("everybody may change the program too") << 0777U << 0777U << 0777U << QByteArray();
+        QTest::newRow("everybody can modify the program too") << 0777U << 0777U << 0777U << QByteArray();
     }
     void whoMayChangeIt()
     {

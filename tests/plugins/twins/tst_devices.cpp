@@ -64,7 +64,7 @@ private slots:
         const std::pair<const char*, const char*> cases[] = {
             {"opencl", "no OpenCL here"},
             {"vta", "no vta back end"},
-            {"cpu -mcpu=cortex-a72 -mtriple=aarch64-linux-gnu", "boards are not reached yet"},
+            {"cpu -mcpu=cortex-a72 -mtriple=aarch64-linux-gnu", "remote boards are not supported yet"},
             {"abacus", "target kind 'abacus'"}};
         for (const auto& [target, reason] : cases) {
             const auto devices = m_directory.forTarget(target);
@@ -163,7 +163,7 @@ private slots:
 
     void aRunOnUnequalDevicesOrOnNoneIsRefused()
     {
-        const std::pair<Keys, const char*> cases[] = {{{"left", "odd"}, "do not compare"},
+        const std::pair<Keys, const char*> cases[] = {{{"left", "odd"}, "cannot be compared"},
                                                       {{"middle"}, "there is left, right, odd"}};
         for (const auto& [keys, says] : cases) {
             TuneOptions options = few(8);

@@ -1,0 +1,157 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="en">
+    <context>
+        <name>lathe::ui::DiffView</name>
+        <message numerus="yes">
+            <source>      … %n more lines not shown …</source>
+            <translation>
+                <numerusform>      … %n more line not shown …</numerusform>
+                <numerusform>      … %n more lines not shown …</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ExportDialog</name>
+        <message numerus="yes">
+            <source>%n tasks: %1 with a record, %2 with a near match, %3 on default schedules. Sum of tasks: %4</source>
+            <translation>
+                <numerusform>%n task: %1 with a record, %2 with a near match, %3 on default schedules. Sum of tasks: %4</numerusform>
+                <numerusform>%n tasks: %1 with a record, %2 with a near match, %3 on default schedules. Sum of tasks: %4</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n tasks have no valid record: tune them, or allow default schedules</source>
+            <translation>
+                <numerusform>%n task has no valid record: tune it, or allow default schedules</numerusform>
+                <numerusform>%n tasks have no valid record: tune them, or allow default schedules</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>Measured: %1 (median) with %n threads</source>
+            <translation>
+                <numerusform>Measured: %1 (median) with %n thread</numerusform>
+                <numerusform>Measured: %1 (median) with %n threads</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::GraphView</name>
+        <message numerus="yes">
+            <source>%n nodes; double-click to unfold</source>
+            <translation>
+                <numerusform>%n node; double-click to unfold</numerusform>
+                <numerusform>%n nodes; double-click to unfold</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n items</source>
+            <translation>
+                <numerusform>%n item</numerusform>
+                <numerusform>%n items</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n of them groups</source>
+            <translation>
+                <numerusform>%n of them a group</numerusform>
+                <numerusform>%n of them groups</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::MainWindow</name>
+        <message numerus="yes">
+            <source>%Ln trials</source>
+            <translation>
+                <numerusform>%Ln trial</numerusform>
+                <numerusform>%Ln trials</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::NetworkPage</name>
+        <message numerus="yes">
+            <source>%n found</source>
+            <translation>
+                <numerusform>%n found</numerusform>
+                <numerusform>%n found</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::RunNotice</name>
+        <message numerus="yes">
+            <source>Estimated %1 after %2 and %Ln trials</source>
+            <translation>
+                <numerusform>Estimated %1 after %2 and %Ln trial</numerusform>
+                <numerusform>Estimated %1 after %2 and %Ln trials</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ScatterView</name>
+        <message numerus="yes">
+            <source>%Ln trials.</source>
+            <translation>
+                <numerusform>%Ln trial.</numerusform>
+                <numerusform>%Ln trials.</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%1 of %Ln trials visible.</source>
+            <translation>
+                <numerusform>%1 of %Ln trial visible.</numerusform>
+                <numerusform>%1 of %Ln trials visible.</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::StartPage</name>
+        <message numerus="yes">
+            <source>%Ln trials</source>
+            <translation>
+                <numerusform>%Ln trial</numerusform>
+                <numerusform>%Ln trials</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::Workspace</name>
+        <message numerus="yes">
+            <source>%n tasks</source>
+            <translation>
+                <numerusform>%n task</numerusform>
+                <numerusform>%n tasks</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n functions not tuned</source>
+            <translation>
+                <numerusform>%n function not tuned</numerusform>
+                <numerusform>%n functions not tuned</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n trials</source>
+            <translation>
+                <numerusform>%n trial</numerusform>
+                <numerusform>%n trials</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n candidates</source>
+            <translation>
+                <numerusform>%n candidate</numerusform>
+                <numerusform>%n candidates</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n passes</source>
+            <translation>
+                <numerusform>%n pass</numerusform>
+                <numerusform>%n passes</numerusform>
+            </translation>
+        </message>
+    </context>
+</TS>
