@@ -2,6 +2,16 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en">
     <context>
+        <name>lathe::ui::CodeView</name>
+        <message numerus="yes">
+            <source>%n found</source>
+            <translation>
+                <numerusform>%n found</numerusform>
+                <numerusform>%n found</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::DiffView</name>
         <message numerus="yes">
             <source>      … %n more lines not shown …</source>

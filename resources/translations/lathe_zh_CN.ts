@@ -8078,7 +8078,7 @@ A click hides or shows it, a double click shows it alone</source>
             <translation>本项目的运行</translation>
         </message>
         <message>
-            <source>Reading …</source>
+            <source>Reading…</source>
             <translation>正在读取…</translation>
         </message>
         <message>

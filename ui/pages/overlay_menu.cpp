@@ -40,7 +40,7 @@ void OverlayMenu::fill()
     clear();
     addShown();
     addSection(tr("Runs of this project"));
-    QAction* const reading = addAction(tr("Reading …"));
+    QAction* const reading = addAction(tr("Reading…"));
     reading->setEnabled(false);
     addRuns(reading);
     addRecent();
