@@ -1,5 +1,6 @@
 #include "core/backend/build_job.h"
 
+#include "core/backend/kernel_info.h"
 #include "core/backend/plugin_loader.h"
 #include "core/compute/json.h"
 #include "core/ir/verify.h"
@@ -42,19 +43,6 @@ void addMissing(std::vector<Hash128>& hashes, const wire::Hash& hash, wire::Blob
     const Hash128 value = wire::fromWire(hash);
     if (!blobs.find(value) && std::find(hashes.begin(), hashes.end(), value) == hashes.end())
         hashes.push_back(value);
-}
-
-/// What a descriptor says of a kernel that goes into an object: the symbols follow from its name.
-KernelInfo describe(const schedule::LoweredKernel& kernel)
-{
-    KernelInfo info;
-    info.name = kernel.nest.name;
-    for (std::size_t p = 0; p < kernel.nest.phases.size(); ++p)
-        info.phases.push_back(fmt::format("{}_p{}", kernel.nest.name, p));
-    info.teamScratchBytes = kernel.teamScratchBytes;
-    info.partScratchBytes = kernel.partScratchBytes;
-    info.parameters = kernel.parameters;
-    return info;
 }
 
 std::string toText(const std::vector<std::byte>& bytes)
@@ -135,7 +123,8 @@ Result<compute::DagPtr> JobBuilder::dag(const Hash128& hash, wire::BlobStore& bl
     return made;
 }
 
-Result<schedule::LoweredKernel> JobBuilder::lowerOne(const wire::BuildCandidate& candidate, wire::BlobStore& blobs)
+Result<schedule::LoweredKernel> JobBuilder::lowerOne(const wire::BuildCandidate& candidate, KernelForm form,
+                                                     wire::BlobStore& blobs)
 {
     LATHE_TRY_ASSIGN(const compute::DagPtr base, dag(wire::fromWire(candidate.dag()), blobs));
     const json stepsJson = candidate.steps().empty() ? json::array() : json::parse(candidate.steps(), nullptr, false);
@@ -145,6 +134,7 @@ Result<schedule::LoweredKernel> JobBuilder::lowerOne(const wire::BuildCandidate&
     LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(base, steps));
     schedule::LowerOptions options;
     options.name = candidate.name();
+    options.form = form;
     options.constantInputs.assign(candidate.constant_inputs().begin(), candidate.constant_inputs().end());
     LATHE_TRY_ASSIGN(schedule::LoweredKernel kernel, schedule::lower(std::move(state), options));
     if (m_afterLowering)
@@ -201,7 +191,7 @@ Result<> JobBuilder::generate(const wire::BuildJob& job, Codegen& generator, Low
     descriptor.target = job.target();
     descriptor.features = generator.features();
     for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
-        descriptor.kernels.push_back(describe(lowered.kernels[i]));
+        descriptor.kernels.push_back(kernelInfo(lowered.kernels[i]));
         result.mutable_candidates(lowered.candidates[i])->set_kernel(static_cast<std::int32_t>(i));
     }
     result.set_descriptor(toJson(descriptor).dump());
@@ -219,13 +209,15 @@ wire::BuildResult JobBuilder::build(const wire::BuildJob& job, wire::BlobStore& 
         wire::setFailure(result.mutable_failure(), generator.error());
         return result;
     }
+    const auto target = Target::parse(job.target()); // it was parsed for the generator
+    const KernelForm form = target ? target->traits().form : KernelForm::Phases;
     Lowered lowered;
     const double processorStart = processorSeconds();
     for (int i = 0; i < job.candidates_size(); ++i) {
         auto& candidate = *result.add_candidates();
         progress(static_cast<std::uint32_t>(TrialStage::Lower), "lowering " + job.candidates(i).name());
         const auto began = Clock::now();
-        auto kernel = lowerOne(job.candidates(i), blobs);
+        auto kernel = lowerOne(job.candidates(i), form, blobs);
         candidate.set_lower_ms(msSince(began));
         if (kernel) {
             lowered.kernels.push_back(*std::move(kernel));

@@ -42,7 +42,8 @@ private:
     struct Lowered;
     Result<Codegen*> codegen(const std::string& target);
     Result<compute::DagPtr> dag(const Hash128& hash, wire::BlobStore& blobs);
-    Result<schedule::LoweredKernel> lowerOne(const wire::BuildCandidate& candidate, wire::BlobStore& blobs);
+    Result<schedule::LoweredKernel> lowerOne(const wire::BuildCandidate& candidate, KernelForm form,
+                                             wire::BlobStore& blobs);
     Result<> generate(const wire::BuildJob& job, Codegen& generator, Lowered& lowered, wire::BuildResult& result,
                       std::string& product);
     Result<> generateArtifact(Codegen& generator, Lowered& lowered, wire::BuildResult& result, std::string& product);

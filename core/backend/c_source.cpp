@@ -172,6 +172,7 @@ private:
         made.symbol = fmt::format("{}_{}", m_prefix, number);
         made.grid = launch.grid;
         made.block = launch.block;
+        made.sharedBytes = ir::sharedBytes(m_nest, launch);
         m_text.clear();
         m_names.clear();
         m_statements = 0;
@@ -184,10 +185,8 @@ private:
                          taken);
         }
         m_takenHere = taken;
-        std::set<std::int32_t> used;
-        findBuffers(launch.body, used);
         std::string parameters, declarations;
-        for (const std::int32_t id : used) {
+        for (const std::int32_t id : ir::buffersOf(launch.body)) {
             const ir::Buffer& buffer = m_nest.buffers[static_cast<std::size_t>(id)];
             const std::string& name = m_bufferNames[static_cast<std::size_t>(id)];
             noteType(buffer.dtype);
@@ -198,8 +197,6 @@ private:
                 continue;
             }
             const bool isShared = buffer.scope == Scope::Shared;
-            if (isShared)
-                made.sharedBytes += (ir::elementCount(buffer) * sizeOf(buffer.dtype) + 15) / 16 * 16;
             declarations += fmt::format("    {}{} {}[{}];\n", isShared ? "__local " : "", typeName(buffer.dtype), name,
                                         ir::elementCount(buffer));
         }
@@ -223,22 +220,6 @@ private:
         const std::string name = identifier(variable->name, taken);
         m_names[variable.get()] = name;
         return isUsed ? fmt::format("    const int {} = {};\n", name, value) : std::string();
-    }
-
-    void findBuffers(const Stmt& s, std::set<std::int32_t>& used) const
-    {
-        if (!s)
-            return;
-        if (s->kind == StmtKind::Store)
-            used.insert(s->buffer);
-        ir::visitExprs(s, [&](const Expr& e) {
-            ir::visit(e, [&](const Expr& inner) {
-                if (inner->kind == ExprKind::Load)
-                    used.insert(inner->source);
-            });
-        });
-        for (const Stmt& inner : s->body)
-            findBuffers(inner, used);
     }
 
     void noteType(DType dtype)

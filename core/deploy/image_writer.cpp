@@ -1,5 +1,6 @@
 #include "core/deploy/image_writer.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace lathe::deploy {
@@ -40,6 +41,7 @@ std::uint32_t ImageWriter::addTensor(const Tensor& tensor)
     record.name = addString(tensor.name);
     record.dtype = static_cast<std::uint32_t>(tensor.dtype);
     record.storage = static_cast<std::uint32_t>(tensor.storage);
+    record.device = tensor.device;
     record.firstAxis = static_cast<std::uint32_t>(m_axes.size());
     record.offset = tensor.offset;
     record.bytes = static_cast<std::uint64_t>(tensor.map.elementCount() * sizeOf(tensor.dtype));
@@ -57,7 +59,7 @@ std::uint32_t ImageWriter::addTensor(const Tensor& tensor)
 
 void ImageWriter::addInstruction(runtime::InstructionKind kind, std::string_view name,
                                  std::span<const std::uint32_t> arguments, std::uint32_t outputCount,
-                                 std::uint32_t firstPhase, std::uint32_t phaseCount)
+                                 std::uint32_t firstPhase, std::uint32_t phaseCount, std::uint32_t device)
 {
     runtime::ImageInstruction record{};
     record.kind = static_cast<std::uint32_t>(kind);
@@ -67,6 +69,7 @@ void ImageWriter::addInstruction(runtime::InstructionKind kind, std::string_view
     record.outputCount = outputCount;
     record.firstPhase = firstPhase;
     record.phaseCount = phaseCount;
+    record.device = device;
     m_arguments.insert(m_arguments.end(), arguments.begin(), arguments.end());
     m_instructions.push_back(record);
 }
@@ -75,6 +78,57 @@ void ImageWriter::addKernel(std::string_view name, std::span<const std::uint32_t
                             std::uint32_t firstPhase, std::uint32_t phaseCount)
 {
     addInstruction(runtime::InstructionKind::Kernel, name, arguments, outputCount, firstPhase, phaseCount);
+}
+
+std::uint32_t ImageWriter::addDevice(std::string_view target, std::uint64_t arenaBytes, std::uint64_t alignment)
+{
+    m_devices.push_back({addString(target), 0, arenaBytes, 0, alignment});
+    return static_cast<std::uint32_t>(m_devices.size());
+}
+
+ImageWriter::Launches ImageWriter::addLaunches(std::uint32_t device, const KernelInfo& kernel)
+{
+    runtime::ImageDevice& on = m_devices[device - 1];
+    std::vector<std::uint64_t> places; // of the kernel's scratch
+    std::uint64_t end = 0;
+    for (const std::int64_t bytes : kernel.scratch) {
+        places.push_back(end);
+        end = (end + static_cast<std::uint64_t>(bytes) + on.alignment - 1) / on.alignment * on.alignment;
+    }
+    on.scratchBytes = std::max(on.scratchBytes, end);
+    const Launches written{static_cast<std::uint32_t>(m_launches.size()),
+                           static_cast<std::uint32_t>(kernel.launches.size())};
+    for (const LaunchInfo& launch : kernel.launches) {
+        runtime::ImageLaunch record{};
+        record.symbol = addString(launch.symbol);
+        record.argumentCount = static_cast<std::uint32_t>(kernel.parameters.size());
+        record.firstBuffer = static_cast<std::uint32_t>(m_launchBuffers.size());
+        record.bufferCount = static_cast<std::uint32_t>(launch.buffers.size());
+        for (std::size_t d = 0; d < 3; ++d) {
+            record.grid[d] = static_cast<std::uint32_t>(launch.grid[d]);
+            record.block[d] = static_cast<std::uint32_t>(launch.block[d]);
+        }
+        record.sharedBytes = static_cast<std::uint64_t>(launch.sharedBytes);
+        m_launches.push_back(record);
+        for (const std::int32_t buffer : launch.buffers) {
+            const auto argument = static_cast<std::size_t>(buffer);
+            if (argument < kernel.parameters.size()) {
+                m_launchBuffers.push_back({0, 0, static_cast<std::uint32_t>(argument), 0});
+                continue;
+            }
+            const std::size_t scratch = argument - kernel.parameters.size();
+            m_launchBuffers.push_back(
+                {places[scratch], static_cast<std::uint64_t>(kernel.scratch[scratch]), runtime::kScratchBuffer, 0});
+        }
+    }
+    return written;
+}
+
+void ImageWriter::addDeviceKernel(std::string_view name, std::uint32_t device, std::span<const std::uint32_t> arguments,
+                                  std::uint32_t outputCount, Launches launches)
+{
+    addInstruction(runtime::InstructionKind::Kernel, name, arguments, outputCount, launches.first, launches.count,
+                   device);
 }
 
 void ImageWriter::addCopy(std::string_view name, std::uint32_t from, std::uint32_t to)
@@ -161,6 +215,9 @@ std::vector<std::byte> ImageWriter::finish(const Sizes& sizes) const
     header.extents = appendTable(out, m_extents.data(), m_extents.size());
     header.strings = appendTable(out, m_strings.data(), m_strings.size());
     header.features = appendTable(out, m_features.data(), m_features.size());
+    header.devices = appendTable(out, m_devices.data(), m_devices.size());
+    header.launches = appendTable(out, m_launches.data(), m_launches.size());
+    header.launchBuffers = appendTable(out, m_launchBuffers.data(), m_launchBuffers.size());
     header.totalBytes = out.size();
     std::memcpy(out.data(), &header, sizeof header);
     sealImage(out);

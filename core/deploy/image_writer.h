@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/runtime/image.h"
+#include "core/wire/artifact.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,11 +26,23 @@ public:
         runtime::Storage storage = runtime::Storage::Arena;
         std::uint64_t offset = 0; ///< bytes in arena or weights; the port's index of inputs and outputs
         IndexMap map;
+        std::uint32_t device = 0; ///< 0: the processor; else as addDevice() said
     };
     std::uint32_t addTensor(const Tensor& tensor); ///< returns its index
     /// Phases are taken from the library's table in the order of the calls unless firstPhase says otherwise.
     void addKernel(std::string_view name, std::span<const std::uint32_t> arguments, std::uint32_t outputCount,
                    std::uint32_t firstPhase, std::uint32_t phaseCount);
+    /// Beside the processor. The largest scratch of its kernels is found here. Returns its number, from 1.
+    std::uint32_t addDevice(std::string_view target, std::uint64_t arenaBytes, std::uint64_t alignment);
+    /// A kernel that runs on a device of launches; it is written once however many instructions run it, if they give
+    /// the number that the first call returned.
+    struct Launches
+    {
+        std::uint32_t first = 0, count = 0;
+    };
+    Launches addLaunches(std::uint32_t device, const KernelInfo& kernel);
+    void addDeviceKernel(std::string_view name, std::uint32_t device, std::span<const std::uint32_t> arguments,
+                         std::uint32_t outputCount, Launches launches);
     void addCopy(std::string_view name, std::uint32_t from, std::uint32_t to);
     void addTransform(std::string_view name, std::uint32_t from, std::uint32_t to);
     /// Of the instructions that are added next, the first `whenTrue` and the `whenFalse` behind them.
@@ -58,7 +71,8 @@ public:
 private:
     std::uint32_t addString(std::string_view text);
     void addInstruction(runtime::InstructionKind kind, std::string_view name, std::span<const std::uint32_t> arguments,
-                        std::uint32_t outputCount, std::uint32_t firstPhase, std::uint32_t phaseCount);
+                        std::uint32_t outputCount, std::uint32_t firstPhase, std::uint32_t phaseCount,
+                        std::uint32_t device = 0);
 
     std::vector<runtime::ImageTensor> m_tensors;
     std::vector<runtime::ImageAxis> m_axes;
@@ -68,6 +82,9 @@ private:
     std::vector<runtime::ImageExtent> m_extents;
     std::string m_strings;
     std::vector<std::uint32_t> m_features;
+    std::vector<runtime::ImageDevice> m_devices;
+    std::vector<runtime::ImageLaunch> m_launches;
+    std::vector<runtime::ImageLaunchBuffer> m_launchBuffers;
     std::uint32_t m_name = 0, m_target = 0;
 };
 

@@ -1,6 +1,46 @@
 #include "core/ir/scratch.h"
 
+#include "core/ir/substitute.h"
+
+#include <set>
+
 namespace lathe::ir {
+
+namespace {
+
+void findBuffers(const Stmt& s, std::set<std::int32_t>& used)
+{
+    if (!s)
+        return;
+    if (s->kind == StmtKind::Store)
+        used.insert(s->buffer);
+    visitExprs(s, [&used](const Expr& e) {
+        visit(e, [&used](const Expr& inner) {
+            if (inner->kind == ExprKind::Load)
+                used.insert(inner->source);
+        });
+    });
+    for (const Stmt& inner : s->body)
+        findBuffers(inner, used);
+}
+
+} // namespace
+
+std::vector<std::int32_t> buffersOf(const Stmt& s)
+{
+    std::set<std::int32_t> used;
+    findBuffers(s, used);
+    return {used.begin(), used.end()};
+}
+
+std::int64_t sharedBytes(const LoopNest& nest, const Launch& launch)
+{
+    std::int64_t bytes = 0;
+    for (const std::int32_t id : buffersOf(launch.body))
+        if (const Buffer& buffer = nest.buffers[static_cast<std::size_t>(id)]; buffer.scope == Scope::Shared)
+            bytes += (elementCount(buffer) * sizeOf(buffer.dtype) + 15) / 16 * 16;
+    return bytes;
+}
 
 std::int64_t elementCount(const Buffer& buffer)
 {

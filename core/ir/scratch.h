@@ -14,6 +14,13 @@ struct ScratchLayout
 
 ScratchLayout scratchLayout(const LoopNest& nest);
 
+/// Buffers that a statement loads from or stores to, in the order of LoopNest::buffers.
+std::vector<std::int32_t> buffersOf(const Stmt& s);
+
+/// Bytes of shared memory that a block of the launch takes: each buffer rounded up to 16, so that vectors may begin at
+/// any.
+std::int64_t sharedBytes(const LoopNest& nest, const Launch& launch);
+
 /// Elements that a buffer spans: 1 + the largest offset.
 std::int64_t elementCount(const Buffer& buffer);
 

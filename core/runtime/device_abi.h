@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define LATHE_DEVICE_ABI_VERSION 2u
+#define LATHE_DEVICE_ABI_VERSION 3u
 
 typedef struct LatheDeviceError
 {
@@ -26,7 +26,9 @@ typedef struct LatheDeviceError
 typedef struct LatheDevice LatheDevice; /* an opened device */
 typedef struct LatheModule LatheModule; /* a loaded artifact */
 
-/* One kernel call of a launch list: candidate `kernel` of `module` on buffers in the artifact's parameter order. */
+/* One kernel call of a launch list: candidate `kernel` of `module` on buffers in the artifact's parameter order. A
+ * kernel of launches (the descriptor's "form") runs all of them, in order, with scratch of the device half's own; one
+ * that the device cannot make is refused by run(), with LATHE_ERRC_UNSUPPORTED and the limit. */
 typedef struct LatheLaunch
 {
     LatheModule* module;
@@ -76,7 +78,10 @@ typedef struct LatheDeviceApi
     int (*copyOut)(LatheDevice* device, void* host, const void* buffer, size_t offset, size_t bytes,
                    LatheDeviceError* error);
 
-    /* artifact: bytes made by the codegen half; descriptor: its JSON (kernels, phases, scratch, parameters). */
+    /* artifact: bytes made by the codegen half; descriptor: its JSON, checked by the runner: kernels with their "form",
+     * for "phases" their symbols and scratch, for "launches" the list of them, each with "symbol", "buffers" (an index
+     * below the number of parameters is one of these, those above are of "scratch", a list of bytes), "grid", "block",
+     * "shared_bytes"; parameters (core/wire/artifact.h). */
     int (*load)(LatheDevice* device, const void* artifact, size_t bytes, const char* descriptor, LatheModule** module,
                 LatheDeviceError* error);
     void (*unload)(LatheDevice* device, LatheModule* module);

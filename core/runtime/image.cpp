@@ -26,7 +26,10 @@ public:
     {
     }
 
-    bool run() { return header() && tables() && tensors() && ports() && extents() && instructions(); }
+    bool run()
+    {
+        return header() && tables() && devices() && launches() && tensors() && ports() && extents() && instructions();
+    }
 
 private:
     bool header()
@@ -71,7 +74,9 @@ private:
             || !table(h.instructions, m_image.instructions, "instructions")
             || !table(h.arguments, m_image.arguments, "arguments") || !table(h.inputs, m_image.inputs, "inputs")
             || !table(h.outputs, m_image.outputs, "outputs") || !table(h.extents, m_image.extents, "extents")
-            || !table(h.strings, m_image.strings, "strings") || !table(h.features, m_image.features, "features"))
+            || !table(h.strings, m_image.strings, "strings") || !table(h.features, m_image.features, "features")
+            || !table(h.devices, m_image.devices, "devices") || !table(h.launches, m_image.launches, "launches")
+            || !table(h.launchBuffers, m_image.launchBuffers, "launch buffers"))
             return false;
         if (h.strings.count == 0 || m_image.strings[h.strings.count - 1] != '\0' || h.name >= h.strings.count
             || h.target >= h.strings.count)
@@ -79,6 +84,74 @@ private:
         for (std::uint64_t i = 0; i < h.features.count; ++i)
             if (m_image.features[i] >= h.strings.count)
                 return failAt("feature", i);
+        return true;
+    }
+
+    bool devices()
+    {
+        const ImageHeader& h = *m_image.header;
+        if (h.devices.count > kMostDevices)
+            return fail("the model description is damaged: it has too many devices");
+        for (std::uint64_t i = 0; i < h.devices.count; ++i) {
+            const ImageDevice& device = m_image.devices[i];
+            if (device.target >= h.strings.count || device.reserved != 0 || device.arenaBytes > kMostBytes
+                || device.scratchBytes > kMostBytes || device.alignment < kTensorAlignment
+                || device.alignment > kMostAlignment || (device.alignment & (device.alignment - 1)) != 0)
+                return failAt("device", i);
+        }
+        return true;
+    }
+
+    /// But for scratch, which is that of the instruction's device.
+    bool launches()
+    {
+        const ImageHeader& h = *m_image.header;
+        for (std::uint64_t i = 0; i < h.launches.count; ++i) {
+            const ImageLaunch& launch = m_image.launches[i];
+            std::uint64_t threads = 1;
+            bool right = launch.symbol < h.strings.count && m_image.strings[launch.symbol] != '\0'
+                         && launch.bufferCount <= kMostLaunches && launch.firstBuffer <= h.launchBuffers.count
+                         && launch.bufferCount <= h.launchBuffers.count - launch.firstBuffer
+                         && launch.sharedBytes <= kMostSharedBytes;
+            for (int d = 0; right && d < 3; ++d) {
+                right = launch.grid[d] >= 1 && launch.grid[d] <= kMostBlocks && launch.block[d] >= 1
+                        && launch.block[d] <= kMostThreads;
+                threads *= launch.block[d];
+            }
+            right = right && threads <= kMostThreads;
+            for (std::uint32_t b = 0; right && b < launch.bufferCount; ++b) {
+                const ImageLaunchBuffer& buffer = m_image.launchBuffers[launch.firstBuffer + b];
+                right = buffer.reserved == 0
+                        && (buffer.argument == kScratchBuffer
+                                ? buffer.offset <= kMostBytes && buffer.bytes <= kMostBytes
+                                : buffer.argument < launch.argumentCount && buffer.offset == 0 && buffer.bytes == 0);
+            }
+            if (!right)
+                return failAt("launch", i);
+        }
+        return true;
+    }
+
+    /// Whether an instruction may run these launches on the device.
+    bool hold(const ImageInstruction& in) const
+    {
+        const ImageHeader& h = *m_image.header;
+        const ImageDevice& device = m_image.devices[in.device - 1];
+        if (in.phaseCount == 0 || in.phaseCount > kMostLaunches || in.firstPhase > h.launches.count
+            || in.phaseCount > h.launches.count - in.firstPhase)
+            return false;
+        for (std::uint32_t l = 0; l < in.phaseCount; ++l) {
+            const ImageLaunch& launch = m_image.launches[in.firstPhase + l];
+            if (launch.argumentCount != in.argumentCount)
+                return false;
+            for (std::uint32_t b = 0; b < launch.bufferCount; ++b) {
+                const ImageLaunchBuffer& buffer = m_image.launchBuffers[launch.firstBuffer + b];
+                if (buffer.argument == kScratchBuffer
+                    && (buffer.offset % device.alignment != 0 || buffer.offset > device.scratchBytes
+                        || buffer.bytes > device.scratchBytes - buffer.offset))
+                    return false;
+            }
+        }
         return true;
     }
 
@@ -101,12 +174,18 @@ private:
                        != static_cast<std::uint64_t>(map.elementCount())
                               * static_cast<std::uint64_t>(sizeOf(static_cast<DType>(t.dtype))))
                 return failAt("tensor", i);
+            if (t.device > h.devices.count || t.reserved != 0)
+                return failAt("tensor", i);
             bool inside = false;
             switch (static_cast<Storage>(t.storage)) {
-            case Storage::Arena: inside = holds(h.arenaBytes, t); break;
+            case Storage::Arena:
+                inside = t.device == 0 ? holds(h.arenaBytes, t)
+                                       : holds(m_image.devices[t.device - 1].arenaBytes, t)
+                                             && t.offset % m_image.devices[t.device - 1].alignment == 0;
+                break;
             case Storage::Weights: inside = holds(h.weightsBytes, t); break;
-            case Storage::Input: inside = t.offset < h.inputs.count; break;
-            case Storage::Output: inside = t.offset < h.outputs.count; break;
+            case Storage::Input: inside = t.device == 0 && t.offset < h.inputs.count; break;
+            case Storage::Output: inside = t.device == 0 && t.offset < h.outputs.count; break;
             }
             if (!inside)
                 return failAt("tensor", i);
@@ -155,7 +234,8 @@ private:
             const ImageTensor& output = m_image.tensors[m_image.outputs[extent.output].tensor];
             const ImageTensor& count = m_image.tensors[extent.count];
             if (extent.axis >= static_cast<std::uint32_t>(output.logicalRank)
-                || count.dtype != static_cast<std::uint32_t>(DType::I64) || count.bytes != sizeof(std::int64_t))
+                || count.dtype != static_cast<std::uint32_t>(DType::I64) || count.bytes != sizeof(std::int64_t)
+                || count.device != 0)
                 return failAt("extent", i);
         }
         return true;
@@ -173,17 +253,25 @@ private:
             nesting.reach(i);
             if (in.name >= h.strings.count || in.firstArgument > h.arguments.count
                 || in.argumentCount > h.arguments.count - in.firstArgument || in.outputCount > in.argumentCount
-                || in.reserved != 0)
+                || in.device > h.devices.count)
                 return failAt("instruction", i);
             const std::uint32_t* const arguments = m_image.arguments + in.firstArgument;
+            const auto kind = static_cast<InstructionKind>(in.kind);
+            if (kind != InstructionKind::Kernel && in.device != 0)
+                return failAt("instruction", i);
+            for (std::uint32_t k = 0; k < in.argumentCount; ++k)
+                if (kind != InstructionKind::Copy && m_image.tensors[arguments[k]].device != in.device)
+                    return failAt("instruction", i);
             for (std::uint32_t k = in.argumentCount - in.outputCount; k < in.argumentCount; ++k) {
                 const auto storage = static_cast<Storage>(m_image.tensors[arguments[k]].storage);
                 if (storage == Storage::Weights || storage == Storage::Input)
                     return failAt("instruction", i);
             }
-            switch (static_cast<InstructionKind>(in.kind)) {
+            switch (kind) {
             case InstructionKind::Kernel:
-                if (in.phaseCount == 0 || in.firstPhase > h.phaseCount || in.phaseCount > h.phaseCount - in.firstPhase)
+                if (in.device != 0 ? !hold(in)
+                                   : in.phaseCount == 0 || in.firstPhase > h.phaseCount
+                                         || in.phaseCount > h.phaseCount - in.firstPhase)
                     return failAt("instruction", i);
                 break;
             case InstructionKind::Copy:
@@ -195,9 +283,7 @@ private:
                 bool equal = from.dtype == to.dtype && from.logicalRank == to.logicalRank;
                 for (int d = 0; equal && d < from.logicalRank; ++d)
                     equal = from.shape[d] == to.shape[d];
-                if (overlap(from, to)
-                    || (static_cast<InstructionKind>(in.kind) == InstructionKind::Copy ? from.bytes != to.bytes
-                                                                                       : !equal))
+                if (overlap(from, to) || (kind == InstructionKind::Copy ? from.bytes != to.bytes : !equal))
                     return failAt("instruction", i);
                 break;
             }
@@ -282,14 +368,14 @@ private:
         };
         for (std::uint64_t i = 0; i < m_image.header->tensors.count; ++i)
             if (const ImageTensor& t = m_image.tensors[i];
-                t.storage == kArena && !(isApartOrIn(t, a) && isApartOrIn(t, b)))
+                t.storage == kArena && t.device == a.device && !(isApartOrIn(t, a) && isApartOrIn(t, b)))
                 return false;
         return true;
     }
 
     static bool overlap(const ImageTensor& a, const ImageTensor& b)
     {
-        if (a.storage != b.storage)
+        if (a.storage != b.storage || a.device != b.device)
             return false;
         return a.storage == static_cast<std::uint32_t>(Storage::Output)
                    ? a.offset == b.offset

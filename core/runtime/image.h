@@ -3,13 +3,18 @@
 /// The model description: what the executor runs, as one flat little-endian block that is read in place.
 ///
 ///     ImageHeader | tables, each aligned to 8 bytes: tensors, axes, instructions, arguments, inputs, outputs,
-///     extents, strings, features
+///     extents, strings, features, devices, launches, launch buffers
+///
+/// Every tensor is on a device, and every instruction runs on one. Device 0 is the processor, whose kernels are phases;
+/// device d > 0 is entry d - 1 of the table of devices, whose kernels are launches. A kernel's arguments are all on its
+/// own device; copies alone go from one to another, and all other instructions are the processor's.
 ///
 /// Written by core/deploy, read from a section of a deploy library; nothing in it is trusted. A library for several
 /// kinds of processors has a description for each, its variants, one behind the other at multiples of 64 bytes.
 
 #include "core/runtime/index_map.h"
 #include "core/runtime/kernel_abi.h"
+#include "core/runtime/kernel_form.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +22,7 @@
 namespace lathe::runtime {
 
 inline constexpr char kImageMagic[8] = {'L', 'A', 'T', 'H', 'E', 'M', 'D', 'L'};
-inline constexpr std::uint32_t kImageVersion = 2;
+inline constexpr std::uint32_t kImageVersion = 3;
 inline constexpr std::uint64_t kTensorAlignment = 64; ///< of every buffer that a kernel sees
 
 struct ImageTable
@@ -42,8 +47,45 @@ struct ImageHeader
     std::uint64_t target; ///< string: what the kernels were made for, "cpu -mcpu=haswell"
     ImageTable tensors, axes, instructions, arguments, inputs, outputs, extents, strings;
     ImageTable features; ///< strings: what the processor must have for that, as processorHas() takes it
+    ImageTable devices, launches, launchBuffers;
 };
-static_assert(sizeof(ImageHeader) == 88 + 9 * 16);
+static_assert(sizeof(ImageHeader) == 88 + 12 * 16);
+
+/// What runs a part of the network beside the processor, with memory of its own.
+struct ImageDevice
+{
+    std::uint32_t target; ///< string: what its kernels were made for, "opencl -device=mali"
+    std::uint32_t reserved;
+    std::uint64_t arenaBytes; ///< activations in its memory
+    std::uint64_t scratchBytes; ///< what the launches of one kernel hand over to each other, the most of all kernels
+    std::uint64_t alignment; ///< of what lies in either: a power of two from 64 to kMostAlignment
+};
+static_assert(sizeof(ImageDevice) == 32);
+inline constexpr std::uint64_t kMostAlignment = 4096;
+inline constexpr std::uint32_t kMostDevices = 16; ///< beside the processor
+
+/// One start of a grid of blocks of threads. The launches of a kernel run in order, each sees what those before wrote.
+struct ImageLaunch
+{
+    std::uint32_t symbol; ///< string: of the function in the device's code
+    std::uint32_t argumentCount; ///< of the kernel that it is part of
+    std::uint32_t firstBuffer; ///< in the table of launch buffers: what the function's parameters point to, in order
+    std::uint32_t bufferCount; ///< at most kMostLaunches
+    std::uint32_t grid[3]; ///< blocks along x, y, z: 1 to kMostBlocks
+    std::uint32_t block[3]; ///< threads of one along x, y, z: at least 1, at most kMostThreads together
+    std::uint64_t sharedBytes; ///< of a block, declared by the function itself
+};
+static_assert(sizeof(ImageLaunch) == 48);
+
+struct ImageLaunchBuffer
+{
+    std::uint64_t offset; ///< of scratch: in the device's; 0 of an argument
+    std::uint64_t bytes; ///< likewise
+    std::uint32_t argument; ///< of the kernel, from 0; kScratchBuffer: of its scratch
+    std::uint32_t reserved;
+};
+static_assert(sizeof(ImageLaunchBuffer) == 24);
+inline constexpr std::uint32_t kScratchBuffer = UINT32_MAX;
 
 enum class Storage : std::uint32_t
 {
@@ -59,13 +101,17 @@ struct ImageTensor
     std::uint32_t dtype;
     std::uint32_t storage;
     std::uint32_t firstAxis;
-    std::uint64_t offset; ///< Arena, Weights: bytes, 64-byte aligned; Input, Output: the port's index
+    /// Arena (of its device): bytes, a multiple of the device's alignment, of the processor 64; Weights: bytes in the
+    /// section, a multiple of 64, wherever they are used; Input, Output: the port's index.
+    std::uint64_t offset;
     std::uint64_t bytes; ///< elementCount() * sizeOf(dtype)
     std::int32_t logicalRank;
     std::int32_t physicalRank;
     std::int64_t shape[kMaxRank]; ///< upper bounds
+    std::uint32_t device; ///< of Input and Output 0: what callers bind is the processor's
+    std::uint32_t reserved;
 };
-static_assert(sizeof(ImageTensor) == 40 + 64);
+static_assert(sizeof(ImageTensor) == 48 + 64);
 
 struct ImageAxis
 {
@@ -76,18 +122,19 @@ inline constexpr std::uint32_t kMostVariants = 16; ///< of one library
 
 enum class InstructionKind : std::uint32_t
 {
-    Kernel = 0, ///< phases [firstPhase, +phaseCount) on its arguments
-    Copy = 1, ///< arguments: source, destination, of equal bytes
+    /// Phases [firstPhase, +phaseCount) on its arguments; on another device than the processor: launches of the table.
+    Kernel = 0,
+    Copy = 1, ///< arguments: source, destination, of equal bytes; they may be on different devices
     Transform = 2, ///< arguments: source, destination, of one dtype and logical shape: a layout change
-    /// Argument: a condition. Of the instructions behind it the first `phaseCount` run if it is true, the `firstPhase`
-    /// behind those if it is not.
+                   /// Argument: a condition. Of the instructions behind it the first `phaseCount` run if it is true,
+                   /// the `firstPhase` behind those if it is not.
     Branch = 3,
     /// Arguments: trips, condition, iteration. The `phaseCount` instructions behind it run again and again, until they
     /// have run `trips` times or the condition is false. The iteration is written: before each their number so far.
     Loop = 4,
     Row = 5, ///< arguments: source, iteration, destination, which is cut into rows of the source's size: one is written
-    /// Arguments: two tensors of the arena of equal bytes, which trade places, with all tensors in them. Others lie
-    /// outside of both.
+             /// Arguments: two tensors of the arena of equal bytes, which trade places, with all tensors in them.
+             /// Others lie outside of both.
     Swap = 6
 };
 // Conditions are one Bool; trips and iterations one I64.
@@ -107,7 +154,7 @@ struct ImageInstruction
     std::uint32_t outputCount; ///< the last arguments are written
     std::uint32_t firstPhase;
     std::uint32_t phaseCount;
-    std::uint32_t reserved;
+    std::uint32_t device; ///< of kernels; 0 of all others
 };
 static_assert(sizeof(ImageInstruction) == 32);
 
@@ -146,6 +193,9 @@ struct Image
     const ImageExtent* extents = nullptr;
     const char* strings = nullptr;
     const std::uint32_t* features = nullptr; ///< strings
+    const ImageDevice* devices = nullptr; ///< from device 1 on
+    const ImageLaunch* launches = nullptr;
+    const ImageLaunchBuffer* launchBuffers = nullptr;
 
     const char* string(std::uint64_t offset) const { return strings + offset; }
     IndexMap map(const ImageTensor& tensor) const;

@@ -14,6 +14,11 @@ Status Model::open(const ModelSource& source, bool copyWeights, ErrorText& error
         error.set("the library's weights or kernels do not belong to its model description");
         return Status::Damaged;
     }
+    if (header.devices.count > 0) {
+        error.set("the network has kernels for \"%s\", and this runtime reaches no device beside the processor",
+                  m_image.string(m_image.devices[0].target));
+        return Status::Damaged;
+    }
     m_phases = source.phases;
     m_weights = source.weights;
     const bool aligned = reinterpret_cast<std::uintptr_t>(source.weights) % kTensorAlignment == 0;

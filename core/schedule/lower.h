@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/ir/loop_nest.h"
+#include "core/runtime/kernel_form.h"
 #include "core/schedule/state.h"
 #include "core/wire/artifact.h"
 
@@ -15,14 +16,12 @@ struct LoweredKernel
     std::int64_t partScratchBytes = 0;
 };
 
-enum class KernelForm : std::uint8_t
-{
-    Phases, ///< for processors: the outermost loop of a stage at root is divided among parts
-    Launches ///< for GPUs: loops bound to blockIdx and threadIdx
-};
+using lathe::KernelForm;
 
 struct LowerOptions
 {
+    /// Phases: the outermost loop of a stage at root is divided among parts. Launches: loops are bound to blockIdx and
+    /// threadIdx.
     KernelForm form = KernelForm::Phases;
     std::string name = "kernel";
     /// Which DAG inputs are constants (weights), by position in Dag::inputs; only these may have a LayoutStep that

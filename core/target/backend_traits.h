@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/runtime/dtype.h"
+#include "core/runtime/kernel_form.h"
 
 #include <cstdint>
 #include <string>
@@ -14,13 +15,6 @@ enum class CostClock : std::uint8_t
     Device, ///< the device's own events
     Model ///< computed by a formula: no cache is cold, no two measurements differ, and a run's durations follow from
           ///< its results
-};
-
-/// What one kernel of a target is made of. The search and the default schedules choose by this, never by a kind's name.
-enum class KernelForm : std::uint8_t
-{
-    Phases, ///< a list of phases that threads of a processor share (kernel_abi.h)
-    Launches ///< a list of grids of blocks of threads
 };
 
 /// How far outputs may be from what they must be: max |y - r| <= of(dtype) * max |r| over a tensor.
@@ -52,7 +46,7 @@ struct BackendTraits
 {
     /// Whose rules and presets of the reference compiler apply: "cpu", "gpu" or "mali".
     std::string family = "cpu";
-    KernelForm form = KernelForm::Phases;
+    KernelForm form = KernelForm::Phases; ///< of its kernels: builders lower to it
     CostClock clock = CostClock::Device;
     /// Kernels run on the cores that building and searching use, so these wait while one is timed.
     bool sharesCores = false;

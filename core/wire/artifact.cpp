@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<const char*, 3> kRoles = {"input", "constant", "output"};
+constexpr std::array<const char*, 2> kForms = {"phases", "launches"};
 constexpr std::int64_t kMaxElements = std::int64_t(1) << 40;
 constexpr std::int64_t kMaxScratchBytes = std::int64_t(1) << 36;
 
@@ -116,22 +117,75 @@ Result<IndexMap> mapFromJson(const json& j)
     return map;
 }
 
+json launchToJson(const LaunchInfo& launch)
+{
+    return {{"symbol", launch.symbol},
+            {"buffers", launch.buffers},
+            {"grid", launch.grid},
+            {"block", launch.block},
+            {"shared_bytes", launch.sharedBytes}};
+}
+
+Result<std::array<std::int64_t, 3>> sizesFromJson(const json& j, const char* key, std::int64_t most)
+{
+    LATHE_TRY_ASSIGN(const json* sizes, array(j, key, 3));
+    if (sizes->size() != 3)
+        return bad(fmt::format("\"{}\" is not [x, y, z]", key));
+    std::array<std::int64_t, 3> read = {};
+    for (std::size_t d = 0; d < 3; ++d)
+        if (!(*sizes)[d].is_number_integer() || !takeJson((*sizes)[d], read[d]) || read[d] < 1 || read[d] > most)
+            return bad(fmt::format("a number of \"{}\" is not in [1, {}]", key, most));
+    return read;
+}
+
+/// `reachable`: how many buffers the kernel has, parameters and scratch.
+Result<LaunchInfo> launchFromJson(const json& j, std::size_t reachable)
+{
+    if (!j.is_object())
+        return bad("a launch is no object");
+    LaunchInfo launch;
+    LATHE_TRY_ASSIGN(launch.symbol, text(j, "symbol"));
+    if (launch.symbol.empty())
+        return bad("a launch has no symbol");
+    LATHE_TRY_ASSIGN(launch.grid, sizesFromJson(j, "grid", kMostBlocks));
+    LATHE_TRY_ASSIGN(launch.block, sizesFromJson(j, "block", kMostThreads));
+    if (launch.block[0] * launch.block[1] * launch.block[2] > kMostThreads)
+        return bad(fmt::format("a block of a launch has more than {} threads", kMostThreads));
+    LATHE_TRY_ASSIGN(launch.sharedBytes, integer(j, "shared_bytes", 0, static_cast<std::int64_t>(kMostSharedBytes)));
+    LATHE_TRY_ASSIGN(const json* buffers, array(j, "buffers", kMostLaunches));
+    for (const json& buffer : *buffers) {
+        std::int32_t index = 0;
+        if (!buffer.is_number_integer() || !takeJson(buffer, index) || index < 0
+            || static_cast<std::size_t>(index) >= reachable)
+            return bad("a launch takes a buffer that the kernel does not have");
+        launch.buffers.push_back(index);
+    }
+    return launch;
+}
+
 json kernelToJson(const KernelInfo& kernel)
 {
     json parameters = json::array();
     for (const ArgSpec& parameter : kernel.parameters)
         parameters.push_back(toJson(parameter));
-    return {{"name", kernel.name},
-            {"phases", kernel.phases},
-            {"team_scratch_bytes", kernel.teamScratchBytes},
-            {"part_scratch_bytes", kernel.partScratchBytes},
-            {"parameters", std::move(parameters)}};
+    json j = {{"name", kernel.name},
+              {"form", kForms[static_cast<std::size_t>(kernel.form)]},
+              {"parameters", std::move(parameters)}};
+    if (kernel.form == KernelForm::Phases) {
+        j["phases"] = kernel.phases;
+        j["team_scratch_bytes"] = kernel.teamScratchBytes;
+        j["part_scratch_bytes"] = kernel.partScratchBytes;
+    } else {
+        json& launches = j["launches"] = json::array();
+        for (const LaunchInfo& launch : kernel.launches)
+            launches.push_back(launchToJson(launch));
+        j["scratch"] = kernel.scratch;
+    }
+    return j;
 }
 
-Result<KernelInfo> kernelFromJson(const json& j)
+Result<> takePhases(const json& j, KernelInfo& kernel)
 {
-    KernelInfo kernel;
-    LATHE_TRY_ASSIGN(kernel.name, text(j, "name"));
     LATHE_TRY_ASSIGN(kernel.teamScratchBytes, integer(j, "team_scratch_bytes", 0, kMaxScratchBytes));
     LATHE_TRY_ASSIGN(kernel.partScratchBytes, integer(j, "part_scratch_bytes", 0, kMaxScratchBytes));
     LATHE_TRY_ASSIGN(const json* phases, array(j, "phases", 4096));
@@ -140,11 +194,49 @@ Result<KernelInfo> kernelFromJson(const json& j)
             return bad("a phase has no name");
         kernel.phases.push_back(phase.get<std::string>());
     }
+    return {};
+}
+
+/// Behind the parameters.
+Result<> takeLaunches(const json& j, KernelInfo& kernel)
+{
+    LATHE_TRY_ASSIGN(const json* scratch, array(j, "scratch", kMostLaunches));
+    std::int64_t all = 0;
+    for (const json& buffer : *scratch) {
+        std::int64_t bytes = 0;
+        if (!buffer.is_number_integer() || !takeJson(buffer, bytes) || bytes < 1 || bytes > kMaxScratchBytes - all)
+            return bad("a scratch buffer is out of range");
+        all += bytes;
+        kernel.scratch.push_back(bytes);
+    }
+    LATHE_TRY_ASSIGN(const json* launches, array(j, "launches", kMostLaunches));
+    if (launches->empty())
+        return bad("a kernel of launches has none");
+    for (const json& launch : *launches) {
+        LATHE_TRY_ASSIGN(LaunchInfo info, launchFromJson(launch, kernel.parameters.size() + kernel.scratch.size()));
+        kernel.launches.push_back(std::move(info));
+    }
+    return {};
+}
+
+Result<KernelInfo> kernelFromJson(const json& j)
+{
+    KernelInfo kernel;
+    LATHE_TRY_ASSIGN(kernel.name, text(j, "name"));
+    LATHE_TRY_ASSIGN(const std::string form, text(j, "form"));
+    const auto known = std::find(kForms.begin(), kForms.end(), form);
+    if (known == kForms.end())
+        return bad(fmt::format("\"{}\" is no form of a kernel", form));
+    kernel.form = static_cast<KernelForm>(known - kForms.begin());
     LATHE_TRY_ASSIGN(const json* parameters, array(j, "parameters", 4096));
     for (const json& parameter : *parameters) {
         LATHE_TRY_ASSIGN(ArgSpec spec, argSpecFromJson(parameter));
         kernel.parameters.push_back(std::move(spec));
     }
+    if (kernel.form == KernelForm::Phases)
+        LATHE_TRY(takePhases(j, kernel));
+    else
+        LATHE_TRY(takeLaunches(j, kernel));
     return kernel;
 }
 

@@ -66,6 +66,9 @@ int Module::readDescriptor(const char* text, LatheDeviceError* error)
         for (const json& entry : descriptor.at("kernels")) {
             Kernel kernel;
             kernel.name = entry.at("name").get<std::string>();
+            if (entry.at("form") != "phases")
+                return fail(error, LATHE_ERRC_UNSUPPORTED,
+                            "kernel " + kernel.name + " is made of launches, which a processor does not run");
             kernel.teamScratchBytes = entry.at("team_scratch_bytes").get<std::size_t>();
             kernel.partScratchBytes = entry.at("part_scratch_bytes").get<std::size_t>();
             for (const json& parameter : entry.at("parameters")) {

@@ -24,10 +24,26 @@ ArtifactDescriptor example()
     const IndexMap::Axis axes[] = {{0, 1, 1, 1568}, {1, 16, 2, 784}, {2, 1, 7, 112}, {3, 1, 7, 16}, {1, 1, 16, 1}};
     std::copy(std::begin(axes), std::end(axes), blocked.map.axes);
     const std::int64_t none[] = {1};
-    return {
-        "cpu-so",
-        "cpu -threads=2",
-        {{"k", {"k_p0", "k_p1"}, 128, 64, {blocked, {"out", ArgRole::Output, DType::I8, IndexMap::plain(none, 0)}}}}};
+    KernelInfo kernel;
+    kernel.name = "k";
+    kernel.phases = {"k_p0", "k_p1"};
+    kernel.teamScratchBytes = 128;
+    kernel.partScratchBytes = 64;
+    kernel.parameters = {blocked, {"out", ArgRole::Output, DType::I8, IndexMap::plain(none, 0)}};
+    return {"cpu-so", "cpu -threads=2", {kernel}};
+}
+
+/// Two launches that hand over a buffer of scratch.
+ArtifactDescriptor launched()
+{
+    ArtifactDescriptor descriptor = example();
+    KernelInfo& kernel = descriptor.kernels[0];
+    kernel.form = KernelForm::Launches;
+    kernel.phases.clear();
+    kernel.teamScratchBytes = kernel.partScratchBytes = 0;
+    kernel.scratch = {4096};
+    kernel.launches = {{"k_0", {0, 2}, {7, 2, 1}, {32, 4, 1}, 1024}, {"k_1", {2, 1}, {1, 1, 1}, {64, 1, 1}, 0}};
+    return descriptor;
 }
 
 } // namespace
@@ -45,6 +61,18 @@ private slots:
         QCOMPARE(toJson(*read).dump(), first.dump());
         QVERIFY(read->kernels[0].parameters[0].map == example().kernels[0].parameters[0].map);
         QCOMPARE(read->kernels[0].phases.size(), std::size_t(2));
+    }
+
+    void launchesRoundTrip()
+    {
+        const json first = toJson(launched());
+        const auto read = artifactDescriptorFromJson(first);
+        QVERIFY2(read, read ? "" : read.error().message.c_str());
+        QCOMPARE(toJson(*read).dump(), first.dump());
+        QCOMPARE(int(read->kernels[0].form), int(KernelForm::Launches));
+        QVERIFY(read->kernels[0].launches == launched().kernels[0].launches);
+        QVERIFY(read->kernels[0].scratch == std::vector<std::int64_t>{4096});
+        QVERIFY(read->kernels[0].phases.empty());
     }
 
     void hostileDescriptionsAreRefused_data()
@@ -78,6 +106,9 @@ private slots:
             "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
             "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
             "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1]]");
+        row("no form", "/kernels/0/form", "null");
+        row("unknown form", "/kernels/0/form", "\"dances\"");
+        row("launches without a list", "/kernels/0/form", "\"launches\"");
     }
     void hostileDescriptionsAreRefused()
     {
@@ -88,6 +119,47 @@ private slots:
         const auto read = artifactDescriptorFromJson(changed);
         QVERIFY(!read);
         QCOMPARE(int(read.error().code), int(Errc::BadFile));
+    }
+
+    void hostileLaunchesAreRefused_data()
+    {
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<QString>("value");
+        const auto row = [](const char* name, const char* path, const char* value) {
+            QTest::newRow(name) << QString("/kernels/0/") + path << value;
+        };
+        row("none", "launches", "[]");
+        row("no list", "launches", "{}");
+        row("no object", "launches/0", "1");
+        row("no symbol", "launches/0/symbol", "\"\"");
+        row("no blocks", "launches/0/grid", "[0,1,1]");
+        row("negative blocks", "launches/0/grid", "[1,-1,1]");
+        row("too many blocks", "launches/0/grid", "[2147483648,1,1]");
+        row("blocks of a fraction", "launches/0/grid", "[1.5,1,1]");
+        row("two axes", "launches/0/grid", "[1,1]");
+        row("no threads", "launches/0/block", "[32,0,1]");
+        row("too many threads", "launches/0/block", "[256,256,2]");
+        row("threads beyond any number", "launches/0/block", "[18446744073709551615,1,1]");
+        row("negative shared memory", "launches/0/shared_bytes", "-1");
+        row("huge shared memory", "launches/0/shared_bytes", "1073741825");
+        row("a buffer that is not there", "launches/0/buffers", "[0,3]");
+        row("a negative buffer", "launches/0/buffers", "[-1]");
+        row("a buffer of text", "launches/0/buffers", "[\"data\"]");
+        row("scratch without bytes", "scratch", "[0]");
+        row("scratch without end", "scratch", "[68719476736,1]");
+        row("scratch no list", "scratch", "7");
+        row("phases of launches", "form", "\"phases\"");
+    }
+    void hostileLaunchesAreRefused()
+    {
+        QFETCH(QString, path);
+        QFETCH(QString, value);
+        json changed = toJson(launched());
+        changed[json::json_pointer(path.toStdString())] = json::parse(value.toStdString());
+        const auto read = artifactDescriptorFromJson(changed);
+        QVERIFY(!read);
+        QCOMPARE(int(read.error().code), int(Errc::BadFile));
+        QVERIFY(read.error().message.find("artifact description: ") == 0);
     }
 
     void seededDataIsTheSameElementByElement_data()
