@@ -4,6 +4,7 @@
 #include "core/ir/scratch.h"
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
+#include "core/schedule/launch_resources.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -197,8 +198,9 @@ private:
                 continue;
             }
             const bool isShared = buffer.scope == Scope::Shared;
-            declarations += fmt::format("    {}{} {}[{}];\n", isShared ? "__local " : "", typeName(buffer.dtype), name,
-                                        ir::elementCount(buffer));
+            declarations += fmt::format("    {}{} {}[{}]{};\n", isShared ? "__local " : "", typeName(buffer.dtype),
+                                        name, isShared ? schedule::sharedElements(buffer) : ir::elementCount(buffer),
+                                        isShared ? " __attribute__((aligned(16)))" : "");
         }
         m_text = fmt::format(
             "// {}: {} blocks of {} threads\n__kernel __attribute__((reqd_work_group_size({}, {}, {})))\n"

@@ -175,6 +175,8 @@ Scalar NestEvaluator::integerOperation(const Code& e, std::int64_t a, std::int64
         }
         if (e.operandType == DType::U64)
             return {0, static_cast<std::int64_t>(e.kind == ExprKind::FloorDiv ? u(a) / u(b) : u(a) % u(b))};
+        if (b == -1) // the lowest number by it wraps around
+            return wrapped(e.kind == ExprKind::FloorDiv ? static_cast<std::int64_t>(0 - u(a)) : 0);
         return wrapped(e.kind == ExprKind::FloorDiv ? floorDivide(a, b) : floorModulo(a, b));
     case ExprKind::Min: return {0, less(b, a) ? b : a};
     case ExprKind::Max: return {0, less(a, b) ? b : a};

@@ -4,6 +4,7 @@
 #include "core/schedule/conditions.h"
 #include "core/schedule/lowering.h"
 #include "core/schedule/prefetch.h"
+#include "core/schedule/thread_tree.h"
 
 #include <fmt/format.h>
 
@@ -30,16 +31,6 @@ using ir::LoopKind;
 using ir::Stmt;
 
 constexpr std::int64_t kMaxTileElements = 1024; ///< of an accumulator tile, by lanes: 64 vectors of 16
-
-Expr combine(ir::Combiner combiner, const Expr& a, const Expr& b)
-{
-    switch (combiner) {
-    case ir::Combiner::Prod: return a * b;
-    case ir::Combiner::Max: return ir::max(a, b);
-    case ir::Combiner::Min: return ir::min(a, b);
-    default: return a + b;
-    }
-}
 
 LoopKind loopKind(Annotation annotation)
 {
@@ -339,8 +330,14 @@ private:
             }
         }
         if (isIndex()) {
-            const Stmt init = guarded(guards(true, atRoot), indexInit()); // makes the buffer that the update uses
-            return nestFrom(firstReduce, init, indexUpdate(), nullptr);
+            holdIndex(firstReduce);
+            const std::vector<Expr> conditions = guards(true, atRoot);
+            const Stmt init = guarded(conditions, indexInit());
+            Stmt after;
+            if (m_held.place != targets[0])
+                after = guarded(conditions, ir::makeStore(targets[0], ownIndices(),
+                                                          ir::load(m_held.place, m_op.dtype, m_held.indices)));
+            return nestFrom(firstReduce, init, indexUpdate(), after);
         }
         Stmt update = updateStatement(targets[0], indices[0], tiled || m_stage.location == Location::At);
 
@@ -380,30 +377,46 @@ private:
         return nest(0, firstReduce, whole);
     }
 
-    /// A sum that threads share: each adds up its part, then half as many add up pairs, until one has it all.
+    /// A buffer of a few elements beside the stage's own.
+    std::int32_t makeBeside(const char* suffix, DType dtype, ir::Scope scope, std::int64_t elements)
+    {
+        ir::Buffer buffer;
+        buffer.name = m_lowering.nest.buffers[m_lowering.buffers[m_id][0]].name + suffix;
+        buffer.dtype = dtype;
+        buffer.scope = scope;
+        buffer.shape = {elements};
+        buffer.strides = {1};
+        m_lowering.nest.buffers.push_back(std::move(buffer));
+        return static_cast<std::int32_t>(m_lowering.nest.buffers.size()) - 1;
+    }
+
+    /// A reduction that threads share: each has its part, then the parts are combined (thread_tree.h).
     Result<Stmt> emitAcrossThreads(std::size_t firstReduce, std::size_t thread)
     {
-        if (isIndex())
-            return refuse("finds a position across threads, which lowering has no form for", Errc::Unsupported);
         for (std::size_t i = firstReduce; i < loops(); ++i)
             if (i != thread && extent(i) > 1 && (!isReduceLoop(i) || m_kinds[i] >= LoopKind::VThread))
                 return refuse("has more than sums inside of a sum across threads, which lowering has no form for",
                               Errc::Unsupported);
         const Expr& body = m_bounds.bodies[0];
-        const auto makeBuffer = [&](const char* suffix, ir::Scope scope, std::int64_t elements) {
-            ir::Buffer buffer;
-            buffer.name = m_lowering.nest.buffers[m_lowering.buffers[m_id][0]].name + suffix;
-            buffer.dtype = body->dtype;
-            buffer.scope = scope;
-            buffer.shape = {elements};
-            buffer.strides = {1};
-            m_lowering.nest.buffers.push_back(std::move(buffer));
-            return static_cast<std::int32_t>(m_lowering.nest.buffers.size()) - 1;
+        std::vector<std::int32_t> own;
+        std::vector<HandOver> parts;
+        const auto handOver = [&](const char* ownName, const char* from, const char* to, DType dtype) {
+            own.push_back(makeBeside(ownName, dtype, ir::Scope::Part, 1));
+            parts.push_back({makeBeside(from, dtype, ir::Scope::Shared, extent(thread)),
+                             makeBeside(to, dtype, ir::Scope::Shared, ir::ceilDivide(extent(thread), 2)), dtype});
         };
-        const std::int32_t own = makeBuffer(".own", ir::Scope::Part, 1);
-        std::int32_t from = makeBuffer(".parts", ir::Scope::Shared, extent(thread)),
-                     to = makeBuffer(".pairs", ir::Scope::Shared, ir::ceilDivide(extent(thread), 2));
-        Stmt update = updateStatement(own, {0}, true);
+        Stmt init, update;
+        if (isIndex()) {
+            handOver(".best", ".bests", ".pairs", body->operands[1]->dtype);
+            handOver(".own", ".parts", ".places", m_op.dtype);
+            m_held = {own[0], own[1], {0}};
+            init = indexInit();
+            update = indexUpdate();
+        } else {
+            handOver(".own", ".parts", ".pairs", body->dtype);
+            init = ir::makeStore(own[0], {0}, body->operands[1]);
+            update = updateStatement(own[0], {0}, true);
+        }
         for (std::size_t i = loops(); i-- > firstReduce;) {
             if (hasAttached(i))
                 return refuse("has a stage inside of a sum across threads, which lowering has no form for",
@@ -411,24 +424,17 @@ private:
             if (i != thread)
                 update = loop(i, std::move(update));
         }
-        std::vector<Stmt> steps = {loop(
-            thread, ir::makeBlock({ir::makeStore(own, {0}, body->operands[1]), update,
-                                   ir::makeStore(from, {m_bounds.leaves[thread]}, ir::load(own, body->dtype, {0}))}))};
-        for (std::int64_t parts = extent(thread); parts > 1;) {
-            const std::int64_t pairs = ir::ceilDivide(parts, 2);
-            const Expr t = ir::var("pair");
-            m_lowering.program.ranges.setExtent(t, pairs);
-            const Expr first = ir::load(from, body->dtype, {t}),
-                       second = ir::load(from, body->dtype, {t + ir::intImm(pairs)});
-            Expr sum = combine(body->combiner, first, second);
-            if (parts % 2 != 0)
-                sum = ir::ifThenElse(t + ir::intImm(pairs) < ir::intImm(parts), sum, first);
-            steps.push_back(ir::makeFor(t, 0, ir::intImm(pairs), m_kinds[thread], ir::makeStore(to, {t}, sum)));
-            std::swap(from, to);
-            parts = pairs;
-        }
+        std::vector<Stmt> each = {init, update};
+        for (std::size_t i = 0; i < own.size(); ++i)
+            each.push_back(
+                ir::makeStore(parts[i].from, {m_bounds.leaves[thread]}, ir::load(own[i], parts[i].dtype, {0})));
+        std::vector<Stmt> steps = {loop(thread, ir::makeBlock(std::move(each)))};
+        for (Stmt& step :
+             combinePairs(m_lowering.program.ranges, m_kinds[thread], extent(thread), body->combiner, parts))
+            steps.push_back(std::move(step));
+        const HandOver& last = parts.back();
         steps.push_back(guarded(guards(true, true), ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(),
-                                                                  ir::load(from, body->dtype, {0}))));
+                                                                  ir::load(last.from, last.dtype, {0}))));
         return nest(0, firstReduce, ir::makeBlock(std::move(steps)));
     }
 
@@ -502,16 +508,33 @@ private:
 
     bool isIndex() const { return m_bounds.bodies[0]->combiner >= ir::Combiner::ArgMax; }
 
-    Stmt indexInit()
+    Stmt indexInit() const
     {
-        ir::Buffer best = m_lowering.nest.buffers[m_lowering.buffers[m_id][0]];
+        return ir::makeBlock({ir::makeStore(m_held.value, m_held.indices, m_bounds.bodies[0]->operands[1]),
+                              ir::makeStore(m_held.place, m_held.indices, ir::intImm(0, m_op.dtype))});
+    }
+
+    /// Where the value and its position are held: the position in the stage's own buffer. A thread's value is one
+    /// element where the loops inside are of the reduction alone.
+    void holdIndex(std::size_t firstReduce)
+    {
+        bool isOne = m_lowering.form == KernelForm::Launches;
+        for (std::size_t i = firstReduce; i < loops(); ++i)
+            isOne = isOne && (isReduceLoop(i) || extent(i) == 1);
+        const DType dtype = m_bounds.bodies[0]->operands[1]->dtype;
+        m_held = {-1, m_lowering.buffers[m_id][0], ownIndices()};
+        if (isOne) {
+            m_held = {makeBeside(".best", dtype, ir::Scope::Part, 1),
+                      makeBeside(".own", m_op.dtype, ir::Scope::Part, 1),
+                      {0}};
+            return;
+        }
+        ir::Buffer best = m_lowering.nest.buffers[m_held.place];
         best.name += ".best";
-        best.dtype = m_bounds.bodies[0]->operands[1]->dtype;
+        best.dtype = dtype;
         best.scope = m_stage.location == Location::Root ? ir::Scope::Team : ir::Scope::Part;
-        m_best = static_cast<std::int32_t>(m_lowering.nest.buffers.size());
+        m_held.value = static_cast<std::int32_t>(m_lowering.nest.buffers.size());
         m_lowering.nest.buffers.push_back(std::move(best));
-        return ir::makeBlock({ir::makeStore(m_best, ownIndices(), m_bounds.bodies[0]->operands[1]),
-                              ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(), ir::intImm(0, m_op.dtype))});
     }
 
     /// Whether the loops of the reduction are the operation's own, in their order.
@@ -532,16 +555,16 @@ private:
         for (std::size_t r = 0; r < m_op.reduceExtents.size(); ++r)
             position = position * ir::intImm(m_op.reduceExtents[r]) + m_bounds.axes[m_op.shape.size() + r];
         position = ir::cast(m_op.dtype, ir::simplify(position, m_lowering.program.ranges));
-        const Expr held = ir::load(m_best, value->dtype, ownIndices());
+        const Expr held = ir::load(m_held.value, value->dtype, m_held.indices);
         Expr better = body->combiner == ir::Combiner::ArgMax ? value > held : value < held;
         if (!reducesInOrder()) { // of equal ones the first counts
-            const Expr place = ir::load(m_lowering.buffers[m_id][0], m_op.dtype, ownIndices());
+            const Expr place = ir::load(m_held.place, m_op.dtype, m_held.indices);
             better = better || (ir::eq(value, held) && position < place);
         }
         // Inside of the guards, not beside them: both sides of a conjunction are computed, and what `better` reads
         // exists only where they hold.
-        Stmt update = ir::makeBlock({ir::makeStore(m_best, ownIndices(), value),
-                                     ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(), position)});
+        Stmt update = ir::makeBlock({ir::makeStore(m_held.value, m_held.indices, value),
+                                     ir::makeStore(m_held.place, m_held.indices, position)});
         return guarded(guards(false, true), ir::makeIf(better, std::move(update)));
     }
 
@@ -551,7 +574,12 @@ private:
     const StageBounds& m_bounds;
     const compute::Op& m_op;
     std::vector<LoopKind> m_kinds;
-    std::int32_t m_best = -1;
+    /// Of a reduction to an index: the buffers of the value held and of its position, and where in them.
+    struct Held
+    {
+        std::int32_t value = -1, place = -1;
+        std::vector<Expr> indices;
+    } m_held;
 };
 
 } // namespace

@@ -2,6 +2,9 @@
 
 #include "core/compute/interpret.h"
 #include "core/graph/group.h"
+#include "core/ir/interpret_launches.h"
+#include "core/ir/scratch.h"
+#include "core/schedule/lower.h"
 #include "tests/support/function_run.h"
 
 #include <algorithm>
@@ -15,6 +18,7 @@ using graph::ValueId;
 namespace {
 
 constexpr std::uint32_t kFunctionParts = 3; ///< by which functions of the runtime are run
+constexpr std::int64_t kMostLocal = 64; ///< elements of an array of one thread
 
 Result<std::vector<HostTensor>> interpretDag(const compute::DagPtr& dag, const std::vector<const HostTensor*>& inputs)
 {
@@ -31,11 +35,42 @@ Result<std::vector<HostTensor>> interpretDag(const compute::DagPtr& dag, const s
     return tensors;
 }
 
+/// A DAG's default schedule for launches in their interpreter, its parameters in the layouts that it has.
+Result<std::vector<HostTensor>> launchDag(const compute::DagPtr& dag, const schedule::LaunchScheduleOptions& options,
+                                          const std::vector<const HostTensor*>& inputs)
+{
+    LATHE_TRY_ASSIGN(const schedule::State state, schedule::planDefaultLaunches(dag, options));
+    schedule::LowerOptions lowering;
+    lowering.form = schedule::KernelForm::Launches;
+    lowering.constantInputs = options.constantInputs;
+    LATHE_TRY_ASSIGN(const schedule::LoweredKernel kernel, schedule::lower(state, lowering));
+    for (const ir::Buffer& buffer : kernel.nest.buffers)
+        if (buffer.scope == ir::Scope::Local && ir::elementCount(buffer) > kMostLocal)
+            return makeError(Errc::IllegalSchedule, buffer.name + " is large for a thread");
+    LATHE_TRY_ASSIGN(const ir::LaunchInterpreter interpreter, ir::LaunchInterpreter::compile(kernel.nest));
+    std::vector<std::vector<std::byte>> physical;
+    std::vector<HostTensor> results;
+    for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
+        const ArgSpec& spec = kernel.parameters[p];
+        physical.emplace_back(static_cast<std::size_t>(spec.map.elementCount() * sizeOf(spec.dtype)));
+        const IndexMap plain = IndexMap::plain(spec.map.logicalShape, spec.map.logicalRank);
+        if (p < inputs.size())
+            transformLayout(plain, inputs[p]->bytes.data(), spec.map, physical[p].data(), spec.dtype);
+    }
+    LATHE_TRY(interpreter.run(std::vector<std::span<std::byte>>(physical.begin(), physical.end())));
+    for (std::size_t p = inputs.size(); p < physical.size(); ++p) {
+        const IndexMap& map = kernel.parameters[p].map;
+        results.push_back({{kernel.parameters[p].dtype, {map.logicalShape, map.logicalShape + map.logicalRank}},
+                           std::move(physical[p])});
+    }
+    return results;
+}
+
 } // namespace
 
 Result<> KernelRun::addStep(std::vector<ValueId> inputs, std::vector<ValueId> outputs,
                             std::span<const graph::Alternative> alternatives, const std::vector<bool>& packable,
-                            const Target& target, Schedule schedule, std::uint64_t seed, KernelBatch& batch)
+                            const Target& target, Schedule schedule, std::uint64_t seed, KernelBatch* batch)
 {
     search::SearchTask task;
     task.key = task.name = "net";
@@ -47,15 +82,32 @@ Result<> KernelRun::addStep(std::vector<ValueId> inputs, std::vector<ValueId> ou
             constant.push_back(packable[static_cast<std::size_t>(binding.taskInput)]);
         task.alternatives.push_back({alternative.name, alternative.dag, constant, alternative.isReference});
     }
+    if (batch == nullptr) {
+        m_steps.push_back(
+            {std::move(inputs), std::move(outputs), alternatives[0], 0, task.alternatives[0].constantInputs, {}});
+        return {};
+    }
     LATHE_TRY_ASSIGN(const Scheduled chosen, scheduled(task, schedule, seed));
-    Step step{std::move(inputs), std::move(outputs), alternatives[chosen.alternative], 0, {}};
-    LATHE_TRY_ASSIGN(step.kernel, batch.add(chosen.state, task.alternatives[chosen.alternative].constantInputs));
+    const std::vector<bool>& constant = task.alternatives[chosen.alternative].constantInputs;
+    Step step{std::move(inputs), std::move(outputs), alternatives[chosen.alternative], 0, constant, {}};
+    LATHE_TRY_ASSIGN(step.kernel, batch->add(chosen.state, constant));
     m_steps.push_back(std::move(step));
     return {};
 }
 
+Result<KernelRun> KernelRun::ofNodes(const graph::Graph& graph)
+{
+    return ofNodes(graph, {}, Schedule::Default, 0, nullptr);
+}
+
 Result<KernelRun> KernelRun::ofNodes(const graph::Graph& graph, const Target& target, Schedule schedule,
                                      std::uint64_t seed, KernelBatch& batch)
+{
+    return ofNodes(graph, target, schedule, seed, &batch);
+}
+
+Result<KernelRun> KernelRun::ofNodes(const graph::Graph& graph, const Target& target, Schedule schedule,
+                                     std::uint64_t seed, KernelBatch* batch)
 {
     KernelRun run(graph);
     const auto consumers = graph.consumers();
@@ -81,11 +133,11 @@ Result<KernelRun> KernelRun::ofPartition(const graph::Graph& graph, const graph:
     KernelRun run(graph);
     for (const graph::Subgraph& part : partition.subgraphs) {
         if (part.noop) {
-            run.m_steps.push_back({part.inputs, part.outputs, {}, 0, {}});
+            run.m_steps.push_back({part.inputs, part.outputs, {}, 0, {}, {}});
             continue;
         }
         if (part.function) {
-            run.m_steps.push_back({part.inputs, part.outputs, {}, 0, part.nodes.front()});
+            run.m_steps.push_back({part.inputs, part.outputs, {}, 0, {}, part.nodes.front()});
             continue;
         }
         std::span<const graph::Alternative> alternatives;
@@ -98,7 +150,7 @@ Result<KernelRun> KernelRun::ofPartition(const graph::Graph& graph, const graph:
         std::vector<bool> packable;
         for (const ValueId id : part.inputs)
             packable.push_back(graph.value(id).constant != nullptr);
-        LATHE_TRY(run.addStep(part.inputs, part.outputs, alternatives, packable, target, schedule, seed, batch));
+        LATHE_TRY(run.addStep(part.inputs, part.outputs, alternatives, packable, target, schedule, seed, &batch));
         seed += 1;
     }
     return run;
@@ -178,6 +230,15 @@ Result<std::vector<HostTensor>> KernelRun::interpret(const std::vector<HostTenso
 {
     return walk(inputs, [](const Step& step, const std::vector<const HostTensor*>& operands) {
         return interpretDag(step.alternative.dag, operands);
+    });
+}
+
+Result<std::vector<HostTensor>> KernelRun::runLaunches(const std::vector<HostTensor>& inputs,
+                                                       schedule::LaunchScheduleOptions options) const
+{
+    return walk(inputs, [&options](const Step& step, const std::vector<const HostTensor*>& operands) {
+        options.constantInputs = step.constantInputs;
+        return launchDag(step.alternative.dag, options, operands);
     });
 }
 

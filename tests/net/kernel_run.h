@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/graph/task.h"
+#include "core/schedule/default_launches.h"
 #include "core/target/target.h"
 #include "tests/net/kernel_batch.h"
 
@@ -17,6 +18,8 @@ public:
     /// schedules.
     static Result<KernelRun> ofNodes(const graph::Graph& graph, const Target& target, Schedule schedule,
                                      std::uint64_t seed, KernelBatch& batch);
+    /// The same without kernels of a batch, for interpret() and runLaunches() alone.
+    static Result<KernelRun> ofNodes(const graph::Graph& graph);
     /// The functions of a partition of it; tasks by any of their alternatives where the schedule is drawn.
     static Result<KernelRun> ofPartition(const graph::Graph& graph, const graph::Partition& partition,
                                          const Target& target, Schedule schedule, std::uint64_t seed,
@@ -28,6 +31,11 @@ public:
     /// The same by the interpreter of compute DAGs; functions of the runtime run as ever.
     Result<std::vector<graph::HostTensor>> interpret(const std::vector<graph::HostTensor>& inputs) const;
 
+    /// The same as launches of default schedules, by their interpreter. Errors: those of schedules and of lowering,
+    /// WrongAnswer: what it finds (races, reads of what nobody wrote).
+    Result<std::vector<graph::HostTensor>> runLaunches(const std::vector<graph::HostTensor>& inputs,
+                                                       schedule::LaunchScheduleOptions options) const;
+
     bool tradesAccuracy() const; ///< one of its kernels does (graph::tradesAccuracy)
 
 private:
@@ -36,6 +44,7 @@ private:
         std::vector<graph::ValueId> inputs, outputs;
         graph::Alternative alternative; ///< without a DAG: a node by its function, else the output is the input
         std::size_t kernel = 0;
+        std::vector<bool> constantInputs; ///< of the DAG
         graph::NodeId node = {}; ///< that a function of the runtime computes
     };
 
@@ -43,10 +52,12 @@ private:
         : m_graph(std::move(graph))
     {
     }
-    /// Chooses one of the alternatives.
+    static Result<KernelRun> ofNodes(const graph::Graph& graph, const Target& target, Schedule schedule,
+                                     std::uint64_t seed, KernelBatch* batch);
+    /// Chooses one of the alternatives; the first without a kernel where there is no batch.
     Result<> addStep(std::vector<graph::ValueId> inputs, std::vector<graph::ValueId> outputs,
                      std::span<const graph::Alternative> alternatives, const std::vector<bool>& packable,
-                     const Target& target, Schedule schedule, std::uint64_t seed, KernelBatch& batch);
+                     const Target& target, Schedule schedule, std::uint64_t seed, KernelBatch* batch);
     template<typename Compute>
     Result<std::vector<graph::HostTensor>> walk(const std::vector<graph::HostTensor>& inputs, Compute&& compute) const;
 

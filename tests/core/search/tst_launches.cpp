@@ -2,8 +2,10 @@
 #include "core/compute/definitions/conv2d.h"
 #include "core/compute/definitions/elementwise.h"
 #include "core/compute/definitions/pool.h"
+#include "core/compute/definitions/reduction.h"
 #include "core/compute/definitions/softmax.h"
 #include "core/compute/definitions/winograd.h"
+#include "core/schedule/default_launches.h"
 #include "core/search/reference/annotate.h"
 #include "tests/core/schedule/kernel_check.h"
 #include "tests/support/must.h"
@@ -88,6 +90,12 @@ compute::DagPtr dagNamed(const QString& name)
                                           DType::F32);
         return finish(std::move(b), softmax(b, data, 1));
     }
+    if (name == "position" || name == "long position") {
+        DagBuilder b;
+        const bool isLong = name == "long position";
+        const Tensor data = b.placeholder("data", {isLong ? 2 : 7, isLong ? 1000 : 33}, DType::F32);
+        return finish(std::move(b), argReduction(b, true, data, 1, false));
+    }
     if (name == "convolution NHWC")
         return schedule::test::convBiasRelu(9, 7, 4, 8, 3, 2, 1);
     return maxPool();
@@ -163,6 +171,43 @@ private slots:
                     return device.run(*source, nest, parameters);
                 });
             QVERIFY2(wrong.empty(), (wrong + "\n" + text).c_str());
+        }
+    }
+
+    /// As for a large tensor, with vectors and tiles, and as it is.
+    void defaultsComputeWhatTheDagSays_data()
+    {
+        QTest::addColumn<QString>("dag");
+        for (const char* const dag :
+             {"matmul", "matmul of primes", "convolution", "convolution of odd sizes", "convolution NHWC", "max pool",
+              "winograd", "depthwise", "softmax", "long softmax", "position", "long position"})
+            QTest::addRow("%s", dag) << dag;
+    }
+    void defaultsComputeWhatTheDagSays()
+    {
+        QFETCH(QString, dag);
+        test::OpenClRun device;
+        for (const bool isLarge : {false, true}) {
+            schedule::LaunchScheduleOptions options;
+            options.wantedThreads = isLarge ? 1 : options.wantedThreads;
+            options.constantInputs = {false, true};
+            schedule::LowerOptions lowering = launches();
+            lowering.constantInputs = options.constantInputs;
+            const schedule::State state = test::must(schedule::planDefaultLaunches(dagNamed(dag), options));
+            const std::string wrong = schedule::test::checkKernel(state, 1, lowering);
+            QVERIFY2(wrong.empty(), wrong.c_str());
+            // What threads hand over when they share a long sum.
+            const std::string text = ir::print(test::must(schedule::lower(state, lowering)).nest);
+            if (dag.contains("long"))
+                QCOMPARE(text.find(" barrier\n") != std::string::npos, true);
+            if (!device.isThere() || (dag != "convolution" && dag != "long softmax"))
+                continue;
+            const std::string printed = schedule::test::checkKernel(
+                state, 1, lowering, [&](const ir::LoopNest& nest, std::span<const std::span<std::byte>> parameters) {
+                    const auto source = backend::printOpenCl(nest, "kernel");
+                    return source ? device.run(*source, nest, parameters) : source.error().message;
+                });
+            QVERIFY2(printed.empty(), printed.c_str());
         }
     }
 

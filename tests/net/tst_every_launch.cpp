@@ -1,0 +1,132 @@
+#include "core/graph/pass_runner.h"
+#include "core/graph/passes.h"
+#include "core/session/back_ends.h"
+#include "tests/net/expectation.h"
+#include "tests/net/findings.h"
+#include "tests/net/kernel_run.h"
+#include "tests/net/operator_table.h"
+#include "tests/support/must.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tst_every_launch {
+
+using namespace lathe;
+using namespace lathe::net;
+using lathe::test::must;
+
+namespace {
+
+/// The node alone, or what passes make of it where it has no definition of its own.
+Result<KernelRun> kernelsOf(const OperatorCase& of, const Target& target)
+{
+    const auto hasDefinition = [](const graph::Node& node) { return graph::findOperator(node.op)->compute != nullptr; };
+    if (std::ranges::all_of(of.graph.nodes, hasDefinition))
+        return KernelRun::ofNodes(of.graph);
+    graph::PassRunner passes;
+    LATHE_TRY_ASSIGN(const graph::Graph prepared, graph::prepare(of.graph, target, "", "lathe", passes));
+    return KernelRun::ofNodes(prepared);
+}
+
+Findings findingsOf(const graph::OpDef& entry, const Target& target)
+{
+    Findings findings;
+    if (entry.function || entry.traits.control != graph::Control::None) {
+        findings.byFunction = true;
+        return findings;
+    }
+    // As for large tensors, with vectors and tiles; as they are, where sums are divided among threads; as for a device
+    // of few threads without vectors.
+    schedule::LaunchScheduleOptions large, few;
+    large.wantedThreads = 1;
+    few.mostThreads = 8;
+    few.vectorLanes = 1;
+    for (const OperatorCase& of : casesOf(entry)) {
+        if (std::ranges::find(of.schedules, Schedule::Default) == of.schedules.end())
+            continue;
+        const auto run = kernelsOf(of, target);
+        if (!run) {
+            findings.add(fmt::format("{}: {}", of.name, run.error().message));
+            continue;
+        }
+        const auto check = [&](const char* who, Values values, const schedule::LaunchScheduleOptions& options) {
+            const auto said = [&](const std::string& what) {
+                findings.add(fmt::format("{}, {}, {} values: {}", of.name, who, toString(values), what));
+            };
+            const std::vector<graph::HostTensor> inputs = of.inputs(values, 7);
+            const auto expected = expect(of.graph, inputs);
+            if (!expected)
+                return said(expected.error().message);
+            ++findings.kernels;
+            const auto got = run->runLaunches(inputs, options);
+            if (!got)
+                return said(got.error().message);
+            for (std::size_t i = 0; i < got->size(); ++i)
+                if (const std::string text = compare((*got)[i], (*expected)[i]); !text.empty())
+                    said(text);
+        };
+        check("as a large tensor", Values::Hostile, large);
+        check("as it is", Values::Hostile, {});
+        check("few threads", Values::Halves, few);
+    }
+    return findings;
+}
+
+} // namespace
+
+/// Each entry of the operator registry as launches of its default schedule, in every element type, in the interpreter
+/// of blocks and threads.
+class TestEveryLaunch : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void isRightInEveryType_data()
+    {
+        const Target target = must(session::parseTarget("cpu"));
+        const std::string only = qEnvironmentVariable("LATHE_TEST_OPERATOR").toStdString(); // by hand
+        std::vector<const graph::OpDef*> entries;
+        for (const graph::OpDef* entry : graph::allOperators())
+            if (only.empty() || only == entry->name)
+                entries.push_back(entry);
+        m_findings.resize(entries.size());
+        onAllCores(entries.size(), [&](std::size_t i) { m_findings[i] = findingsOf(*entries[i], target); });
+        QTest::addColumn<int>("index");
+        for (std::size_t i = 0; i < entries.size(); ++i)
+            QTest::newRow(std::string(entries[i]->name).c_str()) << static_cast<int>(i);
+    }
+    void isRightInEveryType()
+    {
+        QFETCH(int, index);
+        const Findings& findings = m_findings[static_cast<std::size_t>(index)];
+        QVERIFY2(findings.wrong == 0,
+                 qPrintable(QString("%1 wrong:%2").arg(findings.wrong).arg(findings.text.c_str())));
+    }
+
+    void cleanupTestCase()
+    {
+        std::size_t runs = 0;
+        for (const Findings& findings : m_findings)
+            runs += findings.kernels;
+        std::string onProcessor;
+        for (const graph::OpDef* entry : graph::allOperators())
+            if (entry->function || entry->traits.control != graph::Control::None)
+                onProcessor += fmt::format(" {}", entry->name);
+        qInfo("%zu runs of launches; functions of the runtime and control flow stay on the processor:%s", runs,
+              onProcessor.c_str());
+    }
+
+private:
+    std::vector<Findings> m_findings;
+};
+
+LATHE_TEST(TestEveryLaunch)
+
+} // namespace tst_every_launch
+
+#include "tst_every_launch.moc"
