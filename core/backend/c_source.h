@@ -28,10 +28,11 @@ struct KernelSource
 };
 
 /// A nest of launches as OpenCL C 1.2 for people and compilers: the names of the schedule, a loop a line, unrolled
-/// loops written out where a register tile needs that. What is computed is what the interpreters compute, but for the
-/// device's own functions (exp, tanh, ...) and for products that it joins with what is added to them. `prefix` begins
-/// the functions' names. Errors: Unsupported, by name: types and intrinsics that OpenCL C has no form for, a buffer of
-/// 2^31 elements.
+/// loops written out where a register tile needs that, loops over lanes as vectors of 16 bytes where their elements lie
+/// next to each other. Parameters and Team scratch must begin at multiples of 16 bytes. What is computed is what the
+/// interpreters compute, but for the device's own functions (exp, tanh, ...) and for products that it joins with what
+/// is added to them. `prefix` begins the functions' names. Errors: Unsupported, by name: types and intrinsics that
+/// OpenCL C has no form for, a buffer of 2^31 elements.
 Result<KernelSource> printOpenCl(const ir::LoopNest& nest, const std::string& prefix);
 
 } // namespace lathe::backend

@@ -55,6 +55,7 @@ class Analysis
 public:
     explicit Analysis(const ir::LoopNest& nest)
         : m_candidates(nest.buffers.size())
+        , m_unrollsAround(!nest.launches.empty())
     {
         for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
             std::int64_t elements = 1;
@@ -115,7 +116,7 @@ private:
             if (!used)
                 continue;
             copies *= constant ? loop->extent->intValue : kMaxAccessCopies + 1;
-            if (loop->loop == LoopKind::Serial && isStraight(loop->body[0]))
+            if (loop->loop == LoopKind::Serial && (m_unrollsAround || isStraight(loop->body[0])))
                 candidate.toUnroll.push_back(loop);
             else if (loop->loop != LoopKind::Unrolled)
                 copies = kMaxAccessCopies + 1;
@@ -135,6 +136,9 @@ private:
     }
 
     std::vector<Candidate> m_candidates;
+    /// Loops of a tile around loops that stay, as those around a step of a sum: a thread of a GPU has no cache of its
+    /// own that the tile could lie in, so that what is written out costs less than what is not in registers.
+    bool m_unrollsAround;
     std::vector<const ir::StmtNode*> m_loops;
 };
 

@@ -90,6 +90,14 @@ compute::DagPtr dagNamed(const QString& name)
                                           DType::F32);
         return finish(std::move(b), softmax(b, data, 1));
     }
+    if (name == "shifted") { // rows that begin anywhere
+        DagBuilder b;
+        const Tensor data = b.placeholder("data", {8, 35}, DType::F32);
+        return finish(std::move(b), b.compute("y", {8, 32}, {}, "", [&](const std::vector<ir::Expr>& i) {
+            return ir::max(b.at(data, {i[0], i[1] + ir::Expr(1)}), ir::floatImm(0.25))
+                   * b.at(data, {i[0], ir::Expr(2)});
+        }));
+    }
     if (name == "position" || name == "long position") {
         DagBuilder b;
         const bool isLong = name == "long position";
@@ -180,7 +188,7 @@ private slots:
         QTest::addColumn<QString>("dag");
         for (const char* const dag :
              {"matmul", "matmul of primes", "convolution", "convolution of odd sizes", "convolution NHWC", "max pool",
-              "winograd", "depthwise", "softmax", "long softmax", "position", "long position"})
+              "winograd", "depthwise", "softmax", "long softmax", "position", "long position", "shifted"})
             QTest::addRow("%s", dag) << dag;
     }
     void defaultsComputeWhatTheDagSays()
@@ -197,15 +205,23 @@ private slots:
             const std::string wrong = schedule::test::checkKernel(state, 1, lowering);
             QVERIFY2(wrong.empty(), wrong.c_str());
             // What threads hand over when they share a long sum.
-            const std::string text = ir::print(test::must(schedule::lower(state, lowering)).nest);
-            if (dag.contains("long"))
-                QCOMPARE(text.find(" barrier\n") != std::string::npos, true);
-            if (!device.isThere() || (dag != "convolution" && dag != "long softmax"))
+            const ir::LoopNest nest = test::must(schedule::lower(state, lowering)).nest;
+            QVERIFY(!dag.contains("long") || ir::print(nest).find(" barrier\n") != std::string::npos);
+            // Neighbours are loaded and stored at once, and added up in vectors.
+            const std::string text = test::must(backend::printOpenCl(nest, "kernel")).text;
+            const auto has = [&text](const char* part) { return text.find(part) != std::string::npos; };
+            if (isLarge && (dag == "matmul" || dag == "convolution NHWC")) {
+                QVERIFY2(has("float4*)(") && has("    float4 "), text.c_str());
+                QVERIFY2(!has("    float C") && !has("    float conv"), text.c_str());
+            }
+            if (isLarge && dag == "shifted")
+                QVERIFY2(has("vload4(0, data + ") && has("*(__global float4*)(y"), text.c_str());
+            if (!device.isThere() || (dag != "convolution NHWC" && dag != "long position" && dag != "shifted"))
                 continue;
             const std::string printed = schedule::test::checkKernel(
-                state, 1, lowering, [&](const ir::LoopNest& nest, std::span<const std::span<std::byte>> parameters) {
-                    const auto source = backend::printOpenCl(nest, "kernel");
-                    return source ? device.run(*source, nest, parameters) : source.error().message;
+                state, 1, lowering, [&](const ir::LoopNest& lowered, std::span<const std::span<std::byte>> parameters) {
+                    const auto source = backend::printOpenCl(lowered, "kernel");
+                    return source ? device.run(*source, lowered, parameters) : source.error().message;
                 });
             QVERIFY2(printed.empty(), printed.c_str());
         }
@@ -228,12 +244,17 @@ private slots:
         const std::vector<schedule::State> states = drawn(dag, target, kKernels);
         QVERIFY(states.size() >= std::size_t{kKernels});
         int barriers = 0;
+        std::size_t inMemory = 0; // arrays of one thread that are no registers
         for (const schedule::State& state : states) {
             const std::string wrong = schedule::test::checkKernel(state, 1, launches());
             QVERIFY2(wrong.empty(), wrong.c_str());
-            const std::string text = ir::print(test::must(schedule::lower(state, launches())).nest);
+            const ir::LoopNest nest = test::must(schedule::lower(state, launches())).nest;
+            for (const ir::Buffer& buffer : nest.buffers)
+                inMemory += buffer.scope == ir::Scope::Local ? 1 : 0;
+            const std::string text = ir::print(nest);
             barriers += text.find(" barrier\n") != std::string::npos ? 1 : 0;
         }
+        QVERIFY2(inMemory == 0 || !dag.startsWith("matmul"), QByteArray::number(qsizetype(inMemory)));
         // What the reference caches in shared memory, and sums across threads.
         QCOMPARE(barriers > 0, target == "cuda" && dag != "max pool");
     }

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "core/ir/bounds.h"
+#include "core/ir/loop_nest.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace lathe::backend {
+
+const char* typeName(DType dtype); ///< in OpenCL C; null: it has none
+
+/// The expressions of a printed kernel: what variables and buffers are called, and which helpers a text needs. Vectors:
+/// while m_lanes has a variable, what depends on it is an expression of `width` elements, one for each of its values.
+class SourceText
+{
+protected:
+    explicit SourceText(const ir::LoopNest& nest);
+
+    /// A name of letters, digits and underscores that no other has.
+    static std::string identifier(const std::string& name, std::set<std::string>& taken);
+    void problem(const std::string& what);
+    void noteType(DType dtype); ///< that the text uses, of which some are extensions
+
+    std::string text(const ir::Expr& e);
+    std::string element(std::int32_t id, const std::vector<ir::Expr>& indices);
+
+    // ---- vectors (source_vectors.cpp)
+
+    struct Lanes
+    {
+        ir::Expr variable; ///< empty: none
+        std::int64_t width = 1;
+        DType dtype = DType::F32; ///< of all elements
+    };
+    /// How the body of a loop over lanes is written on vectors of at most 16 bytes; nothing where it must be written
+    /// lane by lane: types of several sizes, conditions by lane, integers that are computed with.
+    std::optional<Lanes> lanesOf(const ir::StmtNode& loop) const;
+    bool usesLanes(const ir::Expr& e) const;
+    std::string vectorType(DType dtype, std::int64_t width) const;
+    std::string vectorText(const ir::Expr& e); ///< of m_lanes.width elements, whether it depends on the lane or not
+    /// The lines that store a vector.
+    std::vector<std::string> vectorStore(const ir::StmtNode& store);
+    /// Which registers of a kernel are always come to by whole vectors: they are declared so.
+    void findVectorRegisters(const ir::Stmt& body);
+    std::int64_t registerWidth(std::int32_t buffer) const; ///< 1: elements
+
+    const ir::LoopNest& m_nest;
+    std::set<std::string> m_taken, m_takenHere;
+    std::vector<std::string> m_bufferNames;
+    std::unordered_map<const ir::Node*, std::string> m_names; ///< of variables
+    ir::Ranges m_ranges;
+    std::set<DType> m_extensions;
+    std::set<std::string> m_helpers;
+    std::string m_problem;
+    Lanes m_lanes;
+
+private:
+    std::string helper(std::string_view name, const std::string& type);
+    std::string arithmetic(const ir::Expr& e, const char* sign);
+    std::string division(const ir::Expr& e);
+    std::string conversion(const ir::Expr& e);
+    std::string callText(const ir::Expr& e);
+    /// Where an element lies, in elements from the buffer's begin.
+    ir::Expr offsetOf(std::int32_t id, const std::vector<ir::Expr>& indices) const;
+
+    struct VectorPlace
+    {
+        ir::Expr first; ///< offset of lane 0
+        bool isContiguous = false, isAligned = false;
+    };
+    VectorPlace vectorPlace(std::int32_t id, const std::vector<ir::Expr>& indices, const Lanes& lanes) const;
+    bool fitsLanes(const ir::Expr& e, const Lanes& lanes) const;
+    bool fitsLanes(const ir::Stmt& s, const Lanes& lanes) const;
+    std::string vectorAt(std::int32_t id, const ir::Expr& first, bool isConst); ///< an aligned one, to read or write
+    std::string vectorLoad(const ir::Expr& e);
+    void noteAccesses(const ir::Stmt& s, const Lanes& lanes);
+
+    std::unordered_map<std::int32_t, std::int64_t> m_registerWidths; ///< of registers; 1: elements
+};
+
+} // namespace lathe::backend

@@ -1,0 +1,254 @@
+#include "core/backend/source_text.h"
+#include "core/ir/linear_form.h"
+#include "core/ir/simplify.h"
+#include "core/ir/substitute.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+// Loops over lanes as vectors. A body fits if nothing but what is loaded, computed and stored depends on the lane; then
+// each expression that does is one of vectors, and the others stay scalars, which OpenCL C spreads over the lanes where
+// they meet a vector. What lies apart in memory is put together from elements.
+
+namespace lathe::backend {
+
+using ir::Expr;
+using ir::ExprKind;
+using ir::Scope;
+using ir::Stmt;
+using ir::StmtKind;
+
+namespace {
+
+constexpr std::int64_t kVectorBytes = 16; ///< what devices load and store at once
+
+/// Of the first store: all others must have a type of that size.
+DType storedType(const ir::LoopNest& nest, const Stmt& s)
+{
+    if (s->kind == StmtKind::Store)
+        return nest.buffers[static_cast<std::size_t>(s->buffer)].dtype;
+    for (const Stmt& inner : s->body)
+        if (inner)
+            return storedType(nest, inner);
+    return DType::Bool;
+}
+
+} // namespace
+
+std::optional<SourceText::Lanes> SourceText::lanesOf(const ir::StmtNode& loop) const
+{
+    if (m_lanes.variable.get() != nullptr || loop.extent->kind != ExprKind::IntImm
+        || loop.min->kind != ExprKind::IntImm)
+        return std::nullopt;
+    Lanes lanes{loop.variable, 1, storedType(m_nest, loop.body[0])};
+    if (lanes.dtype != DType::F32 && lanes.dtype != DType::F64 && lanes.dtype != DType::I32
+        && lanes.dtype != DType::U32)
+        return std::nullopt;
+    for (std::int64_t width = kVectorBytes / sizeOf(lanes.dtype); width > 1 && lanes.width == 1; width /= 2)
+        if (loop.extent->intValue % width == 0)
+            lanes.width = width;
+    if (lanes.width == 1 || !fitsLanes(loop.body[0], lanes))
+        return std::nullopt;
+    return lanes;
+}
+
+bool SourceText::usesLanes(const Expr& e) const
+{
+    return m_lanes.variable.get() != nullptr && ir::uses(e, m_lanes.variable);
+}
+
+bool SourceText::fitsLanes(const Stmt& s, const Lanes& lanes) const
+{
+    if (!s)
+        return true;
+    const auto isFree = [&](const Expr& e) { return e.get() == nullptr || !ir::uses(e, lanes.variable); };
+    switch (s->kind) {
+    case StmtKind::Store:
+        return m_nest.buffers[static_cast<std::size_t>(s->buffer)].dtype == lanes.dtype
+               && std::ranges::any_of(s->indices, [&](const Expr& e) { return ir::uses(e, lanes.variable); })
+               && fitsLanes(s->value, lanes);
+    case StmtKind::For:
+        if (s->loop == ir::LoopKind::Vectorized || !isFree(s->min) || !isFree(s->extent))
+            return false;
+        break;
+    case StmtKind::If:
+        if (!isFree(s->condition))
+            return false;
+        break;
+    case StmtKind::Block:
+    case StmtKind::Prefetch: break;
+    default: return false;
+    }
+    return std::ranges::all_of(s->body, [&](const Stmt& inner) { return fitsLanes(inner, lanes); });
+}
+
+bool SourceText::fitsLanes(const Expr& e, const Lanes& lanes) const
+{
+    if (!ir::uses(e, lanes.variable))
+        return e->dtype == lanes.dtype;
+    if (e->dtype != lanes.dtype)
+        return false;
+    if (e->kind == ExprKind::Load)
+        return true; // whatever its places are
+    const auto operandsFit = [&] {
+        return std::ranges::all_of(e->operands, [&](const Expr& operand) { return fitsLanes(operand, lanes); });
+    };
+    switch (e->kind) {
+    case ExprKind::Add:
+    case ExprKind::Sub:
+    case ExprKind::Mul:
+    case ExprKind::Div:
+    case ExprKind::Min:
+    case ExprKind::Max:
+    case ExprKind::Call: return isFloat(lanes.dtype) && operandsFit();
+    case ExprKind::Select:
+    case ExprKind::IfThenElse:
+        return !ir::uses(e->operands[0], lanes.variable) && fitsLanes(e->operands[1], lanes)
+               && fitsLanes(e->operands[2], lanes);
+    default: return false;
+    }
+}
+
+std::string SourceText::vectorType(DType dtype, std::int64_t width) const
+{
+    return fmt::format("{}{}", typeName(dtype), width);
+}
+
+std::string SourceText::vectorText(const Expr& e)
+{
+    if (usesLanes(e))
+        return text(e);
+    return fmt::format("({})({})", vectorType(m_lanes.dtype, m_lanes.width), text(e));
+}
+
+SourceText::VectorPlace SourceText::vectorPlace(std::int32_t id, const std::vector<Expr>& indices,
+                                                const Lanes& lanes) const
+{
+    VectorPlace place;
+    const Expr offset = offsetOf(id, indices);
+    place.first = ir::simplify(ir::substitute(offset, {{lanes.variable.get(), ir::intImm(0)}}), m_ranges);
+    const ir::LinearForm form = ir::linearForm(offset, m_ranges);
+    place.isContiguous = form.coefficientOf(lanes.variable) == 1;
+    place.isAligned = form.constant % lanes.width == 0;
+    for (const ir::LinearForm::Term& term : form.terms) {
+        if (term.atom.same(lanes.variable))
+            continue;
+        place.isContiguous = place.isContiguous && !ir::uses(term.atom, lanes.variable);
+        place.isAligned = place.isAligned && term.coefficient % lanes.width == 0;
+    }
+    return place;
+}
+
+std::string SourceText::vectorAt(std::int32_t id, const Expr& first, bool isConst)
+{
+    const ir::Buffer& buffer = m_nest.buffers[static_cast<std::size_t>(id)];
+    const std::string& name = m_bufferNames[static_cast<std::size_t>(id)];
+    const char* space = "";
+    if (buffer.scope == Scope::Parameter || buffer.scope == Scope::Team)
+        space = isConst && buffer.readOnly ? "__global const " : "__global ";
+    else if (buffer.scope == Scope::Shared)
+        space = "__local ";
+    return fmt::format("*({}{}*)({} + {})", space, vectorType(buffer.dtype, m_lanes.width), name, text(first));
+}
+
+std::string SourceText::vectorLoad(const Expr& e)
+{
+    const VectorPlace place = vectorPlace(e->source, e->operands, m_lanes);
+    const std::string& name = m_bufferNames[static_cast<std::size_t>(e->source)];
+    const bool isRegister = m_nest.buffers[static_cast<std::size_t>(e->source)].scope == Scope::Register;
+    if (place.isContiguous && isRegister && registerWidth(e->source) == m_lanes.width && place.isAligned)
+        return fmt::format("{}[{}]", name,
+                           text(ir::simplify(ir::floorDiv(place.first, ir::intImm(m_lanes.width)), m_ranges)));
+    if (place.isContiguous && !isRegister)
+        return place.isAligned ? "(" + vectorAt(e->source, place.first, true) + ")"
+                               : fmt::format("vload{}(0, {} + {})", m_lanes.width, name, text(place.first));
+    std::vector<std::string> elements;
+    const Lanes lanes = m_lanes;
+    m_lanes = {};
+    for (std::int64_t lane = 0; lane < lanes.width; ++lane)
+        elements.push_back(text(ir::simplify(ir::substitute(e, {{lanes.variable.get(), ir::intImm(lane)}}), m_ranges)));
+    m_lanes = lanes;
+    return fmt::format("({})({})", vectorType(lanes.dtype, lanes.width), fmt::join(elements, ", "));
+}
+
+std::vector<std::string> SourceText::vectorStore(const ir::StmtNode& store)
+{
+    const VectorPlace place = vectorPlace(store.buffer, store.indices, m_lanes);
+    const std::string& name = m_bufferNames[static_cast<std::size_t>(store.buffer)];
+    const bool isRegister = m_nest.buffers[static_cast<std::size_t>(store.buffer)].scope == Scope::Register;
+    const std::string value = vectorText(store.value);
+    if (place.isContiguous && isRegister && registerWidth(store.buffer) == m_lanes.width && place.isAligned)
+        return {fmt::format("{}[{}] = {};", name,
+                            text(ir::simplify(ir::floorDiv(place.first, ir::intImm(m_lanes.width)), m_ranges)), value)};
+    if (place.isContiguous && !isRegister) {
+        if (place.isAligned)
+            return {fmt::format("{} = {};", vectorAt(store.buffer, place.first, false), value)};
+        return {fmt::format("vstore{}({}, 0, {} + {});", m_lanes.width, value, name, text(place.first))};
+    }
+    std::vector<std::string> lines = {
+        fmt::format("{{ const {} lanes = {};", vectorType(m_lanes.dtype, m_lanes.width), value)};
+    const Lanes lanes = m_lanes;
+    m_lanes = {};
+    for (std::int64_t lane = 0; lane < lanes.width; ++lane) {
+        std::vector<Expr> indices;
+        for (const Expr& index : store.indices)
+            indices.push_back(ir::substitute(index, {{lanes.variable.get(), ir::intImm(lane)}}));
+        lines.push_back(fmt::format("  {} = lanes.s{};", element(store.buffer, indices), lane));
+    }
+    m_lanes = lanes;
+    lines.back() += " }";
+    return lines;
+}
+
+std::int64_t SourceText::registerWidth(std::int32_t buffer) const
+{
+    const auto found = m_registerWidths.find(buffer);
+    return found == m_registerWidths.end() ? 1 : found->second;
+}
+
+void SourceText::findVectorRegisters(const Stmt& body)
+{
+    m_registerWidths.clear();
+    noteAccesses(body, Lanes{});
+}
+
+void SourceText::noteAccesses(const Stmt& s, const Lanes& lanes)
+{
+    if (!s)
+        return;
+    const auto note = [&](std::int32_t id, const std::vector<Expr>& indices) {
+        const ir::Buffer& buffer = m_nest.buffers[static_cast<std::size_t>(id)];
+        if (buffer.scope != Scope::Register)
+            return;
+        std::int64_t width = 1;
+        if (lanes.variable) {
+            const VectorPlace place = vectorPlace(id, indices, lanes);
+            if (place.isContiguous && place.isAligned)
+                width = lanes.width;
+        }
+        const auto [known, isNew] = m_registerWidths.emplace(id, width);
+        if (known->second != width)
+            known->second = 1;
+    };
+    if (s->kind == StmtKind::Store)
+        note(s->buffer, s->indices);
+    const auto noteLoads = [&](const Expr& e) {
+        ir::visit(e, [&](const Expr& inner) {
+            if (inner->kind == ExprKind::Load)
+                note(inner->source, inner->operands);
+        });
+    };
+    for (const Expr* const e : {&s->min, &s->extent, &s->value, &s->condition})
+        if (*e)
+            noteLoads(*e);
+    std::ranges::for_each(s->indices, noteLoads);
+    Lanes inside = lanes;
+    if (s->kind == StmtKind::For && s->loop == ir::LoopKind::Vectorized)
+        inside = lanesOf(*s).value_or(Lanes{});
+    for (const Stmt& inner : s->body)
+        noteAccesses(inner, inside);
+}
+
+} // namespace lathe::backend
