@@ -1,6 +1,7 @@
 #include "core/compute/analysis.h"
 
 #include "core/compute/walk.h"
+#include "core/support/element_count.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -233,18 +234,12 @@ std::int64_t attrInteger(const Op& op, const std::string& key, std::int64_t fall
 
 std::int64_t spatialSize(const Op& op)
 {
-    std::int64_t size = 1;
-    for (const std::int64_t extent : op.shape)
-        size *= extent;
-    return size;
+    return elementCount(op.shape);
 }
 
 std::int64_t reduceSize(const Op& op)
 {
-    std::int64_t size = 1;
-    for (const std::int64_t extent : op.reduceExtents)
-        size *= extent;
-    return size;
+    return elementCount(op.reduceExtents);
 }
 
 std::vector<std::int64_t> realDimensions(std::span<const std::int64_t> shape)

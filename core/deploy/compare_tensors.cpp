@@ -1,6 +1,7 @@
 #include "core/deploy/compare_tensors.h"
 
 #include "core/graph/op_traits.h"
+#include "core/support/element_count.h"
 #include "core/target/backend_traits.h"
 #include "core/wire/seeded.h"
 
@@ -17,14 +18,6 @@ namespace {
 
 constexpr double kNeverClose = std::numeric_limits<double>::infinity();
 constexpr double kRoundings = 16; ///< as far as one rounding may move a result, so many times are no surprise
-
-std::int64_t elementsIn(const graph::TensorType& type)
-{
-    std::int64_t n = 1;
-    for (const std::int64_t extent : type.shape)
-        n *= extent;
-    return n;
-}
 
 double elementOf(const graph::HostTensor& tensor, std::int64_t i)
 {
@@ -54,7 +47,7 @@ public:
         : m_reference(reference)
         , m_elementwise(elementwise)
     {
-        const std::int64_t count = elementsIn(reference.type);
+        const std::int64_t count = elementCount(reference.type.shape);
         const auto& shape = reference.type.shape;
         m_length = elementwise ? 1 : shape.size() > 1 && shape[0] > 0 ? count / shape[0] : count;
         if (elementwise || count == 0)
@@ -101,7 +94,7 @@ double heldAgainst(const Scales& scales, std::int64_t i, DType dtype)
 Rounding roundingOf(const graph::HostTensor& reference, const graph::HostTensor& unrounded, const Scales& scales)
 {
     Rounding rounding;
-    for (std::int64_t i = 0; i < elementsIn(reference.type); ++i) {
+    for (std::int64_t i = 0; i < elementCount(reference.type.shape); ++i) {
         const double d = difference(elementOf(unrounded, i), elementOf(reference, i));
         if (std::isinf(d)) {
             rounding.breaks = true;
@@ -129,7 +122,7 @@ void compareWhole(TensorComparison& c, const graph::HostTensor& tensor, const gr
                   const Rounding* rounding)
 {
     double largest = 0;
-    for (std::int64_t i = 0; i < elementsIn(tensor.type); ++i)
+    for (std::int64_t i = 0; i < elementCount(tensor.type.shape); ++i)
         if (!equalBytes(tensor, reference, i)) {
             const double y = elementOf(tensor, i), r = elementOf(reference, i);
             largest = std::max(largest, std::abs(y - r));
@@ -149,7 +142,7 @@ void compareFloats(TensorComparison& c, const graph::HostTensor& tensor, const g
                    const Likeness& likeness, const Scales& scales, const graph::HostTensor* unrounded,
                    const Rounding* rounding)
 {
-    for (std::int64_t i = 0; i < elementsIn(tensor.type); ++i) {
+    for (std::int64_t i = 0; i < elementCount(tensor.type.shape); ++i) {
         const double y = elementOf(tensor, i), r = elementOf(reference, i);
         const double usual = likeness.tolerance * scales.of(i);
         double allowed = usual;
@@ -174,7 +167,7 @@ void compareFloats(TensorComparison& c, const graph::HostTensor& tensor, const g
 void compareNotANumber(TensorComparison& c, const graph::HostTensor& tensor, const graph::HostTensor& reference,
                        const Likeness& likeness)
 {
-    for (std::int64_t i = 0; i < elementsIn(tensor.type); ++i) {
+    for (std::int64_t i = 0; i < elementCount(tensor.type.shape); ++i) {
         const double y = elementOf(tensor, i), r = elementOf(reference, i);
         if (std::isnan(y) != std::isnan(r) && !(likeness.notANumberSpreads && std::isnan(y)))
             noteBeyond(c, i, y, r, 0);
@@ -207,7 +200,7 @@ Result<TensorComparison> compareTensors(std::string name, const graph::HostTenso
         return c;
     }
     double largest = 0, furthest = 0;
-    for (std::int64_t i = 0; i < elementsIn(tensor.type); ++i) {
+    for (std::int64_t i = 0; i < elementCount(tensor.type.shape); ++i) {
         const double y = elementOf(tensor, i), r = elementOf(reference, i);
         if (std::isfinite(r))
             largest = std::max(largest, std::abs(r));

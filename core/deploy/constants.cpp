@@ -1,6 +1,7 @@
 #include "core/deploy/constants.h"
 
 #include "core/runtime/layout_transform.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,10 +17,7 @@ constexpr std::size_t kAlignment = 64;
 
 std::size_t plainBytes(std::span<const std::int64_t> shape, DType dtype)
 {
-    std::int64_t count = 1;
-    for (const std::int64_t extent : shape)
-        count *= extent;
-    return static_cast<std::size_t>(count * sizeOf(dtype));
+    return static_cast<std::size_t>(elementCount(shape) * sizeOf(dtype));
 }
 
 } // namespace

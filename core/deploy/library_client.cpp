@@ -2,6 +2,7 @@
 
 #include "core/deploy/shared_object.h"
 #include "core/measure/worker_client.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 #include "core/target/target.h"
 #include "core/wire/failure.h"
@@ -22,10 +23,8 @@ constexpr double kMostBenchRuns = 500; // of the benchmark's method, where nothi
 
 Result<PortInfo> readPort(const wire::LibraryPort& in)
 {
-    std::int64_t bytes = 1;
-    bool fits = in.dtype() <= static_cast<std::uint32_t>(DType::F64);
-    for (const std::int64_t extent : in.shape())
-        fits = fits && extent >= 0 && !__builtin_mul_overflow(bytes, extent, &bytes) && bytes <= kMaxTensorBytes;
+    bool fits = in.dtype() <= static_cast<std::uint32_t>(DType::F64)
+                && checkedElementCount({in.shape().data(), static_cast<std::size_t>(in.shape_size())}, kMaxTensorBytes);
     for (const std::int32_t axis : in.dynamic_axes())
         fits = fits && axis >= 0 && axis < in.shape_size();
     if (!fits)
@@ -40,9 +39,7 @@ Result<graph::HostTensor> readTensor(const graph::TensorType& type, const wire::
 {
     const wire::Blob blob = blobs.find(wire::fromWire(values));
     graph::HostTensor tensor{type, {}};
-    std::int64_t bytes = sizeOf(type.dtype);
-    for (const std::int64_t extent : type.shape)
-        bytes *= extent;
+    const std::int64_t bytes = elementCount(type.shape) * sizeOf(type.dtype);
     if (bytes == 0) // nothing is sent of it
         return tensor;
     if (!blob || blob->size() != static_cast<std::size_t>(bytes))

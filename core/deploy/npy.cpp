@@ -1,5 +1,6 @@
 #include "core/deploy/npy.h"
 
+#include "core/support/element_count.h"
 #include "core/support/files.h"
 #include "core/support/message.h"
 
@@ -127,7 +128,6 @@ Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name
     std::string_view shape = headerValue(header, "shape");
     if (!shape.starts_with('('))
         return bad(say(Msg::NpyNoShape));
-    std::int64_t count = 1;
     for (std::size_t at = 1; at < shape.size() && shape[at] != ')';) {
         if (shape[at] == ',' || shape[at] == ' ') {
             ++at;
@@ -135,15 +135,17 @@ Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name
         }
         std::int64_t dim = 0;
         const auto [end, error] = std::from_chars(shape.data() + at, shape.data() + shape.size(), dim);
-        if (error != std::errc() || dim < 0 || (dim > 0 && count > (std::int64_t{1} << 40) / dim))
+        if (error != std::errc())
             return bad(say(Msg::NpyShape));
         if (type.shape.size() == kMostDimensions)
             return bad(say(Msg::NpyRank));
         type.shape.push_back(dim);
-        count *= dim;
         at = static_cast<std::size_t>(end - shape.data());
     }
-    if (static_cast<std::uint64_t>(count * sizeOf(type.dtype)) != bytes.size() - start - headerBytes)
+    const auto count = checkedElementCount(type.shape);
+    if (!count)
+        return bad(say(Msg::NpyShape));
+    if (static_cast<std::uint64_t>(*count * sizeOf(type.dtype)) != bytes.size() - start - headerBytes)
         return bad(say(Msg::NpySize));
     graph::HostTensor tensor = graph::HostTensor::zeros(type);
     std::ranges::copy(std::as_bytes(std::span(bytes)).subspan(start + headerBytes),

@@ -3,6 +3,7 @@
 #include "core/graph/in_doubles.h"
 #include "core/measure/builder_client.h"
 #include "core/runtime/true_shape.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -18,14 +19,6 @@ namespace {
 
 using graph::HostTensor;
 using Tensors = std::vector<HostTensor>;
-
-std::int64_t elementCount(const graph::TensorType& type)
-{
-    std::int64_t n = 1;
-    for (const std::int64_t extent : type.shape)
-        n *= extent;
-    return n;
-}
 
 /// Values of `graph` by name that are worth comparing: made by nodes, once per name.
 std::map<std::string, graph::ValueId> producedValues(const graph::Graph& graph)
@@ -66,7 +59,7 @@ HostTensor cut(HostTensor tensor, const std::vector<std::int64_t>& shape)
     runtime::packToShape(tensor.bytes.data(), sizeOf(tensor.type.dtype), static_cast<int>(shape.size()),
                          tensor.type.shape.data(), shape.data());
     tensor.type.shape = shape;
-    tensor.bytes.resize(static_cast<std::size_t>(elementCount(tensor.type) * sizeOf(tensor.type.dtype)));
+    tensor.bytes.resize(static_cast<std::size_t>(elementCount(tensor.type.shape) * sizeOf(tensor.type.dtype)));
     return tensor;
 }
 
@@ -151,7 +144,7 @@ public:
         LATHE_TRY_ASSIGN(const Tensors expected, m_evaluate(watched, m_inputs));
         for (std::size_t i = 0; i < seen.observed.size(); ++i) {
             auto& [name, tensor] = seen.observed[i];
-            if (elementCount(tensor.type) == elementCount(expected[i].type))
+            if (elementCount(tensor.type.shape) == elementCount(expected[i].type.shape))
                 tensor.type.shape = expected[i].type.shape; // a kernel may see a reshaped form
             LATHE_TRY_ASSIGN(const TensorComparison comparison,
                              compareTensors(name, tensor, expected[i], likenessOf(expected[i], {})));
@@ -193,10 +186,10 @@ private:
         for (std::size_t i = m_reference.outputs.size(); i < m_watched.outputs.size(); ++i) {
             const graph::Value& value = m_reference.value(m_watched.outputs[i]);
             const std::string& name = value.name;
-            if (elementCount(m_expected[i].type) == 0)
+            if (elementCount(m_expected[i].type.shape) == 0)
                 continue;
             const auto found = seen.find(name);
-            if (found == seen.end() || elementCount(found->second.type) != elementCount({value.dtype, value.shape})) {
+            if (found == seen.end() || elementCount(found->second.type.shape) != elementCount(value.shape)) {
                 if (std::ranges::find(notCompared, name) == notCompared.end())
                     notCompared.push_back(name);
                 continue;
@@ -258,8 +251,9 @@ private:
         comparison.name = nameOf(output);
         comparison.maxRelError = std::numeric_limits<double>::infinity();
         comparison.worst = comparison.first = 0;
-        comparison.value = comparison.firstValue = static_cast<double>(elementCount(m_outputs[output].type));
-        comparison.reference = comparison.firstReference = static_cast<double>(elementCount(m_expected[output].type));
+        comparison.value = comparison.firstValue = static_cast<double>(elementCount(m_outputs[output].type.shape));
+        comparison.reference = comparison.firstReference = static_cast<double>(
+            elementCount(m_expected[output].type.shape));
         comparison.illConditioned = unrounded != nullptr
                                     && (*unrounded)[output].type.shape != m_expected[output].type.shape;
         comparison.beyond = comparison.illConditioned ? 0 : 1;

@@ -3,6 +3,7 @@
 #include "core/graph/operator.h"
 #include "core/graph/rewrite.h"
 #include "core/support/check.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
@@ -19,10 +20,10 @@ Result<> checkSize(const graph::Graph& graph)
 {
     constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
     for (const graph::Value& value : graph.values) {
-        if (!value.producer.valid() && graph::elementCount(value.shape) > kMostElements)
+        if (!value.producer.valid() && elementCount(value.shape) > kMostElements)
             return makeError(Errc::InvalidArgument,
                              fmt::format("{}: '{}' would have {} elements; the image is too large", graph.name,
-                                         value.name, graph::elementCount(value.shape)));
+                                         value.name, elementCount(value.shape)));
     }
     return {};
 }
@@ -309,7 +310,7 @@ ValueId ZooBuilder::globalAvgPool3d(ValueId x, const std::string& name)
 ValueId ZooBuilder::flatten(ValueId x, const std::string& name)
 {
     const Ints& s = shape(x);
-    return node(name, "batch_flatten", {x}, {}, {s[0], s[0] == 0 ? 0 : graph::elementCount(s) / s[0]});
+    return node(name, "batch_flatten", {x}, {}, {s[0], s[0] == 0 ? 0 : elementCount(s) / s[0]});
 }
 
 ValueId ZooBuilder::dropout(ValueId x, const std::string& name, double rate)

@@ -1,6 +1,7 @@
 #include "core/frontend/zoo_builder.h"
 #include "core/graph/rewrite.h"
 #include "core/support/check.h"
+#include "core/support/element_count.h"
 
 #include <algorithm>
 #include <cmath>
@@ -72,7 +73,7 @@ void initialiseParameters(graph::Graph& graph, const ZooOptions& options)
         if (!isParameter(graph, graph::ValueId(static_cast<std::int64_t>(i))))
             continue;
         graph::Value& value = graph.values[i];
-        const auto count = static_cast<std::size_t>(graph::elementCount(value.shape));
+        const auto count = static_cast<std::size_t>(elementCount(value.shape));
         const std::shared_ptr<float> contents = zeroedFloats(count);
         if (value.name.ends_with("weight")) {
             if (options.weights) {

@@ -3,9 +3,9 @@
 #include "core/compute/analysis.h"
 #include "core/graph/fuse.h"
 #include "core/graph/operator.h"
+#include "core/support/element_count.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 namespace lathe::graph {
@@ -84,8 +84,7 @@ private:
         if (result.shape.size() < 2 || result.shape.back() < 2 || result.shape.back() > kLongest)
             return;
         const Rows rows{realDimensions(std::span(result.shape).first(result.shape.size() - 1)), result.shape.back()};
-        const std::int64_t count = std::accumulate(rows.rows.begin(), rows.rows.end(), std::int64_t{1},
-                                                   std::multiplies<>());
+        const std::int64_t count = elementCount(rows.rows);
         if (count < kFewRows && count * rows.length > kSmall)
             return;
         const auto allFit = [&](std::size_t g) {

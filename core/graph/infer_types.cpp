@@ -44,7 +44,7 @@ Result<std::vector<TensorType>> nodeTypes(const Node& node, std::span<const Tens
                          say(Msg::NodeOutputCount, describe(node, inputs), types->size(), node.outputs.size()));
     }
     for (const TensorType& type : *types) {
-        if (auto elements = operators::elementCount(type.shape); !elements)
+        if (auto elements = operators::needElementCount(type.shape); !elements)
             return std::move(elements).error().note(describe(node, inputs));
     }
     return types;

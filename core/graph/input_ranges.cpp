@@ -2,6 +2,7 @@
 
 #include "core/graph/operator.h"
 #include "core/graph/operators/element.h"
+#include "core/support/element_count.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,14 +18,6 @@ constexpr std::size_t kLookedThrough = std::size_t{1} << 20; ///< bytes of a con
 bool isWholeNumber(const Value& value)
 {
     return isInteger(value.dtype) && value.dtype != DType::Bool;
-}
-
-std::int64_t countOf(const Value& value)
-{
-    std::int64_t count = 1;
-    for (const std::int64_t extent : value.shape)
-        count *= extent;
-    return count;
 }
 
 /// The least and the largest element of constants, looked at once.
@@ -74,7 +67,7 @@ Demand demandOf(const Graph& graph, const Node& node, std::size_t operand, const
         const std::int64_t places = traits.picksFrom(node, graph.value(node.inputs[0]).shape, value.shape);
         if (places > 0)
             demand.add({.needed = ValueRange{0, static_cast<double>(places - 1)}});
-        demand.distinct = demand.distinct && countOf(value) <= places;
+        demand.distinct = demand.distinct && elementCount(value.shape) <= places;
         return demand;
     }
     if (traits.demands)
@@ -121,7 +114,7 @@ InputRange rangeFrom(const Value& value, const Demand& demand)
     if (range->empty())
         return {};
     out.range = range;
-    out.distinct = demand.distinct && static_cast<double>(countOf(value)) <= range->high - range->low + 1;
+    out.distinct = demand.distinct && static_cast<double>(elementCount(value.shape)) <= range->high - range->low + 1;
     return out;
 }
 

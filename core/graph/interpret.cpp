@@ -4,6 +4,7 @@
 #include "core/graph/operators/rules.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ HostTensor cutTo(HostTensor tensor, const std::vector<std::int64_t>& shape)
 
 Result<HostTensor> tensorOf(const Value& constant)
 {
-    LATHE_TRY_ASSIGN(const std::int64_t elements, operators::elementCount(constant.shape));
+    LATHE_TRY_ASSIGN(const std::int64_t elements, operators::needElementCount(constant.shape));
     const auto bytes = static_cast<std::size_t>(elements * sizeOf(constant.dtype));
     if (!constant.constant || constant.constant->bytes != bytes) {
         return makeError(Errc::InvalidArgument,
@@ -99,7 +100,7 @@ Result<std::vector<HostTensor>> evaluateNode(const Node& node, std::span<const H
     LATHE_TRY_ASSIGN(const std::vector<TensorType> outputTypes, nodeTypes(node, types, constants));
     std::vector<HostTensor> outputs;
     for (const TensorType& type : outputTypes) {
-        LATHE_TRY_ASSIGN(const std::int64_t elements, operators::elementCount(type.shape));
+        LATHE_TRY_ASSIGN(const std::int64_t elements, operators::needElementCount(type.shape));
         if (elements * sizeOf(type.dtype) > kMaxTensorBytes)
             return makeError(Errc::Unsupported, fmt::format("{} \"{}\": its result {} is too large to evaluate",
                                                             node.op, node.name, typeText(type)));

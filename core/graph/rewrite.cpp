@@ -2,6 +2,7 @@
 
 #include "core/graph/operators/element.h"
 #include "core/support/check.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
@@ -185,14 +186,6 @@ std::vector<std::int32_t> useCounts(const Graph& graph)
     for (const ValueId output : graph.results())
         ++counts[static_cast<std::size_t>(output.value)];
     return counts;
-}
-
-std::int64_t elementCount(const std::vector<std::int64_t>& shape)
-{
-    std::int64_t count = 1;
-    for (const std::int64_t extent : shape)
-        count *= extent;
-    return count;
 }
 
 std::optional<std::vector<double>> constNumbers(const Value& value)

@@ -36,8 +36,6 @@ std::string uniqueNodeName(const Graph& graph, const std::string& wanted);
 /// Times that a value is read: by nodes (each argument counts) and as a graph output.
 std::vector<std::int32_t> useCounts(const Graph& graph);
 
-std::int64_t elementCount(const std::vector<std::int64_t>& shape);
-
 std::shared_ptr<const ConstData> ownedConst(std::vector<std::byte> contents);
 /// The numbers of a constant of any float type; empty for values that are no such constant, or that cannot be read.
 std::optional<std::vector<double>> constNumbers(const Value& value);

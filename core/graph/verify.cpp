@@ -1,4 +1,5 @@
 #include "core/graph/graph.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
@@ -20,13 +21,13 @@ bool inRange(ValueId id, const Graph& graph)
 
 Result<> verifyValue(const Value& value)
 {
-    std::int64_t bytes = sizeOf(value.dtype);
-    for (const std::int64_t extent : value.shape) {
+    for (const std::int64_t extent : value.shape)
         if (extent < 0)
             return bad(fmt::format("tensor '{}' has the negative extent {}", value.name, extent));
-        if (__builtin_mul_overflow(bytes, extent, &bytes))
-            return bad(fmt::format("tensor '{}' is larger than any memory", value.name));
-    }
+    const auto count = checkedElementCount(value.shape);
+    if (!count)
+        return bad(fmt::format("tensor '{}' is larger than any memory", value.name));
+    const std::int64_t bytes = *count * sizeOf(value.dtype);
     if (!value.constant)
         return {};
     if (value.producer.valid())

@@ -2,6 +2,7 @@
 
 #include "core/compute/interpret.h"
 #include "core/compute/json.h"
+#include "core/support/element_count.h"
 #include "core/support/random.h"
 
 #include <nlohmann/json.hpp>
@@ -13,14 +14,6 @@
 namespace lathe::measure {
 
 namespace {
-
-std::int64_t countOf(const std::vector<std::int64_t>& shape)
-{
-    std::int64_t n = 1;
-    for (const std::int64_t extent : shape)
-        n *= extent;
-    return n;
-}
 
 /// The points at which an output is checked, each once.
 class Points
@@ -94,7 +87,7 @@ void addNeighbourhood(Points& points, const std::vector<std::int64_t>& shape, bo
 std::vector<std::int64_t> choosePoints(const std::vector<std::int64_t>& shape, std::int32_t wanted, Random random)
 {
     constexpr std::int64_t kVector = 16; // the longest that a register holds
-    const std::int64_t count = countOf(shape);
+    const std::int64_t count = elementCount(shape);
     Points points(shape, static_cast<std::size_t>(wanted));
     if (count <= wanted) {
         for (std::int64_t i = 0; i < count; ++i)
@@ -141,7 +134,7 @@ Result<TaskDataPtr> makeTaskData(const compute::DagPtr& dag, std::vector<bool> c
     std::vector<std::vector<std::byte>> inputs;
     for (std::size_t i = 0; i < dag->inputs.size(); ++i) {
         const compute::Op& op = dag->ops[static_cast<std::size_t>(dag->inputs[i])];
-        std::vector<std::byte> bytes(static_cast<std::size_t>(countOf(op.shape) * sizeOf(op.dtype)));
+        std::vector<std::byte> bytes(static_cast<std::size_t>(elementCount(op.shape) * sizeOf(op.dtype)));
         const wire::SeededRange range = i < options.ranges.size() ? options.ranges[i] : wire::SeededRange();
         wire::fillSeeded(wire::inputSeed(seed, i), op.dtype, range, bytes);
         inputs.push_back(std::move(bytes));

@@ -5,6 +5,7 @@
 
 #include "core/runtime/cpu_features.h"
 
+#include <atomic>
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -100,10 +101,11 @@ constexpr ArmFeature kArm[] = {
 #if defined(__x86_64__)
 struct Processor
 {
-    std::uint32_t words[kWords] = {};
-    std::uint64_t kept = 0;
+    std::atomic<std::uint32_t> words[kWords] = {};
+    std::atomic<std::uint32_t> kept = 0; ///< low half of XCR0
+    std::atomic<bool> isAsked = false;
 
-    Processor()
+    void ask()
     {
         std::uint32_t a = 0, b = 0, c = 0, d = 0;
         if (__get_cpuid(1, &a, &b, &c, &d) == 0)
@@ -113,7 +115,7 @@ struct Processor
         if ((c & kXgetbv) != 0) {
             std::uint32_t low = 0, high = 0;
             __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-            kept = std::uint64_t{high} << 32 | low;
+            kept = low;
         }
         if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
             words[ExtendedB] = b;
@@ -129,6 +131,18 @@ struct Processor
             words[Amd] = c;
     }
 };
+
+/// What this processor says. It is asked once, since the question leaves a virtual machine; two threads that come first
+/// both ask, and are told the same.
+const Processor& thisProcessor()
+{
+    constinit static Processor processor;
+    if (!processor.isAsked.load(std::memory_order_acquire)) {
+        processor.ask();
+        processor.isAsked.store(true, std::memory_order_release);
+    }
+    return processor;
+}
 #endif
 
 } // namespace
@@ -136,7 +150,7 @@ struct Processor
 bool processorHas([[maybe_unused]] const char* feature)
 {
 #if defined(__x86_64__)
-    const Processor processor;
+    const Processor& processor = thisProcessor();
     for (const X86Feature& known : kX86)
         if (std::strcmp(known.name, feature) == 0)
             return (processor.words[known.word] >> known.bit & 1) != 0 && (processor.kept & known.kept) == known.kept;

@@ -2,6 +2,7 @@
 
 #include "core/ir/linear_form.h"
 #include "core/ir/substitute.h"
+#include "core/support/element_count.h"
 
 #include <algorithm>
 
@@ -11,14 +12,6 @@ namespace {
 
 using ir::Expr;
 using ir::ExprKind;
-
-std::int64_t countOf(const std::vector<std::int64_t>& shape)
-{
-    std::int64_t n = 1;
-    for (const std::int64_t extent : shape)
-        n *= extent;
-    return n;
-}
 
 class Planner
 {
@@ -69,7 +62,7 @@ private:
     {
         return std::any_of(m_conditions.begin(), m_conditions.end(), [&v](const Expr& c) { return ir::uses(c, v); });
     }
-    std::int64_t reduceSize() const { return countOf(m_op.reduceExtents); }
+    std::int64_t reduceSize() const { return elementCount(m_op.reduceExtents); }
 
     bool isPackable(const Expr& load) const
     {
@@ -227,7 +220,7 @@ private:
     void pickPacked()
     {
         for (const Expr& load : m_loads) {
-            const std::int64_t bytes = countOf(m_state.dag()->ops[load->source].shape) * sizeOf(load->dtype);
+            const std::int64_t bytes = elementCount(m_state.dag()->ops[load->source].shape) * sizeOf(load->dtype);
             const bool alongVectors = m_plan.vectorDim >= 0 && reads(load, axis(m_plan.vectorDim));
             if (m_plan.packedInput < 0 && alongVectors && isPackable(load) && readOnce(load->source)) {
                 m_plan.packedInput = load->source;

@@ -2,6 +2,7 @@
 
 #include "core/runtime/index_map.h"
 #include "core/runtime/lathe_model.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 #include "core/wire/seeded.h"
 
@@ -25,10 +26,7 @@ LibraryPort libraryPort(const lathe_tensor_info& info)
 
 std::size_t LibraryPort::bytes() const
 {
-    std::int64_t n = sizeOf(dtype);
-    for (const std::int64_t extent : shape)
-        n *= extent;
-    return static_cast<std::size_t>(n);
+    return static_cast<std::size_t>(elementCount(shape) * sizeOf(dtype));
 }
 
 struct LoadedLibrary::Impl

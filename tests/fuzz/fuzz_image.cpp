@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20; ///< of what is run
 constexpr std::uint64_t kMostPhases = 64;
+constexpr std::uint32_t kMostLoops = 4; ///< with kTrips each, one inside of the other at worst
+constexpr std::int64_t kTrips =
+    2; ///< so that what a loop's end exchanges is met by its next trip, and what that gives by another run
+
+alignas(64) std::byte
+    weights[kMostBytes]; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): what one input says of them
 
 std::int32_t doNothing(const LatheArgs*, void*, std::uint32_t, std::uint32_t)
 {
@@ -26,7 +32,25 @@ void oneByOne(void*, std::uint32_t parts, void (*body)(void* context, std::uint3
         body(context, part);
 }
 
-/// All tensors are zero, so that no loop has a trip.
+/// Single numbers are counts of trips, and single truths are true, so that loops and branches are carried out. All else
+/// is zero.
+void fill(const ImageTensor& tensor, std::byte* data)
+{
+    const auto type = static_cast<DType>(tensor.dtype);
+    if (type == DType::I64 && tensor.bytes == sizeof kTrips)
+        std::memcpy(data, &kTrips, sizeof kTrips);
+    else if (type == DType::Bool && tensor.bytes == 1)
+        *data = std::byte{1};
+}
+
+void fillWeights(const Image& image)
+{
+    std::memset(weights, 0, image.header->weightsBytes);
+    for (std::uint64_t i = 0; i < image.header->tensors.count; ++i)
+        if (const ImageTensor& tensor = image.tensors[i]; static_cast<Storage>(tensor.storage) == Storage::Weights)
+            fill(tensor, weights + tensor.offset);
+}
+
 void run(const ModelSource& source)
 {
     Model model;
@@ -37,7 +61,14 @@ void run(const ModelSource& source)
     Executor* const executor = Executor::create(model, {{2, false, 0}, oneByOne, nullptr}, status, error);
     if (executor == nullptr)
         return;
-    (void)executor->run();
+    const Image& image = model.image();
+    for (std::uint32_t i = 0; i < image.header->inputs.count; ++i)
+        if (auto* const data = static_cast<std::byte*>(executor->inputBuffer(i)); data != nullptr)
+            fill(image.tensors[image.inputs[i].tensor], data);
+    for (std::uint32_t i = 0; i < image.header->outputs.count; ++i)
+        (void)executor->outputBuffer(i);
+    for (int again = 0; again < 2; ++again) // tensors that were exchanged stay so
+        (void)executor->run();
     if (const std::uint64_t count = model.image().header->instructions.count; count > 0)
         (void)executor->runChain(0, static_cast<std::uint32_t>(count - 1));
     Executor::destroy(executor);
@@ -68,7 +99,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (h.arenaBytes + h.weightsBytes + h.teamScratchBytes + h.partScratchBytes + ports > kMostBytes
         || h.phaseCount > kMostPhases)
         return 0;
-    alignas(64) static const std::byte weights[kMostBytes] = {};
+    std::uint32_t loops = 0;
+    for (std::uint64_t i = 0; i < h.instructions.count; ++i)
+        loops += static_cast<InstructionKind>(image.instructions[i].kind) == InstructionKind::Loop ? 1 : 0;
+    if (loops > kMostLoops)
+        return 0;
+    fillWeights(image);
     const std::vector<LathePhase> phases(h.phaseCount, doNothing);
     run({description.data(), size, weights, sizeof weights, phases.data(), phases.size()});
     return 0;

@@ -5,6 +5,7 @@
 #include "core/graph/operators/element.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
+#include "core/support/element_count.h"
 #include "core/support/random.h"
 
 #include <fmt/format.h>
@@ -113,7 +114,7 @@ private:
 
     std::size_t countOf(const Graph& made, graph::ValueId id) const
     {
-        return static_cast<std::size_t>(graph::elementCount(made.value(id).shape));
+        return static_cast<std::size_t>(elementCount(made.value(id).shape));
     }
 
     /// Summands with the errors that sums of so many make, whatever the order. `ofType`: those that make a factor and a

@@ -3,6 +3,7 @@
 #include "core/compute/definitions/spatial.h"
 #include "core/compute/print.h"
 #include "core/compute/walk.h"
+#include "core/support/element_count.h"
 
 #include <limits>
 
@@ -95,9 +96,7 @@ Tensor pool(DagBuilder& b, Tensor data, PoolKind kind, const PoolParams<N>& p)
     std::vector<std::pair<std::string, std::int64_t>> reduceAxes;
     for (std::size_t i = 0; i < N; ++i)
         reduceAxes.emplace_back(std::string("d") + "dhw"[3 - N + i], p.kernel[i]);
-    std::int64_t window = 1;
-    for (const std::int64_t extent : p.kernel)
-        window *= extent;
+    const std::int64_t window = elementCount(p.kernel);
     const ir::Combiner combiner = kind == PoolKind::Max ? ir::Combiner::Max : ir::Combiner::Sum;
     const Tensor pooled = b.reduce("tensor", outShape, names, kind == PoolKind::Max ? "pool_max" : "pool_sum", combiner,
                                    reduceAxes, [&](const Exprs& a, const Exprs& r) {

@@ -2,14 +2,13 @@
 #include "core/frontend/onnx/schema.h"
 #include "core/graph/node_types.h"
 #include "core/graph/operators/element.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <initializer_list>
-#include <numeric>
 #include <utility>
 
 namespace lathe::frontend::onnx_detail {
@@ -19,7 +18,7 @@ constexpr std::int64_t kFoldLimit = std::int64_t{1} << 20;
 
 std::int64_t bytesOf(const graph::TensorType& type)
 {
-    return std::accumulate(type.shape.begin(), type.shape.end(), std::int64_t{sizeOf(type.dtype)}, std::multiplies<>());
+    return elementCount(type.shape) * sizeOf(type.dtype);
 }
 
 Result<graph::HostTensor> contents(const graph::Value& value, std::string_view what)

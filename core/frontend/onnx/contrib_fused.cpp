@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/shared_converters.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -178,9 +179,7 @@ Result<std::vector<ValueId>> convertInverse(Builder& b, NodeReader& node)
     if (rows > kMaxRows)
         return makeError(Errc::Unsupported, say(Msg::NeedsInverseOf, rows, kMaxRows));
     Composer c(b);
-    std::int64_t batch = 1;
-    for (std::int64_t d = 0; d + 2 < rank; ++d)
-        batch *= shape[static_cast<std::size_t>(d)];
+    const std::int64_t batch = elementCount(std::span(shape).first(static_cast<std::size_t>(rank - 2)));
     const DType dtype = computedIn(b.dtype(given));
     const ValueId x = c.reshape(c.cast(given, dtype), {batch, rows, rows});
     std::vector<double> unit(static_cast<std::size_t>(rows * rows), 0);

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/quantized.h"
 #include "core/frontend/onnx/shared_converters.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -107,10 +108,8 @@ Result<std::vector<ValueId>> quantizedSoftmax(Builder& b, NodeReader& node)
         return makeError(Errc::BadFile, say(Msg::AttributeAxisOutside));
     ValueId x = dequantized(c, u.x);
     if (opset < 13) {
-        std::int64_t rows = 1, columns = 1;
-        for (std::int64_t d = 0; d < rank; ++d)
-            (d < axis ? rows : columns) *= shape[static_cast<std::size_t>(d)];
-        x = c.reshape(x, {rows, columns});
+        const auto split = static_cast<std::size_t>(axis);
+        x = c.reshape(x, {elementCount(std::span(shape).first(split)), elementCount(std::span(shape).subspan(split))});
         axis = 1;
     }
     return c.finish({quantized(c, c.reshape(c.softmax(x, axis), shape), u.y.scale, u.y.zero)});

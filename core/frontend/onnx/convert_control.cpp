@@ -5,11 +5,11 @@
 #include "core/frontend/onnx/schema.h"
 #include "core/graph/node_types.h"
 #include "core/graph/rewrite.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace lathe::frontend::onnx_detail {
 namespace {
@@ -84,8 +84,7 @@ graph::TensorType typeOf(const graph::Graph& graph, ValueId id)
 Result<> needOne(const Builder& b, ValueId id, DType dtype, std::string_view what)
 {
     const Ints& shape = b.shape(id);
-    const auto count = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-    if (b.dtype(id) != dtype || count != 1)
+    if (b.dtype(id) != dtype || elementCount(shape) != 1)
         return makeError(Errc::BadFile,
                          say(Msg::MustBeOne, what, toString(dtype), graph::typeText({b.dtype(id), shape})));
     return {};

@@ -3,20 +3,15 @@
 
 #include "core/frontend/onnx/dynamic_size.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace lathe::frontend::onnx_detail {
 namespace {
-
-std::int64_t elementsOf(const Ints& shape)
-{
-    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
 
 /// The value cut to a count that is known, else marked as counted.
 ValueId counted(Builder& b, Composer& c, ValueId value, std::int64_t axis, ValueId count)
@@ -60,7 +55,7 @@ Result<std::vector<ValueId>> nonzeroOf(Builder& b, ValueId x)
 Result<std::vector<ValueId>> convertNonZero(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
-    if (const Ints& shape = b.shape(x); elementsOf(shape) == 0)
+    if (const Ints& shape = b.shape(x); elementCount(shape) == 0)
         return std::vector{b.constant(DType::I64, {std::ssize(shape), 0}, {})};
     LATHE_TRY_ASSIGN(const std::vector<ValueId> made, nonzeroOf(b, x));
     return std::vector{made[0]};
@@ -81,7 +76,7 @@ Result<std::vector<ValueId>> convertCompress(Builder& b, NodeReader& node)
     } else {
         if (!axes.empty() && (axes.size() > 1 || b.rank(given) > 1))
             return sizedInput(node, 0);
-        x = c.reshape(x, {elementsOf(b.shape(given))});
+        x = c.reshape(x, {elementCount(b.shape(given))});
     }
     if (b.rank(condition) != 1)
         return makeError(Errc::BadFile, say(Msg::ConditionDimensions, b.rank(condition)));
@@ -124,7 +119,7 @@ Result<std::vector<ValueId>> convertUnique(Builder& b, NodeReader& node)
         LATHE_TRY_ASSIGN(const std::int64_t wanted, node.integer("axis", 0));
         LATHE_TRY_ASSIGN(axis, frontAxis(wanted, b.rank(given)));
     } else {
-        x = c.reshape(x, {elementsOf(b.shape(given))});
+        x = c.reshape(x, {elementCount(b.shape(given))});
     }
     LATHE_TRY(c.finish({}));
     LATHE_TRY_ASSIGN(const std::vector<ValueId> made,

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -78,7 +79,7 @@ Result<std::vector<ValueId>> convertScatterNd(Builder& b, NodeReader& node)
     const Ints& picks = b.shape(indices);
     if (picks.empty() || picks.back() < 1 || picks.back() > b.rank(x))
         return makeError(Errc::BadFile, say(Msg::IndicesOutside));
-    Ints rows{std::accumulate(picks.begin(), picks.end() - 1, std::int64_t{1}, std::multiplies<>())};
+    Ints rows{elementCount(std::span(picks).first(picks.size() - 1))};
     const Ints flatIndices{rows[0], picks.back()};
     rows.insert(rows.end(), b.shape(x).begin() + picks.back(), b.shape(x).end());
     return c.finish({c.op("scatter_nd", {x, c.reshape(indices, flatIndices), c.reshape(updates, rows)},
@@ -257,11 +258,8 @@ Result<std::vector<ValueId>> convertHardmax(Builder& b, NodeReader& node)
     const Ints whole = b.shape(given);
     ValueId x = given;
     if (!oneAxis && axis != b.rank(given) - 1) {
-        const std::int64_t rows = std::accumulate(whole.begin(), whole.begin() + axis, std::int64_t{1},
-                                                  std::multiplies<>());
-        const std::int64_t columns = std::accumulate(whole.begin() + axis, whole.end(), std::int64_t{1},
-                                                     std::multiplies<>());
-        x = c.reshape(x, {rows, columns});
+        const auto split = static_cast<std::size_t>(axis);
+        x = c.reshape(x, {elementCount(std::span(whole).first(split)), elementCount(std::span(whole).subspan(split))});
         axis = 1;
     }
     const ValueId largest = c.op("argmax", {x}, {{"axes", Ints{axis}}, {"keepdims", std::int64_t{1}}});

@@ -3,6 +3,7 @@
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
 #include "core/frontend/onnx/shared_converters.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -110,10 +111,8 @@ Result<std::vector<ValueId>> convertDet(Builder& b, NodeReader& node)
     const std::int64_t n = shape.back();
     if (n < 1 || n > kMost)
         return makeError(Errc::Unsupported, say(Msg::NeedsDeterminant, n, n));
-    std::int64_t count = 1;
     const Ints outer(shape.begin(), shape.end() - 2);
-    for (const std::int64_t extent : outer)
-        count *= extent;
+    const std::int64_t count = elementCount(outer);
     Composer c(b);
     const bool narrow = sizeOf(b.dtype(x)) < sizeOf(DType::F32);
     ValueId rest = c.reshape(narrow ? c.cast(x, DType::F32) : x, {count, n, n});

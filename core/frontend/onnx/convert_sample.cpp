@@ -2,23 +2,18 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace lathe::frontend::onnx_detail {
 namespace {
 
 constexpr std::int64_t kMaxPixels = std::int64_t{1}
                                     << 24; ///< elements of a tensor that a few bytes of the file ask for
-
-std::int64_t elementsIn(const Ints& shape)
-{
-    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
 
 /// Sizes that must be positive, and whose product from entry `first` on must be moderate.
 Result<Ints> sizesOf(Builder& b, NodeReader& node, std::int64_t input, std::string_view what, std::size_t first = 0)
@@ -62,7 +57,7 @@ Result<std::vector<ValueId>> convertAffineGrid(Builder& b, NodeReader& node)
     if ((dims != 2 && dims != 3) || b.shape(theta) != Ints{size[0], dims, dims + 1})
         return makeError(Errc::BadFile, say(Msg::ThetaShape));
     const Ints spatial(size.begin() + 2, size.end());
-    const std::int64_t points = elementsIn(spatial);
+    const std::int64_t points = elementCount(spatial);
     LATHE_TRY(b.charge(points * (dims + 1) * sizeOf(b.dtype(theta))));
     std::vector<double> regular;
     for (std::int64_t p = 0; p < points; ++p) {
@@ -146,8 +141,8 @@ Result<std::vector<ValueId>> convertDeformConv(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::int64_t offsetGroups, node.integer("offset_group", 1));
     if (said != kernel)
         return makeError(Errc::BadFile, say(Msg::KernelShapeContradicts));
-    if (b.rank(offsets) != 4 || offsetGroups < 1 || offsetGroups > kMaxPixels || elementsIn(kernel) > kMaxPixels
-        || b.shape(offsets)[1] != offsetGroups * 2 * elementsIn(kernel))
+    if (b.rank(offsets) != 4 || offsetGroups < 1 || offsetGroups > kMaxPixels || elementCount(kernel) > kMaxPixels
+        || b.shape(offsets)[1] != offsetGroups * 2 * elementCount(kernel))
         return makeError(Errc::BadFile, say(Msg::AttributeOutOfRange, "offset_group", offsetGroups));
     std::vector<ValueId> inputs{x, offsets};
     if (node.hasInput(4)) {
@@ -163,7 +158,7 @@ Result<std::vector<ValueId>> convertDeformConv(Builder& b, NodeReader& node)
         return c.finish({});
     ValueId y = c.op("conv2d",
                      {c.reshape(columns, {s[0], s[1] * s[2], s[3], s[4]}),
-                      c.reshape(weight, {w[0], w[1] * elementsIn(kernel), 1, 1})},
+                      c.reshape(weight, {w[0], w[1] * elementCount(kernel), 1, 1})},
                      {{"groups", groups}});
     if (node.hasInput(3)) {
         LATHE_TRY_ASSIGN(const ValueId bias, b.input(node, 3));
@@ -216,8 +211,8 @@ Result<std::vector<ValueId>> convertMaxUnpool(Builder& b, NodeReader& node)
             return makeError(Errc::BadFile, say(Msg::AttributeOutOfRange, "pads", padding[d]));
     }
     Composer c(b);
-    const std::int64_t count = elementsIn(in);
-    const ValueId zeros = c.broadcast(c.like(x, 0), {elementsIn(shape)});
+    const std::int64_t count = elementCount(in);
+    const ValueId zeros = c.broadcast(c.like(x, 0), {elementCount(shape)});
     ValueId y = c.reshape(c.op("scatter_nd", {zeros, c.reshape(positions, {count, 1}), c.reshape(x, {count})}), shape);
     if (node.hasInput(2)) {
         LATHE_TRY_ASSIGN(const Ints wanted, sizesOf(b, node, 2, "output_shape", 2));

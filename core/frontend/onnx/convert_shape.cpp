@@ -3,6 +3,7 @@
 
 #include "core/frontend/onnx/importer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -11,14 +12,6 @@
 
 namespace lathe::frontend::onnx_detail {
 namespace {
-
-std::int64_t productOf(std::span<const std::int64_t> shape)
-{
-    std::int64_t product = 1;
-    for (const std::int64_t extent : shape)
-        product *= extent;
-    return product;
-}
 
 Result<std::vector<ValueId>> convertFlatten(Builder& b, NodeReader& node)
 {
@@ -34,7 +27,8 @@ Result<std::vector<ValueId>> convertFlatten(Builder& b, NodeReader& node)
     }
     const std::span<const std::int64_t> shape = b.shape(x);
     const auto split = static_cast<std::size_t>(axis);
-    LATHE_TRY_ASSIGN(const ValueId y, b.reshape(x, {productOf(shape.first(split)), productOf(shape.subspan(split))}));
+    LATHE_TRY_ASSIGN(const ValueId y,
+                     b.reshape(x, {elementCount(shape.first(split)), elementCount(shape.subspan(split))}));
     return std::vector{y};
 }
 
@@ -164,7 +158,7 @@ Result<std::vector<ValueId>> convertShape(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
     const Ints& shape = b.shape(x);
     if (node.op() == "Size") {
-        const std::int64_t count = productOf(shape);
+        const std::int64_t count = elementCount(shape);
         const ValueId y = b.addConstant({}, {DType::I64, {}, graph::makeConst(&count, sizeof(count))});
         return std::vector{y};
     }

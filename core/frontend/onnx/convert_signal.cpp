@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -258,10 +259,10 @@ Result<std::vector<ValueId>> convertDft(Builder& b, NodeReader& node)
     const bool moved = axis != rank - 2;
     if (moved)
         x = c.transpose(x, there);
+    if (c.failed())
+        return c.finish({});
     Ints shape = c.shape(x);
-    std::int64_t rows = 1;
-    for (std::size_t d = 0; d + 2 < shape.size(); ++d)
-        rows *= shape[d];
+    const std::int64_t rows = elementCount(std::span(shape).first(shape.size() - 2));
     ValueId y = spectrum(b, c, c.reshape(x, {rows, length, parts}), inverse != 0, oneSided != 0);
     if (c.failed())
         return c.finish({});

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -203,18 +204,14 @@ Result<std::vector<ValueId>> convertConstantOfShape(Builder& b, NodeReader& node
         const float zero = 0;
         value = {DType::F32, {1}, graph::makeConst(&zero, sizeof(zero))};
     }
-    std::int64_t count = 1;
-    for (const std::int64_t extent : shape) {
-        if (extent < 0 || extent > kMaxMade || count * extent > kMaxMade)
-            return makeError(Errc::BadFile,
-                             fmt::format("the shape [{}] has a negative dimension or more than {} elements",
-                                         fmt::join(shape, ", "), kMaxMade));
-        count *= extent;
-    }
-    LATHE_TRY(b.charge(count * sizeOf(value.dtype)));
+    const auto count = checkedElementCount(shape, kMaxMade);
+    if (!count)
+        return makeError(Errc::BadFile, fmt::format("the shape [{}] has a negative dimension or more than {} elements",
+                                                    fmt::join(shape, ", "), kMaxMade));
+    LATHE_TRY(b.charge(*count * sizeOf(value.dtype)));
     std::vector<std::byte> bytes;
-    bytes.reserve(static_cast<std::size_t>(count) * value.data->bytes);
-    for (std::int64_t i = 0; i < count; ++i)
+    bytes.reserve(static_cast<std::size_t>(*count) * value.data->bytes);
+    for (std::int64_t i = 0; i < *count; ++i)
         bytes.insert(bytes.end(), value.data->data, value.data->data + value.data->bytes);
     return std::vector{b.addConstant({}, {value.dtype, shape, graph::makeConst(bytes.data(), bytes.size())})};
 }

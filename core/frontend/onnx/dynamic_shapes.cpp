@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/dynamic_size.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <algorithm>
@@ -20,11 +21,8 @@ Error sizedShape()
 /// Of some extents, which a file may have made up: nothing if it is out of range.
 std::optional<std::int64_t> productOfRange(const Ints& shape, std::int64_t first, std::int64_t last)
 {
-    std::int64_t product = 1;
-    for (std::int64_t d = first; d < last; ++d)
-        if (__builtin_mul_overflow(product, shape[static_cast<std::size_t>(d)], &product))
-            return std::nullopt;
-    return product;
+    return checkedElementCount(
+        std::span(shape).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)));
 }
 
 /// One result, with these axes.
@@ -59,11 +57,9 @@ Values shapes(Builder& b, NodeReader& node, Converter convert)
     const std::int64_t rank = b.rank(x);
     if (node.op() == "Size") {
         ValueId size = whole(c, 1);
-        std::int64_t most = 1;
-        for (std::int64_t d = 0; d < rank; ++d) {
+        for (std::int64_t d = 0; d < rank; ++d)
             size = c.mul(size, extentOf(b, c, x, d));
-            most *= c.extent(x, d);
-        }
+        const std::int64_t most = elementCount(b.shape(x));
         auto values = c.finish({size});
         if (values)
             b.setShapeNumbers(size, {{most, size}});

@@ -19,9 +19,16 @@ using Names = std::pair<std::string_view, std::string_view>;
 
 constexpr Names kPlain[] = {
     {"abs", "Abs"},
+    {"acos", "Acos"},
+    {"acosh", "Acosh"},
     {"add", "Add"},
+    {"asin", "Asin"},
+    {"asinh", "Asinh"},
+    {"atan", "Atan"},
+    {"atanh", "Atanh"},
     {"ceil", "Ceil"},
     {"cos", "Cos"},
+    {"cosh", "Cosh"},
     {"divide", "Div"},
     {"dropout", "Dropout"},
     {"equal", "Equal"},
@@ -32,6 +39,7 @@ constexpr Names kPlain[] = {
     {"greater_equal", "GreaterOrEqual"},
     {"hard_swish", "HardSwish"},
     {"identity", "Identity"},
+    {"is_nan", "IsNaN"},
     {"less", "Less"},
     {"less_equal", "LessOrEqual"},
     {"log", "Log"},
@@ -51,9 +59,11 @@ constexpr Names kPlain[] = {
     {"sigmoid", "Sigmoid"},
     {"sign", "Sign"},
     {"sin", "Sin"},
+    {"sinh", "Sinh"},
     {"softplus", "Softplus"},
     {"sqrt", "Sqrt"},
     {"subtract", "Sub"},
+    {"tan", "Tan"},
     {"tanh", "Tanh"},
     {"where", "Where"},
 };
@@ -110,11 +120,13 @@ Result<> exportSilu(Writer& w, const Node& node)
     return {};
 }
 
-/// x/2 * (1 + erf(x / sqrt 2)): opset 17 has no Gelu.
+/// x/2 * (1 + erf(x / sqrt 2)): opset 17 has no Gelu. Half floats would cancel on the way, so that there is one
+/// rounding as in ours.
 Result<> exportGelu(Writer& w, const Node& node)
 {
-    const DType dtype = w.value(node.inputs[0]).dtype;
-    const std::string x = w.input(node.inputs[0]);
+    const DType own = w.value(node.inputs[0]).dtype;
+    const DType dtype = sizeOf(own) < sizeOf(DType::F32) ? DType::F32 : own;
+    const std::string x = w.cast(w.input(node.inputs[0]), own, dtype);
     const auto step = [&](std::string_view op, const std::vector<std::string>& inputs) {
         std::string name = w.fresh(node.name + "_part");
         w.node(op, inputs, name);
@@ -123,7 +135,19 @@ Result<> exportGelu(Writer& w, const Node& node)
     const std::string scaled = step("Mul", {x, w.scalarInput(dtype, 0.70710678118654752)});
     const std::string shifted = step("Add", {step("Erf", {scaled}), w.scalarInput(dtype, 1.0)});
     const std::string half = step("Mul", {x, w.scalarInput(dtype, 0.5)});
-    w.node("Mul", {half, shifted}, w.outputName(node.outputs[0]));
+    if (own == dtype)
+        w.node("Mul", {half, shifted}, w.outputName(node.outputs[0]));
+    else
+        w.node("Cast", {step("Mul", {half, shifted})}, w.outputName(node.outputs[0])).integer("to", dataTypeOf(own));
+    return {};
+}
+
+Result<> exportCumulativeSum(Writer& w, const Node& node)
+{
+    const std::string axis = w.reshape(w.intsInput({attrInt(node, "axis", 0)}), {});
+    w.node("CumSum", {w.input(node.inputs[0]), axis}, w.outputName(node.outputs[0]))
+        .integer("exclusive", attrInt(node, "exclusive", 0))
+        .integer("reverse", attrInt(node, "reverse", 0));
     return {};
 }
 
@@ -406,6 +430,7 @@ constexpr Entry kSpecial[] = {
     {"cast", exportCast},
     {"clip", exportClip},
     {"concatenate", exportConcatenate},
+    {"cumulative_sum", exportCumulativeSum},
     {"expand_dims", exportReshape},
     {"gelu", exportGelu},
     {"global_avg_pool2d", exportGlobalPool},

@@ -3,10 +3,9 @@
 // which ONNX has of floats only (sums below 2^53 are exact there, and become int32 as they wrap).
 
 #include "core/frontend/onnx/exporter.h"
+#include "core/support/element_count.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <optional>
 
 namespace lathe::frontend::onnx_detail {
@@ -74,7 +73,7 @@ std::optional<Centred> centredIn(Writer& w, graph::ValueId id)
 std::string zeroIn(Writer& w, graph::ValueId zero, DType dtype, std::int64_t filters)
 {
     const Ints& shape = w.value(zero).shape;
-    const std::int64_t count = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+    const std::int64_t count = elementCount(shape);
     const bool isOfFilters = count == filters && !shape.empty() && shape[0] == filters;
     if (count != 1 && !isOfFilters)
         return {};
@@ -135,7 +134,7 @@ Result<> exportConv(Writer& w, const Node& node)
         operands = {w.cast(imageIn(w, node), typeOf(w, node.inputs[0]), wide),
                     w.cast(kernelIn(w, node, order), typeOf(w, node.inputs[1]), wide)};
     }
-    const bool isCast = isInteger && !isDirect;
+    const bool isCast = isInteger && (!isDirect || out != DType::I32);
     const std::string result = isCast ? w.fresh(node.name + "_sums") : imageOut(w, node);
     NodeWriter writer = w.node(transposed ? "ConvTranspose" : isDirect ? "ConvInteger" : "Conv", operands, result);
     writer.ints("strides", attrInts(node, "strides", ones));
@@ -145,7 +144,8 @@ Result<> exportConv(Writer& w, const Node& node)
     if (transposed)
         writer.ints("output_padding", attrInts(node, "output_padding", Ints(dims, 0)));
     if (isCast)
-        w.node("Cast", {w.cast(result, DType::F64, DType::I64)}, imageOut(w, node)).integer("to", dataTypeOf(out));
+        w.node("Cast", {isDirect ? result : w.cast(result, DType::F64, DType::I64)}, imageOut(w, node))
+            .integer("to", dataTypeOf(out));
     return {};
 }
 
@@ -165,15 +165,20 @@ void writeProduct(Writer& w, const Node& node, bool turnFirst, bool turnSecond)
 {
     const DType out = typeOf(w, node.outputs[0]);
     const bool isDirect = isNarrow(w, node);
+    // What ONNX sums in. Narrower results are what fits of the sums, as they wrap.
+    const DType sums = isDirect || (!isFloat(out) && sizeOf(out) < sizeOf(DType::I32)) ? DType::I32 : out;
     std::vector<std::string> operands;
     for (const auto& [index, isTurned] : {std::pair{0U, turnFirst}, std::pair{1U, turnSecond}}) {
         const graph::ValueId id = node.inputs[index];
         std::string operand = w.input(id);
         if (isTurned)
             operand = turned(w, operand, w.value(id).shape.size());
-        operands.push_back(isDirect ? operand : w.cast(operand, typeOf(w, id), out));
+        operands.push_back(isDirect ? operand : w.cast(operand, typeOf(w, id), sums));
     }
-    w.node(isDirect ? "MatMulInteger" : "MatMul", operands, w.outputName(node.outputs[0]));
+    const std::string result = sums == out ? w.outputName(node.outputs[0]) : w.fresh(node.name + "_sums");
+    w.node(isDirect ? "MatMulInteger" : "MatMul", operands, result);
+    if (sums != out)
+        w.node("Cast", {result}, w.outputName(node.outputs[0])).integer("to", dataTypeOf(out));
 }
 
 Result<> exportMatmul(Writer& w, const Node& node)

@@ -1,6 +1,7 @@
 #include "core/frontend/onnx/tensor_data.h"
 
 #include "core/frontend/onnx/schema.h"
+#include "core/support/element_count.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -199,16 +200,15 @@ Result<ConstTensor> TensorReader::read(TensorProto& proto, std::span<const std::
         return makeError(Errc::Unsupported, say(Msg::NeedsSegments, nameOf(proto)));
     tensor.dtype = *dtype;
     // Sizes are checked against what is there before any memory is asked for.
-    std::int64_t elements = 1;
-    std::int64_t bytes = sizeOf(*dtype);
     for (const std::int64_t extent : proto.dims()) {
         if (extent < 0)
             return bad(proto, fmt::format("has the negative dimension {}", extent));
-        if (extent > (std::int64_t{1} << 40) || __builtin_mul_overflow(elements, extent, &elements)
-            || __builtin_mul_overflow(bytes, extent, &bytes))
-            return bad(proto, "is larger than any memory");
         tensor.shape.push_back(extent);
     }
+    const auto elements = checkedElementCount(tensor.shape);
+    if (!elements)
+        return bad(proto, "is larger than any memory");
+    const std::int64_t bytes = *elements * sizeOf(*dtype);
     if (proto.data_location() == TensorProto::EXTERNAL) {
         LATHE_TRY_ASSIGN(tensor.data, external(proto, static_cast<std::size_t>(bytes)));
     } else if (!raw.empty()) {
@@ -226,7 +226,7 @@ Result<ConstTensor> TensorReader::read(TensorProto& proto, std::span<const std::
         data->owner = held;
         tensor.data = std::move(data);
     } else {
-        LATHE_TRY_ASSIGN(tensor.data, typedData(proto, *dtype, elements));
+        LATHE_TRY_ASSIGN(tensor.data, typedData(proto, *dtype, *elements));
     }
     return tensor;
 }

@@ -5,6 +5,7 @@
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
@@ -96,10 +97,7 @@ std::vector<T> applyBroadcast(const TensorType& out, const TensorType& a, const 
 {
     const std::array strides = {broadcastStrides(a.shape, out.shape), broadcastStrides(b.shape, out.shape)};
     const std::int64_t stepX = rowStride(strides[0]), stepY = rowStride(strides[1]), length = rowLength(out.shape);
-    std::int64_t count = 1;
-    for (const std::int64_t extent : out.shape)
-        count *= extent;
-    std::vector<T> values(static_cast<std::size_t>(count));
+    std::vector<T> values(static_cast<std::size_t>(elementCount(out.shape)));
     forEachRow<2>(out.shape, strides, [&](std::int64_t position, const std::array<std::int64_t, 2>& offsets) {
         for (std::int64_t i = 0; i < length; ++i)
             values[position + i] = function(x[offsets[0] + i * stepX], y[offsets[1] + i * stepY]);

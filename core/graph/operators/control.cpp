@@ -29,7 +29,7 @@ using Results = std::span<HostTensor>;
 
 Result<> needOne(const TensorType& type, DType dtype, std::string_view what)
 {
-    LATHE_TRY_ASSIGN(const std::int64_t elements, elementCount(type.shape));
+    LATHE_TRY_ASSIGN(const std::int64_t elements, needElementCount(type.shape));
     if (type.dtype != dtype || elements != 1)
         return brokenRule(fmt::format("{} must be one {}, it is {} {}", what, toString(dtype), toString(type.dtype),
                                       shapeText(type.shape)));

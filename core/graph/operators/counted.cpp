@@ -5,6 +5,7 @@
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/functions.h"
 #include "core/graph/operators/indexing.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
@@ -27,9 +28,10 @@ void writeCount(HostTensor& tensor, std::int64_t count)
 
 Result<Types> inferNonzero(const Node&, InputTypes inputs, Constants)
 {
-    if (inputs[0].shape.empty() || countOf(inputs[0].shape) == 0)
+    if (inputs[0].shape.empty() || elementCount(inputs[0].shape) == 0)
         return brokenRule("the input must have elements, and one dimension at least");
-    return Types{{DType::I64, {static_cast<std::int64_t>(inputs[0].shape.size()), countOf(inputs[0].shape)}}, kCount};
+    return Types{{DType::I64, {static_cast<std::int64_t>(inputs[0].shape.size()), elementCount(inputs[0].shape)}},
+                 kCount};
 }
 
 Result<> evaluateNonzero(const Node&, Arguments inputs, std::span<HostTensor> outputs)
@@ -67,7 +69,7 @@ Result<FunctionCall> callNonzero(const Node&, InputTypes inputs, InputTypes)
 
 Result<Types> inferUnique(const Node& node, InputTypes inputs, Constants)
 {
-    if (countOf(inputs[0].shape) == 0)
+    if (elementCount(inputs[0].shape) == 0)
         return brokenRule("the input must have elements");
     LATHE_TRY_ASSIGN(const std::size_t axis, axisAttr(node, inputs[0].shape.size()));
     const TensorType places{DType::I64, {inputs[0].shape[axis]}};
@@ -80,7 +82,7 @@ Result<> evaluateUnique(const Node& node, Arguments inputs, std::span<HostTensor
     LATHE_TRY_ASSIGN(const std::size_t axis, axisAttr(node, shape.size()));
     LATHE_TRY_ASSIGN(const bool sorted, boolAttr(node, "sorted", true));
     const std::int64_t inner = denseStrides(shape)[axis], extent = shape[axis];
-    const std::int64_t outer = countOf(shape) / (inner * extent);
+    const std::int64_t outer = elementCount(shape) / (inner * extent);
     const auto run = [&](const auto& values) {
         using T = typename std::remove_cvref_t<decltype(values)>::value_type;
         std::vector<std::vector<T>> slices(static_cast<std::size_t>(extent));
@@ -170,7 +172,7 @@ Result<Types> inferNonMaxSuppression(const Node& node, InputTypes inputs, Consta
             fmt::format("boxes {} do not fit scores {}", shapeText(boxes.shape), shapeText(scores.shape)));
     constexpr DType kTypes[] = {DType::I64, DType::F32, DType::F32, DType::I64};
     for (std::size_t i = 0; i < 4; ++i)
-        if (inputs[2 + i].dtype != kTypes[i] || countOf(inputs[2 + i].shape) != 1)
+        if (inputs[2 + i].dtype != kTypes[i] || elementCount(inputs[2 + i].shape) != 1)
             return brokenRule(fmt::format("operand {} must be one {}", 2 + i, toString(kTypes[i])));
     LATHE_TRY_ASSIGN(const std::int64_t most, perClassOf(node, inputs));
     return Types{{DType::I64, {scores.shape[0] * scores.shape[1] * most, 3}}, kCount};
@@ -242,7 +244,7 @@ Result<> evaluateNonMaxSuppression(const Node& node, Arguments inputs, std::span
                 selected.insert(selected.end(), {batch, c, box});
         }
     writeCount(outputs[1], std::ssize(selected) / 3);
-    selected.resize(static_cast<std::size_t>(countOf(outputs[0].type.shape)), 0);
+    selected.resize(static_cast<std::size_t>(elementCount(outputs[0].type.shape)), 0);
     writeInts(outputs[0], selected);
     return {};
 }

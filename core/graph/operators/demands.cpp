@@ -1,6 +1,7 @@
 #include "core/graph/operators/demands.h"
 
 #include "core/graph/operators/rules.h"
+#include "core/support/element_count.h"
 
 #include <algorithm>
 #include <cmath>
@@ -161,10 +162,7 @@ Demand guardedBy(Demand demand)
 
 std::int64_t sizeOfOperand(const Question& q, graph::ValueId id)
 {
-    std::int64_t count = 1;
-    for (const std::int64_t extent : q.graph.value(id).shape)
-        count *= extent;
-    return count;
+    return elementCount(q.graph.value(id).shape);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "core/graph/operators/rules.h"
 #include "core/runtime/functions/functions.h"
 #include "core/runtime/index_map.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
@@ -34,10 +35,7 @@ inline Result<> needRunnable(std::size_t rank)
 /// A shape seen along one dimension.
 inline runtime::RowsParameters rowsAlong(const Shape& shape, std::size_t axis)
 {
-    runtime::RowsParameters rows{1, shape[axis], 1};
-    for (std::size_t d = 0; d < shape.size(); ++d)
-        (d < axis ? rows.outer : rows.inner) *= d == axis ? 1 : shape[d];
-    return rows;
+    return {elementCount(std::span(shape).first(axis)), shape[axis], elementCount(std::span(shape).subspan(axis + 1))};
 }
 
 } // namespace lathe::graph::operators

@@ -6,6 +6,7 @@
 #include "core/compute/definitions/transform.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
@@ -34,11 +35,6 @@ Result<std::int64_t> placeOf(std::int64_t given, std::int64_t extent)
     if (index < 0 || index >= extent)
         return brokenRule(fmt::format("index {} is outside of {} entries", given, extent));
     return index;
-}
-
-std::int64_t countOf(std::span<const std::int64_t> shape)
-{
-    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 Shape unflatten(std::int64_t position, const Shape& shape)
@@ -128,10 +124,10 @@ Result<> evaluateGatherNd(const Node& node, Arguments inputs, std::span<HostTens
     const Shape strides = denseStrides(data);
     const auto depth = static_cast<std::size_t>(picks.back());
     const auto from = static_cast<std::size_t>(batch);
-    const std::int64_t inner = countOf(std::span(data).subspan(from + depth));
+    const std::int64_t inner = elementCount(std::span(data).subspan(from + depth));
     const Shape places(picks.begin(), picks.end() - 1);
     const std::vector<std::int64_t> indices = readInts(*inputs[1]);
-    for (std::int64_t q = 0; q < countOf(places); ++q) {
+    for (std::int64_t q = 0; q < elementCount(places); ++q) {
         const Shape at = unflatten(q, places);
         std::int64_t offset = 0;
         for (std::size_t d = 0; d < from; ++d)

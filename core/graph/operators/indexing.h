@@ -14,7 +14,6 @@ Result<std::size_t> axisAttr(const Node& node, std::size_t rank);
 Result<> needIndices(const TensorType& type);
 /// Negative ones count from the end. Errors: InvalidArgument outside of `extent` entries.
 Result<std::int64_t> placeOf(std::int64_t given, std::int64_t extent);
-std::int64_t countOf(std::span<const std::int64_t> shape);
 /// The index along each dimension of a row-major position.
 Shape unflatten(std::int64_t position, const Shape& shape);
 std::int64_t flatten(const Shape& index, const Shape& strides);

@@ -35,11 +35,13 @@ Result<> evaluateCumulativeSum(const Node& node, Arguments inputs, std::span<Hos
         for (std::int64_t row = 0; row < static_cast<std::int64_t>(values.size()) / std::max<std::int64_t>(extent, 1);
              ++row) {
             const std::int64_t first = row / inner * inner * extent + row % inner;
-            typename decltype(values)::value_type sum = 0;
+            using T = typename decltype(values)::value_type;
+            using Sum = std::conditional_t<std::is_floating_point_v<T>, T, Wrapping>;
+            Sum sum = 0;
             for (std::int64_t k = 0; k < extent; ++k) {
                 auto& value = values[static_cast<std::size_t>(first + (reverse ? extent - 1 - k : k) * inner)];
-                const auto with = static_cast<decltype(sum)>(sum + value);
-                value = exclusive ? sum : with;
+                const Sum with = sum + static_cast<Sum>(value);
+                value = static_cast<T>(exclusive ? sum : with);
                 sum = with;
             }
         }

@@ -5,6 +5,7 @@
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
@@ -60,10 +61,7 @@ Result<Reduced> reducedOf(const Node& node, const TensorType& data)
 template<typename T, Kind K, typename EndOf>
 std::vector<T> reduceValues(const std::vector<T>& values, const Shape& shape, const Reduced& reduced, EndOf&& endOf)
 {
-    std::int64_t outputs = 1;
-    for (const std::int64_t extent : reduced.kept)
-        outputs *= extent;
-    std::vector<T> result(static_cast<std::size_t>(outputs), K == Kind::Prod ? T{1} : T{0});
+    std::vector<T> result(static_cast<std::size_t>(elementCount(reduced.kept)), K == Kind::Prod ? T{1} : T{0});
     if (reduced.count == 0 && (K == Kind::Max || K == Kind::Min))
         std::ranges::fill(result, static_cast<T>(endOf(K == Kind::Max))); // what any element would replace
     std::vector<bool> seen(K == Kind::Max || K == Kind::Min ? result.size() : 0, false);

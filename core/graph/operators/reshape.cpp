@@ -16,7 +16,7 @@ namespace {
 Result<Types> inferReshape(const Node& node, InputTypes inputs, Constants)
 {
     LATHE_TRY_ASSIGN(const Shape wanted, intsAttr(node, "newshape", {-1}));
-    LATHE_TRY_ASSIGN(const std::int64_t count, elementCount(inputs[0].shape));
+    LATHE_TRY_ASSIGN(const std::int64_t count, needElementCount(inputs[0].shape));
     Shape shape = wanted;
     std::int64_t open = -1;
     for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -33,7 +33,7 @@ Result<Types> inferReshape(const Node& node, InputTypes inputs, Constants)
                 fmt::format("newshape {} may hold one -1 and no other negative number", shapeText(wanted)));
         }
     }
-    LATHE_TRY_ASSIGN(const std::int64_t given, elementCount(shape));
+    LATHE_TRY_ASSIGN(const std::int64_t given, needElementCount(shape));
     if (open >= 0) {
         if (given == 0 || count % given != 0)
             return brokenRule(fmt::format("newshape {} does not divide the {} elements of input {}", shapeText(wanted),
@@ -51,7 +51,7 @@ Result<Types> inferFlatten(const Node&, InputTypes inputs, Constants)
     const Shape& shape = inputs[0].shape;
     if (shape.empty())
         return brokenRule("the input must have at least one dimension");
-    LATHE_TRY_ASSIGN(const std::int64_t rest, elementCount(std::span(shape).subspan(1)));
+    LATHE_TRY_ASSIGN(const std::int64_t rest, needElementCount(std::span(shape).subspan(1)));
     return Types{{inputs[0].dtype, {shape[0], rest}}};
 }
 
@@ -127,7 +127,7 @@ Result<> evaluateTranspose(const Node& node, std::span<const HostTensor* const> 
 Result<Types> inferBroadcastTo(const Node& node, InputTypes inputs, Constants)
 {
     LATHE_TRY_ASSIGN(const Shape wanted, intsAttr(node, "shape", {}));
-    LATHE_TRY(elementCount(wanted));
+    LATHE_TRY(needElementCount(wanted));
     LATHE_TRY_ASSIGN(Shape shape, broadcastShape(inputs[0].shape, wanted));
     if (shape != wanted)
         return brokenRule(

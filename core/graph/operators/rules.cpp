@@ -1,6 +1,7 @@
 #include "core/graph/operators/rules.h"
 
 #include "core/graph/operators/element.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +11,6 @@
 namespace lathe::graph::operators {
 namespace {
 
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
 constexpr std::int64_t kMaxAttribute = std::int64_t{1} << 20;
 
 template<typename T>
@@ -154,21 +154,14 @@ Result<Shape> broadcastShape(std::span<const std::int64_t> a, std::span<const st
     return result;
 }
 
-Result<std::int64_t> elementCount(std::span<const std::int64_t> shape)
+Result<std::int64_t> needElementCount(std::span<const std::int64_t> shape)
 {
-    std::int64_t count = 1;
-    bool empty = false;
-    for (const std::int64_t extent : shape) {
-        if (extent < 0)
-            return brokenRule(fmt::format("shape {} has a negative dimension", shapeText(shape)));
-        empty = empty || extent == 0;
-        // A zero elsewhere makes the tensor empty, yet absurd extents beside it are still refused.
-        const std::int64_t factor = std::max<std::int64_t>(extent, 1);
-        if (factor > kMaxElements / count)
-            return brokenRule(fmt::format("shape {} has more than 2^40 elements", shapeText(shape)));
-        count *= factor;
-    }
-    return empty ? 0 : count;
+    if (std::ranges::any_of(shape, [](std::int64_t extent) { return extent < 0; }))
+        return brokenRule(fmt::format("shape {} has a negative dimension", shapeText(shape)));
+    const auto count = checkedElementCount(shape);
+    if (!count)
+        return brokenRule(fmt::format("shape {} has more than 2^40 elements", shapeText(shape)));
+    return *count;
 }
 
 Result<> needRank(const TensorType& type, std::size_t rank, std::string_view what)

@@ -55,7 +55,7 @@ Result<Shape> normalAxes(std::span<const std::int64_t> axes, std::size_t rank);
 
 Result<Shape> broadcastShape(std::span<const std::int64_t> a, std::span<const std::int64_t> b);
 /// Number of elements; negative dimensions and more than 2^40 elements are refused.
-Result<std::int64_t> elementCount(std::span<const std::int64_t> shape);
+Result<std::int64_t> needElementCount(std::span<const std::int64_t> shape);
 
 Result<> needRank(const TensorType& type, std::size_t rank, std::string_view what);
 Result<> needFloat(const TensorType& type);

@@ -5,24 +5,19 @@
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace lathe::graph::operators {
 namespace {
 
 using Arguments = std::span<const HostTensor* const>;
 using Tensors = std::span<const compute::Tensor>;
-
-std::int64_t elementsOf(std::span<const std::int64_t> shape)
-{
-    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
 
 /// Places are computed in the precision of kernels: on which side of a border a place lies must not differ.
 double inPrecision(DType type, double x)
@@ -32,7 +27,7 @@ double inPrecision(DType type, double x)
 
 Result<> needElements(const TensorType& type, std::string_view what)
 {
-    if (elementsOf(type.shape) == 0)
+    if (elementCount(type.shape) == 0)
         return brokenRule(fmt::format("{} {} must not be empty", what, shapeText(type.shape)));
     return {};
 }
@@ -134,7 +129,8 @@ Result<> evaluateGridSample(const Node& node, Arguments inputs, std::span<HostTe
     const Shape &in = inputs[0]->type.shape, &out = outputs[0].type.shape;
     const std::size_t dims = in.size() - 2;
     const DType dtype = inputs[0]->type.dtype;
-    const std::int64_t places = elementsOf(std::span(out).subspan(2)), pixels = elementsOf(std::span(in).subspan(2));
+    const std::int64_t places = elementCount(std::span(out).subspan(2)),
+                       pixels = elementCount(std::span(in).subspan(2));
     const Shape strides = denseStrides(in);
     const std::vector<double> grid = readFloats(*inputs[1]);
     const std::vector<double> values = isFloat(dtype) ? readFloats(*inputs[0]) : std::vector<double>();

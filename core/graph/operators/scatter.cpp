@@ -7,6 +7,7 @@
 #include "core/graph/operators/functions.h"
 #include "core/graph/operators/indexing.h"
 #include "core/runtime/functions/functions.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
@@ -141,7 +142,7 @@ Result<> evaluateScatterNd(const Node& node, Arguments inputs, std::span<HostTen
     outputs[0].bytes = inputs[0]->bytes;
     const Shape strides = denseStrides(data);
     const auto depth = static_cast<std::size_t>(picks[1]);
-    const std::int64_t inner = countOf(std::span(data).subspan(depth));
+    const std::int64_t inner = elementCount(std::span(data).subspan(depth));
     const std::vector<std::int64_t> indices = readInts(*inputs[1]);
     for (std::int64_t q = 0; q < picks[0]; ++q) {
         std::int64_t offset = 0;
@@ -170,7 +171,7 @@ Result<FunctionCall> callScatterElements(const Node& node, InputTypes inputs, In
     p.axis = static_cast<std::int64_t>(axis);
     std::ranges::copy(data, p.data);
     std::ranges::copy(indices, p.indices);
-    if (countOf(data) == 0) // no place exists that could be the nearest
+    if (elementCount(data) == 0) // no place exists that could be the nearest
         p.indices[axis] = 0;
     FunctionCall call = functionCall({"lathe_0_scatter_elements_copy", "lathe_0_scatter_elements"}, p);
     call.overwrites = 0;
@@ -186,9 +187,9 @@ Result<FunctionCall> callScatterNd(const Node& node, InputTypes inputs, InputTyp
     p.dtype = static_cast<std::int64_t>(inputs[0].dtype);
     p.indexDtype = static_cast<std::int64_t>(inputs[1].dtype);
     p.joining = static_cast<std::int64_t>(joining);
-    p.count = countOf(data) == 0 ? 0 : picks[0]; // no place exists that could be the nearest
+    p.count = elementCount(data) == 0 ? 0 : picks[0]; // no place exists that could be the nearest
     p.depth = picks[1];
-    p.inner = countOf(std::span(data).subspan(static_cast<std::size_t>(p.depth)));
+    p.inner = elementCount(std::span(data).subspan(static_cast<std::size_t>(p.depth)));
     std::copy_n(data.begin(), p.depth, p.extents);
     FunctionCall call = functionCall({"lathe_0_scatter_nd_copy", "lathe_0_scatter_nd"}, p);
     call.overwrites = 0;

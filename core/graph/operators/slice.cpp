@@ -271,7 +271,7 @@ Result<> evaluateTake(const Node& node, std::span<const HostTensor* const> input
     LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, data.type, 0));
     const std::vector<std::int64_t> indices = readInts(*inputs[1]);
     const std::int64_t extent = data.type.shape[axis];
-    LATHE_TRY_ASSIGN(const std::int64_t outer, elementCount(std::span(data.type.shape).first(axis)));
+    LATHE_TRY_ASSIGN(const std::int64_t outer, needElementCount(std::span(data.type.shape).first(axis)));
     const std::int64_t inner = denseStrides(data.type.shape)[axis] * sizeOf(data.type.dtype);
     std::byte* out = outputs[0].bytes.data();
     for (std::int64_t o = 0; o < outer; ++o) {

@@ -5,23 +5,18 @@
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace lathe::graph::operators {
 namespace {
 
 using Arguments = std::span<const HostTensor* const>;
 using Tensors = std::span<const compute::Tensor>;
-
-std::int64_t countIn(std::span<const std::int64_t> values)
-{
-    return std::accumulate(values.begin(), values.end(), std::int64_t{1}, std::multiplies<>());
-}
 
 Result<compute::WindowParams> windowsOf(const Node& node, std::size_t dims)
 {
@@ -57,11 +52,11 @@ Result<Types> inferDeformed(const Node& node, InputTypes inputs, Constants)
     LATHE_TRY(needFloat(inputs[0]));
     LATHE_TRY(needSameType(inputs));
     const Shape &data = inputs[0].shape, &offsets = inputs[1].shape;
-    if (countIn(data) == 0)
+    if (elementCount(data) == 0)
         return brokenRule(fmt::format("data {} must not be empty", shapeText(data)));
     LATHE_TRY_ASSIGN(const compute::WindowParams p, windowsOf(node, 2));
     LATHE_TRY_ASSIGN(const Shape counts, windowCounts(p, std::span(data).subspan(2)));
-    const std::int64_t taps = countIn(p.kernel), groups = offsets[1] / (2 * taps);
+    const std::int64_t taps = elementCount(p.kernel), groups = offsets[1] / (2 * taps);
     if (offsets[0] != data[0] || groups < 1 || offsets[1] != groups * 2 * taps || data[1] % groups != 0
         || offsets[2] != counts[0] || offsets[3] != counts[1])
         return brokenRule(fmt::format("the offsets {} must have two numbers for each of {} taps in each group of the "
@@ -152,10 +147,10 @@ Result<Types> inferColumns(const Node& node, InputTypes inputs, Constants)
     LATHE_TRY_ASSIGN(const compute::WindowParams p, windowsOf(node, image.size()));
     LATHE_TRY_ASSIGN(const Shape counts, windowCounts(p, image));
     const Shape& in = inputs[0].shape;
-    const std::int64_t taps = countIn(p.kernel);
-    if (in[1] % taps != 0 || in[2] != countIn(counts))
+    const std::int64_t taps = elementCount(p.kernel);
+    if (in[1] % taps != 0 || in[2] != elementCount(counts))
         return brokenRule(fmt::format("columns {} must have a multiple of {} rows and {} columns", shapeText(in), taps,
-                                      countIn(counts)));
+                                      elementCount(counts)));
     Shape shape{in[0], in[1] / taps};
     shape.insert(shape.end(), image.begin(), image.end());
     return Types{{inputs[0].dtype, std::move(shape)}};
@@ -166,8 +161,8 @@ Result<> evaluateColumns(const Node& node, Arguments inputs, std::span<HostTenso
     LATHE_TRY_ASSIGN(const Shape image, imageShape(node));
     LATHE_TRY_ASSIGN(const compute::WindowParams p, windowsOf(node, image.size()));
     LATHE_TRY_ASSIGN(const Shape counts, windowCounts(p, image));
-    const std::int64_t taps = countIn(p.kernel), windows = countIn(counts), pixels = countIn(image);
-    const std::int64_t planes = countIn(outputs[0].type.shape) / std::max<std::int64_t>(pixels, 1);
+    const std::int64_t taps = elementCount(p.kernel), windows = elementCount(counts), pixels = elementCount(image);
+    const std::int64_t planes = elementCount(outputs[0].type.shape) / std::max<std::int64_t>(pixels, 1);
     const auto run = [&](const auto& columns) {
         std::decay_t<decltype(columns)> sums(static_cast<std::size_t>(planes * pixels), 0);
         for (std::int64_t tap = 0; tap < taps; ++tap) {

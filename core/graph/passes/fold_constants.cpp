@@ -1,6 +1,7 @@
 #include "core/graph/node_types.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
+#include "core/support/element_count.h"
 
 #include <algorithm>
 

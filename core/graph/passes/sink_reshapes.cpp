@@ -6,6 +6,7 @@
 #include "core/graph/operator.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
+#include "core/support/element_count.h"
 
 #include <algorithm>
 

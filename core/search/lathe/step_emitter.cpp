@@ -1,6 +1,7 @@
 #include "core/search/lathe/step_emitter.h"
 
 #include "core/support/check.h"
+#include "core/support/element_count.h"
 
 #include <algorithm>
 #include <numeric>
@@ -68,7 +69,7 @@ void StageLoops::split(std::int32_t axis, std::int64_t extent, const std::vector
 
 void StageLoops::cover(std::int32_t axis, std::int64_t extent, const std::vector<std::int64_t>& lengths)
 {
-    const std::int64_t block = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{1}, std::multiplies<>());
+    const std::int64_t block = elementCount(lengths);
     if (extent % block == 0) {
         split(axis, extent, lengths);
         return;

@@ -2,6 +2,7 @@
 #include "core/frontend/zoo_builder.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
+#include "core/support/element_count.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -35,7 +36,7 @@ Figures figuresOf(const graph::Graph& g)
         if (!value.constant || value.shape.empty()) // a number of a formula
             continue;
         ++f.parameterTensors;
-        const std::int64_t count = graph::elementCount(value.shape);
+        const std::int64_t count = elementCount(value.shape);
         f.parameters += count;
         if (!value.name.ends_with("_moving_mean") && !value.name.ends_with("_moving_var"))
             f.withoutMovingStatistics += count;
@@ -43,20 +44,19 @@ Figures figuresOf(const graph::Graph& g)
     for (const graph::Node& node : g.nodes) {
         f.batchNorms += node.op == "batch_norm";
         if (node.op == "matmul")
-            f.macs += graph::elementCount(g.value(node.outputs[0]).shape) * g.value(node.inputs[0]).shape.back();
+            f.macs += elementCount(g.value(node.outputs[0]).shape) * g.value(node.inputs[0]).shape.back();
         if (node.op != "conv2d" && node.op != "conv3d" && node.op != "dense" && node.op != "conv2d_transpose")
             continue;
         ++f.convolutionsAndDense;
         const graph::Value& weight = g.value(node.inputs[1]);
         if (node.op == "conv2d_transpose") { // each input pixel meets the whole kernel
-            f.macs += graph::elementCount(g.value(node.inputs[0]).shape)
-                      * (graph::elementCount(weight.shape) / weight.shape[0]);
+            f.macs += elementCount(g.value(node.inputs[0]).shape) * (elementCount(weight.shape) / weight.shape[0]);
             continue;
         }
         const graph::Value& output = g.value(node.outputs[0]);
         const std::int64_t outputChannels = graph::attrString(node, "layout", "").ends_with('C') ? output.shape.back()
                                                                                                  : output.shape[1];
-        f.macs += graph::elementCount(output.shape) * (graph::elementCount(weight.shape) / outputChannels);
+        f.macs += elementCount(output.shape) * (elementCount(weight.shape) / outputChannels);
     }
     return f;
 }

@@ -3,6 +3,7 @@
 #include "core/graph/operators/element.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
+#include "core/support/element_count.h"
 #include "core/support/random.h"
 #include "tests/net/expectation.h"
 
@@ -38,7 +39,7 @@ public:
     /// Uniform in [low, high).
     graph::ValueId random(const std::string& name, Shape shape, float low = -1, float high = 1)
     {
-        std::vector<float> contents(static_cast<std::size_t>(graph::elementCount(shape)));
+        std::vector<float> contents(static_cast<std::size_t>(elementCount(shape)));
         for (float& v : contents)
             v = low + (high - low) * static_cast<float>(m_random.uniform());
         return constant(name, std::move(shape), contents);
@@ -100,7 +101,7 @@ inline std::vector<graph::HostTensor> inputsOf(const graph::Graph& g, std::uint6
     std::vector<graph::HostTensor> inputs;
     for (const graph::ValueId id : g.inputs) {
         graph::HostTensor tensor = graph::HostTensor::zeros({g.value(id).dtype, g.value(id).shape});
-        std::vector<double> numbers(static_cast<std::size_t>(graph::elementCount(tensor.type.shape)));
+        std::vector<double> numbers(static_cast<std::size_t>(elementCount(tensor.type.shape)));
         for (double& v : numbers)
             v = static_cast<float>(2 * random.uniform() - 1);
         if (isFloat(tensor.type.dtype))

@@ -6,6 +6,7 @@
 #include "core/graph/rewrite.h"
 #include "core/graph/task.h"
 #include "core/session/session.h"
+#include "core/support/element_count.h"
 #include "core/target/target.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
@@ -49,7 +50,7 @@ private slots:
             double weights = 0;
             for (const graph::Value& value : network.values)
                 if (value.constant)
-                    weights += static_cast<double>(graph::elementCount(value.shape));
+                    weights += static_cast<double>(elementCount(value.shape));
             const std::vector<std::int64_t>& shape = network.value(network.inputs.front()).shape;
             const std::string input = fmt::format("{}", fmt::join(shape, "x"));
             graph::PassRunner passes = must(graph::PassRunner::without({}));
