@@ -69,9 +69,10 @@ Result<TargetView> viewTarget(std::string_view text)
     return viewOf(target, titleOf(*kind, target.text()));
 }
 
-Result<> checkPolicy(const Target& target, std::string_view name)
+namespace {
+
+std::vector<std::string> policiesFor(const Target& target)
 {
-    LATHE_TRY_ASSIGN(const policy::PolicyPtr wanted, policy::findPolicy(name));
     const backend::BackendRulesPtr rules = backend::rulesOf(target);
     std::vector<std::string> fitting;
     for (const policy::PolicyPtr& entry : policy::policies()) {
@@ -80,9 +81,25 @@ Result<> checkPolicy(const Target& target, std::string_view name)
         if (named && entry->missing.empty() && (!entry->suits || entry->suits(target)))
             fitting.push_back(entry->name);
     }
+    return fitting;
+}
+
+} // namespace
+
+Result<> checkPolicy(const Target& target, std::string_view name)
+{
+    LATHE_TRY_ASSIGN(const policy::PolicyPtr wanted, policy::findPolicy(name));
+    const std::vector<std::string> fitting = policiesFor(target);
     if (std::ranges::find(fitting, wanted->name) != fitting.end())
         return {};
     return makeError(Errc::Unsupported, say(Msg::PolicyWithoutRules, name, target.text(), fitting));
+}
+
+std::string policyFor(const Target& target, std::string usual)
+{
+    const std::vector<std::string> fitting = policiesFor(target);
+    const bool fits = fitting.empty() || std::ranges::find(fitting, usual) != fitting.end();
+    return fits ? usual : fitting.front();
 }
 
 } // namespace lathe::session

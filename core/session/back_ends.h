@@ -36,5 +36,8 @@ Result<TargetView> viewTarget(std::string_view text);
 /// Whether the policy exists and makes sense for the target. Errors: InvalidArgument, Unsupported; both name those that
 /// do.
 Result<> checkPolicy(const Target& target, std::string_view policy);
+/// What searches where nobody said it: `usual` where it makes sense for the target, else the first policy that does,
+/// else `usual`, which is refused then.
+std::string policyFor(const Target& target, std::string usual);
 
 } // namespace lathe::session

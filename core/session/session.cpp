@@ -9,8 +9,8 @@
 #include "core/session/model_limits.h"
 #include "core/session/options/options_json.h"
 #include "core/session/options/tune_options.h"
-#include "core/session/project/log_importer.h"
 #include "core/session/project/known_model.h"
+#include "core/session/project/log_importer.h"
 #include "core/session/project/measure_again.h"
 #include "core/session/project/project_follower.h"
 #include "core/session/project/project_history.h"
@@ -418,10 +418,13 @@ Result<> Session::start(TuneOptions options)
 
 Result<TuneOptions> Session::usualOptions() const
 {
-    if (!m_project)
-        return TuneOptions();
-    LATHE_TRY_ASSIGN(const auto project, reader());
-    return usualOptionsOf(project, m_modelRow, m_model->target.text());
+    TuneOptions usual;
+    if (m_project) {
+        LATHE_TRY_ASSIGN(const auto project, reader());
+        LATHE_TRY_ASSIGN(usual, usualOptionsOf(project, m_modelRow, m_model->target.text()));
+    }
+    usual.policy = policyFor(m_model->target, std::move(usual.policy));
+    return usual;
 }
 
 Result<RunChoices> Session::choices() const

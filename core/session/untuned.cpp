@@ -2,10 +2,13 @@
 
 #include "core/backend/rules.h"
 #include "core/policy/default_candidate.h"
+#include "core/schedule/default_launches.h"
 #include "core/schedule/default_schedule.h"
 #include "core/schedule/step.h"
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace lathe::session {
 namespace {
@@ -21,6 +24,20 @@ Result<std::vector<schedule::Step>> phaseSchedule(const search::SearchTask& task
     options.threads = static_cast<std::int32_t>(task.target.threads());
     options.constantInputs = alternative.constantInputs;
     LATHE_TRY_ASSIGN(const schedule::State state, schedule::planDefaultSchedule(alternative.dag, options));
+    return state.steps();
+}
+
+/// For GPUs, whose kernels are launches.
+Result<std::vector<schedule::Step>> launchSchedule(const search::SearchTask& task)
+{
+    const search::SearchAlternative& alternative = task.alternatives.front();
+    schedule::LaunchScheduleOptions options;
+    if (const std::int64_t most = task.hardware.get("max_threads_per_block"); most > 0)
+        options.mostThreads = std::min(options.mostThreads, most);
+    options.vectorLanes = static_cast<std::int32_t>(
+        std::max<std::int64_t>(task.hardware.get("vector_unit_bytes", 16) / sizeOf(DType::F32), 1));
+    options.constantInputs = alternative.constantInputs;
+    LATHE_TRY_ASSIGN(const schedule::State state, schedule::planDefaultLaunches(alternative.dag, options));
     return state.steps();
 }
 
@@ -47,14 +64,16 @@ Candidate asCandidate(const search::SearchTask& task, const std::vector<schedule
 std::optional<Candidate> untunedCandidate(const search::SearchTask& task)
 {
     auto steps = ownSchedule(task);
-    if (!steps && task.target.traits().form == KernelForm::Phases)
-        steps = phaseSchedule(task);
+    if (!steps)
+        steps = task.target.traits().form == KernelForm::Phases ? phaseSchedule(task) : launchSchedule(task);
     return steps && *steps ? std::optional(asCandidate(task, **steps)) : std::nullopt;
 }
 
 Result<Candidate> defaultCandidate(const search::SearchTask& task)
 {
-    const auto steps = ownSchedule(task);
+    auto steps = ownSchedule(task);
+    if (!steps && task.target.traits().form == KernelForm::Launches)
+        steps = launchSchedule(task);
     if (!steps)
         return policy::defaultCandidate(task);
     if (*steps)

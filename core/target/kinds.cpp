@@ -64,6 +64,16 @@ TargetWord choiceWord(std::string key, std::vector<std::string> values)
             }};
 }
 
+std::vector<ListingKind> listingsOf(const Target& target)
+{
+    const TargetKindPtr kind = findTargetKind(target.kind());
+    std::vector<ListingKind> listings;
+    for (const ListingKind& listing : kind ? kind->listings : std::vector<ListingKind>())
+        if (!listing.form || *listing.form == target.traits().form)
+            listings.push_back(listing);
+    return listings;
+}
+
 void addTargetKind(TargetKind kind)
 {
     auto added = std::make_shared<const TargetKind>(std::move(kind));

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,8 @@ struct ListingKind
     /// How it is read: "ir" (LLVM's), "x86", "arm", "c" (CUDA and OpenCL C too), "nest" (as ir::print writes); "text":
     /// as it is. The back end's answer may say more exactly.
     std::string language;
+    /// Of targets whose kernels have this form alone; nothing: of all.
+    std::optional<KernelForm> form = {};
 };
 
 /// A kind of target describes itself. Core knows the reference's kinds and the simulator; the `rules` half of a plugin
@@ -60,6 +63,9 @@ struct TargetKind
     std::function<Hardware(const Target& target)> presets;
     std::vector<ListingKind> listings = {}; ///< in the order in which they are offered
 };
+
+/// Those of its kind's listings that can be made of a target's kernels.
+std::vector<ListingKind> listingsOf(const Target& target);
 
 using TargetKindPtr = std::shared_ptr<const TargetKind>;
 

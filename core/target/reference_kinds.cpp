@@ -114,10 +114,12 @@ std::vector<TargetKind> referenceKinds()
                      {},
                      {anyWord("cost"), anyWord("interpret"), choiceWord("like", {"cpu", "cuda", "opencl", "mali"}),
                       anyWord("script"), integerWord("seed"), threadsWord()},
-                     {{"sim", "simulated device"}},
+                     {{"sim", "simulated device"},
+                      {"sim -like=cuda", "simulated NVIDIA GPU"},
+                      {"sim -like=mali", "simulated Arm Mali GPU"}},
                      simTraits,
                      simPresets,
-                     {{"source", "Source", "nest"}}});
+                     {{"source", "Source", "nest"}, {"opencl", "OpenCL C", "c", KernelForm::Launches}}});
     return kinds;
 }
 

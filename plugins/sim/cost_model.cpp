@@ -24,14 +24,8 @@ struct Loop
     LoopKind kind;
 };
 
-struct Access
-{
-    std::int32_t buffer;
-    std::vector<Expr> indices;
-    bool store;
-};
+} // namespace
 
-/// Numeric value of an index expression with given values of variables; others are zero.
 double valueAt(const Expr& e, const std::map<const Node*, double>& at)
 {
     const auto operand = [&](std::size_t i) { return valueAt(e->operands[i], at); };
@@ -67,6 +61,8 @@ void collect(const Expr& e, std::vector<Access>& accesses, double& operations)
         for (const Expr& operand : e->operands)
             collect(operand, accesses, operations);
 }
+
+namespace {
 
 class Estimator
 {
@@ -242,24 +238,11 @@ double steps(const Stmt& s)
 
 } // namespace
 
-Result<Machine> Machine::fromJson(std::string_view text)
+Result<> setFields(std::string_view text, const std::map<std::string, double*>& fields)
 {
     const auto json = nlohmann::json::parse(text, nullptr, false);
     if (!json.is_object())
         return makeError(Errc::BadFile, "the cost file is no JSON object");
-    Machine m;
-    const std::map<std::string, double*> fields = {{"ghz", &m.ghz},
-                                                   {"cores", &m.cores},
-                                                   {"lanes", &m.lanes},
-                                                   {"vector_registers", &m.vectorRegisters},
-                                                   {"l1_bytes", &m.l1Bytes},
-                                                   {"l2_bytes", &m.l2Bytes},
-                                                   {"l3_bytes", &m.l3Bytes},
-                                                   {"l2_bytes_per_cycle", &m.l2BytesPerCycle},
-                                                   {"l3_bytes_per_cycle", &m.l3BytesPerCycle},
-                                                   {"memory_bytes_per_cycle", &m.memoryBytesPerCycle},
-                                                   {"dispatch_ns", &m.dispatchNs},
-                                                   {"ruggedness", &m.ruggedness}};
     for (const auto& [key, value] : json.items()) {
         const auto field = fields.find(key);
         if (field == fields.end() || !value.is_number() || value.get<double>() < 0)
@@ -268,16 +251,38 @@ Result<Machine> Machine::fromJson(std::string_view text)
                                                   "number from zero");
         *field->second = value.get<double>();
     }
+    return {};
+}
+
+Result<Machine> Machine::fromJson(std::string_view text)
+{
+    Machine m;
+    LATHE_TRY(setFields(text, {{"ghz", &m.ghz},
+                               {"cores", &m.cores},
+                               {"lanes", &m.lanes},
+                               {"vector_registers", &m.vectorRegisters},
+                               {"l1_bytes", &m.l1Bytes},
+                               {"l2_bytes", &m.l2Bytes},
+                               {"l3_bytes", &m.l3Bytes},
+                               {"l2_bytes_per_cycle", &m.l2BytesPerCycle},
+                               {"l3_bytes_per_cycle", &m.l3BytesPerCycle},
+                               {"memory_bytes_per_cycle", &m.memoryBytesPerCycle},
+                               {"dispatch_ns", &m.dispatchNs},
+                               {"ruggedness", &m.ruggedness}}));
     return m;
 }
 
-double modelTimeNs(const LoopNest& nest, const Machine& machine)
+double rugged(const LoopNest& nest, std::uint64_t seed, double amount)
 {
     LoopNest nameless = nest;
     nameless.name.clear();
     const Hash128 text = contentHash(print(nameless));
-    const double draw = Random(machine.seed, text.high, text.low).uniform() * 2 - 1;
-    return Estimator(nest, machine).cycles() / machine.ghz * (1 + machine.ruggedness * draw);
+    return 1 + amount * (Random(seed, text.high, text.low).uniform() * 2 - 1);
+}
+
+double modelTimeNs(const LoopNest& nest, const Machine& machine)
+{
+    return Estimator(nest, machine).cycles() / machine.ghz * rugged(nest, machine.seed, machine.ruggedness);
 }
 
 double interpretationSteps(const LoopNest& nest)
@@ -285,6 +290,10 @@ double interpretationSteps(const LoopNest& nest)
     double n = 0;
     for (const Stmt& phase : nest.phases)
         n += steps(phase);
+    for (const Launch& launch : nest.launches)
+        if (launch.body)
+            n += steps(launch.body) * static_cast<double>(launch.grid[0] * launch.grid[1] * launch.grid[2])
+                 * static_cast<double>(launch.block[0] * launch.block[1] * launch.block[2]);
     return n;
 }
 

@@ -4,11 +4,15 @@
 #include "core/support/result.h"
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace lathe::sim {
 
-/// The machine that the simulator pretends to be. JSON (-cost=FILE) may set each field by its name.
+/// The processor that the simulator pretends to be (launch_cost.h has the GPU). JSON (-cost=FILE) may set each field by
+/// its name.
 struct Machine
 {
     double ghz = 3;
@@ -29,7 +33,25 @@ struct Machine
 /// the seed. The same nest always gives the same time, whatever its name.
 double modelTimeNs(const ir::LoopNest& nest, const Machine& machine);
 
-/// Expression and statement executions of one run: what interpreting it costs.
+/// Expression and statement executions of one run, of phases or of all threads of launches: what interpreting it costs.
 double interpretationSteps(const ir::LoopNest& nest);
+
+// What both formulas are made of.
+
+struct Access
+{
+    std::int32_t buffer;
+    std::vector<ir::Expr> indices;
+    bool store;
+};
+
+/// Numeric value of an index expression with given values of variables; others are zero.
+double valueAt(const ir::Expr& e, const std::map<const ir::Node*, double>& at);
+/// Adds the loads of an expression, and how many operations it takes beside those of indices.
+void collect(const ir::Expr& e, std::vector<Access>& accesses, double& operations);
+/// What no formula explains: a factor in [1 - amount, 1 + amount].
+double rugged(const ir::LoopNest& nest, std::uint64_t seed, double amount);
+/// Sets numbers by the names that a cost file gives them. Errors: BadFile.
+Result<> setFields(std::string_view json, const std::map<std::string, double*>& fields);
 
 } // namespace lathe::sim

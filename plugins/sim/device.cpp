@@ -24,8 +24,16 @@ struct LatheModule
     std::size_t identity = 0; ///< hash of the artifact: it may be loaded again
 };
 
+/// What the device that is pretended runs at once; of a processor: nothing is counted.
+struct Limits
+{
+    std::int64_t threads = 0; ///< of a block; 0: no launches
+    std::int64_t sharedBytes = 0; ///< likewise
+};
+
 struct LatheDevice
 {
+    Limits limits;
     struct Block
     {
         void* region = nullptr;
@@ -69,11 +77,26 @@ const char* enumerate()
            R"("l2_bytes":{"value":1048576,"origin":"simulated"},"l3_bytes":{"value":16777216,"origin":"simulated"}}}])";
 }
 
-int openDevice(const char* key, const char*, LatheDevice** device, LatheDeviceError* error)
+/// Of the word -like=...; as core/target's presets have them.
+Limits limitsOf(std::string_view options)
+{
+    const auto isLike = [options](std::string_view word) {
+        const std::size_t at = options.find(word);
+        return at != std::string_view::npos && (at + word.size() == options.size() || options[at + word.size()] == ' ');
+    };
+    if (isLike("-like=cuda"))
+        return {1024, 49152};
+    if (isLike("-like=mali") || isLike("-like=opencl"))
+        return {256, 32768};
+    return {};
+}
+
+int openDevice(const char* key, const char* options, LatheDevice** device, LatheDeviceError* error)
 {
     if (std::string_view(key) != "sim")
         return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "the only simulated device has the key sim");
     *device = new LatheDevice;
+    (*device)->limits = limitsOf(options != nullptr ? options : "");
     return 0;
 }
 
@@ -166,6 +189,25 @@ void unload(LatheDevice*, LatheModule* module)
     delete module;
 }
 
+int checkLimits(const Limits& limits, const Program& program, const Kernel& kernel, std::uint32_t number,
+                LatheDeviceError* error)
+{
+    const Launch& launch = program.launches(kernel)[number];
+    const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+    const std::string name = program.text(launch.name);
+    if (limits.threads == 0)
+        return fail(error, LATHE_ERRC_UNSUPPORTED, name + ": the simulated processor runs no launches");
+    if (threads > limits.threads)
+        return fail(error, LATHE_ERRC_UNSUPPORTED,
+                    name + " has blocks of " + std::to_string(threads) + " threads, the device runs "
+                        + std::to_string(limits.threads));
+    if (launch.sharedBytes > limits.sharedBytes)
+        return fail(error, LATHE_ERRC_UNSUPPORTED,
+                    name + " takes " + std::to_string(launch.sharedBytes)
+                        + " bytes of shared memory for a block, the device has " + std::to_string(limits.sharedBytes));
+    return 0;
+}
+
 int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError* error)
 {
     const auto& kernels = launch.module->program.kernels();
@@ -177,6 +219,9 @@ int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError
     for (std::uint32_t b = 0; b < kernel.bufferCount; ++b)
         if (buffers[b].parameter >= static_cast<std::int32_t>(launch.bufferCount))
             return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "a launch has too few buffers");
+    for (std::uint32_t l = 0; l < kernel.launchCount; ++l)
+        if (const int status = checkLimits(device->limits, launch.module->program, kernel, l, error))
+            return status;
     for (std::uint32_t i = 0; i < launch.bufferCount; ++i) {
         const LatheDevice::Block* block = device->find(launch.buffers[i]);
         if (!block || block->bytes < launch.module->program.parameterBytes(kernel, i))
@@ -237,7 +282,7 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
         // Model time does not depend on the data, so values are worked out once for each set of inputs.
         if (kernel.interpret && device->changed)
             if (const std::string problem = launch.module->program.run(kernel, launch.buffers); !problem.empty())
-                return fail(error, LATHE_ERRC_DEVICE_LOST, problem);
+                return fail(error, kernel.launchCount > 0 ? LATHE_ERRC_WRONG_ANSWER : LATHE_ERRC_DEVICE_LOST, problem);
         if (static_cast<Fault>(kernel.fault) == Fault::Wrong) {
             const LatheDevice::Block* last = device->find(launch.buffers[launch.bufferCount - 1]);
             for (std::size_t i = 0; i < last->bytes; ++i)

@@ -19,11 +19,20 @@ public:
     /// Bytes of the kernel's parameter; 0 if it has none of that number.
     std::size_t parameterBytes(const Kernel& kernel, std::uint32_t parameter) const;
 
-    /// Runs all phases. Empty if it went well, else which access left its buffer.
+    const Launch* launches(const Kernel& kernel) const { return m_launches.data() + kernel.firstLaunch; }
+    const char* text(std::uint32_t at) const { return m_texts.data() + at; }
+
+    /// Runs all phases, or all launches. Empty if it went well, else which access left its buffer, or what a device
+    /// would have done by chance only (LaunchMachine).
     std::string run(const Kernel& kernel, void* const* parameters) const;
 
 private:
+    std::string checkKernels() const;
+    std::string checkNodes() const;
+
     std::vector<Kernel> m_kernels;
+    std::vector<Launch> m_launches;
+    std::vector<char> m_texts;
     std::vector<Buffer> m_buffers;
     std::vector<Node> m_nodes;
     std::vector<std::int32_t> m_children;

@@ -5,12 +5,12 @@
 #include <cstdint>
 
 /// The artifact of the simulator, format "sim-nest": loop nests as flat arrays of fixed-size records, which the device
-/// interprets. Written by codegen.cpp, read by device.cpp; little endian, in this order: Header, Kernel x kernels,
-/// Buffer x buffers, Node x nodes, int32 x children.
+/// interprets. Written by program_writer.cpp, read by interpreter.cpp; little endian, in this order: Header,
+/// Kernel x kernels, Launch x launches, Buffer x buffers, Node x nodes, int32 x children, char x texts.
 
 namespace lathe::sim {
 
-inline constexpr std::uint32_t kMagic = 0x314d4953; // "SIM1"
+inline constexpr std::uint32_t kMagic = 0x324d4953; // "SIM2"
 inline constexpr int kMaxDims = 24;
 
 enum class NodeKind : std::uint8_t
@@ -42,7 +42,16 @@ enum class NodeKind : std::uint8_t
     For,
     Store,
     Block,
-    If
+    If,
+    Barrier
+};
+
+/// Who shares a buffer.
+enum class Place : std::uint8_t
+{
+    Device, ///< parameters, and scratch that launches hand over
+    Group, ///< the threads of a block
+    Thread
 };
 
 enum class Function : std::uint8_t
@@ -71,7 +80,8 @@ struct Header
 {
     std::uint32_t magic = kMagic;
     std::uint32_t kernels = 0, buffers = 0, nodes = 0, children = 0;
-    std::uint32_t reserved = 0;
+    std::uint32_t launches = 0;
+    std::uint32_t texts = 0, reserved = 0; ///< bytes; the last one is zero
 };
 
 struct Kernel
@@ -81,8 +91,18 @@ struct Kernel
     std::uint32_t fault = 0; ///< a Fault
     std::uint32_t interpret = 1;
     std::uint32_t firstBuffer = 0, bufferCount = 0;
-    std::int32_t root = -1; ///< a Block of the phases
+    std::int32_t root = -1; ///< a Block of the phases, or of the launches' bodies
+    std::uint32_t firstLaunch = 0, launchCount = 0; ///< none: phases
     std::uint32_t variables = 0; ///< slots
+};
+
+struct Launch
+{
+    std::int32_t body = -1;
+    std::uint32_t name = 0; ///< text: the launch's and its kernel's
+    std::int64_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+    std::int64_t sharedBytes = 0;
+    std::int32_t blockSlots[3] = {}, threadSlots[3] = {}; ///< variables
 };
 
 struct Buffer
@@ -90,13 +110,17 @@ struct Buffer
     std::int32_t parameter = -1; ///< position in the launch, -1: scratch of the kernel
     DType dtype = DType::F32;
     std::uint8_t dims = 0;
-    std::uint8_t reserved[2] = {};
+    Place place = Place::Device;
+    std::uint8_t readOnly = 0;
+    std::uint32_t name = 0; ///< text
+    std::uint32_t reserved = 0;
     std::int64_t elements = 0;
     std::int64_t shape[kMaxDims] = {};
     std::int64_t strides[kMaxDims] = {};
 };
 
 /// Children stand before their parents, so a program has no cycles. For: min, extent, body. Store: indices, value.
+/// intValue of statements: their first line, in the texts.
 struct Node
 {
     NodeKind kind = NodeKind::IntImm;

@@ -1587,6 +1587,26 @@
             <translation>该代码清单的格式不同</translation>
         </message>
         <message>
+            <source>{bytes} bytes of shared memory exceed the limit of {most} per block{limit:-}</source>
+            <translation>{bytes} 字节共享内存超过每块 {most} 字节的上限</translation>
+        </message>
+        <message>
+            <source>{bytes} bytes of arrays of a thread exceed the limit of {most}{limit:-}</source>
+            <translation>一个线程的数组占 {bytes} 字节，超过 {most} 字节的上限</translation>
+        </message>
+        <message>
+            <source>{blocks} blocks along one axis exceed the limit of {most}{limit:-}</source>
+            <translation>一个轴上的 {blocks} 个块超过 {most} 个的上限</translation>
+        </message>
+        <message>
+            <source>vectors of {bytes} bytes exceed the limit of {most}{limit:-}</source>
+            <translation>{bytes} 字节的向量超过 {most} 字节的上限</translation>
+        </message>
+        <message>
+            <source>round {round}: {candidates:candidate|candidates} rejected, because the device cannot run what exceeds its limits</source>
+            <translation>第 {round} 轮：{candidates} 个候选程序超出设备的上限，设备无法运行，已被拒绝</translation>
+        </message>
+        <message>
             <source>&apos;{stage}&apos; needs a barrier in code that not all threads of a block reach: {statement}</source>
             <translation>“{stage}”需要一个屏障，但线程块中并非所有线程都会到达该处：{statement}</translation>
         </message>
@@ -6454,6 +6474,14 @@
         <message>
             <source>simulated device</source>
             <translation>模拟设备</translation>
+        </message>
+        <message>
+            <source>simulated NVIDIA GPU</source>
+            <translation>模拟 NVIDIA GPU</translation>
+        </message>
+        <message>
+            <source>simulated Arm Mali GPU</source>
+            <translation>模拟 Arm Mali GPU</translation>
         </message>
         <message>
             <source>Device</source>

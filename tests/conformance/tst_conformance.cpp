@@ -1,9 +1,12 @@
 #include "core/compute/interpret.h"
 #include "core/compute/json.h"
 #include "core/measure/builder_client.h"
+#include "core/search/reference/annotate.h"
 #include "core/serve/device.h"
 #include "core/support/files.h"
+#include "core/target/kinds.h"
 #include "core/wire/seeded.h"
+#include "tests/support/must.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -13,17 +16,19 @@
 #include <cmath>
 #include <csignal>
 #include <map>
+#include <optional>
 
 namespace tst_conformance {
 
 using namespace lathe;
 
-/// The definition of a back end: whatever its kind, both halves must do this. Add a kind to kinds() and it is asked.
+/// The definition of a back end: whatever its kind, both halves must do this. Add a target to targets() and it is
+/// asked.
 namespace {
 
-std::vector<std::string> kinds()
+std::vector<std::string> targets()
 {
-    std::vector<std::string> all = {"sim"};
+    std::vector<std::string> all = {"sim", "sim -like=cuda", "sim -like=mali"};
 #ifdef LATHE_TEST_CPU
     all.push_back("cpu");
 #endif
@@ -94,8 +99,36 @@ compute::DagPtr maximum()
     }));
 }
 
-std::vector<Case> cases()
+KernelForm formOf(const std::string& target)
 {
+    return Target::parse(target)->traits().form;
+}
+
+/// With loops bound to blocks (5, 7) and threads (6, 8), virtual threads (4), a tile of shared memory.
+std::vector<Case> launchCases()
+{
+    return {
+        {"matmul, default", matmul(7, 5, 9)},
+        {"matmul, blocks and threads", matmul(7, 16, 9),
+         R"([["SP", 2, 1, 16, [8], 1], ["AN", 2, 0, 5], ["AN", 2, 2, 6]])"},
+        {"matmul, tail of a split", matmul(7, 16, 9), R"([["SP", 2, 0, 7, [4], 1], ["AN", 2, 0, 5], ["AN", 2, 1, 6]])"},
+        {"matmul, two axes", matmul(8, 16, 9),
+         R"([["SP", 2, 0, 8, [4], 1], ["SP", 2, 2, 16, [8], 1], ["RE", 2, [0, 2, 1, 3, 4]], ["AN", 2, 0, 7],
+                 ["AN", 2, 1, 5], ["AN", 2, 2, 8], ["AN", 2, 3, 6]])"},
+        {"matmul, virtual threads", matmul(7, 16, 9),
+         R"([["SP", 2, 1, 16, [8], 1], ["AN", 2, 1, 4], ["AN", 2, 2, 6]])"},
+        {"matmul, unrolled and vectors", matmul(8, 16, 9),
+         R"([["SP", 2, 1, 16, [4], 1], ["RE", 2, [0, 1, 3, 2]], ["AN", 2, 0, 5], ["AN", 2, 1, 6], ["AN", 2, 3, 2]])"},
+        {"padded convolution", convolution()},
+        {"padded convolution, inlined", convolution(), R"([["CI", 1]])"},
+        {"intrinsics", intrinsics(), R"([["SP", 1, 0, 37, [16], 1], ["AN", 1, 0, 5], ["AN", 1, 1, 6]])"},
+        {"maximum", maximum(), R"([["AN", 1, 0, 6]])"}};
+}
+
+std::vector<Case> cases(const std::string& target)
+{
+    if (formOf(target) == KernelForm::Launches)
+        return launchCases();
     return {{"matmul, default", matmul(7, 5, 9)},
             {"matmul, tail of a split", matmul(7, 16, 9), R"([["SP", 2, 0, 7, [4], 1]])"},
             {"matmul, parallel and vectors", matmul(8, 32, 9),
@@ -205,27 +238,30 @@ class TestConformance : public QObject
         return builder->build(jobs, measure::Product::Artifact, Deadline::inSeconds(60));
     }
 
-    static Result<std::shared_ptr<serve::Device>> open(const std::string& kind)
+    static Result<std::shared_ptr<serve::Device>> open(const std::string& target)
     {
-        LATHE_TRY_ASSIGN(const LatheDeviceApi* api, serve::loadDeviceApi(pluginDir(), kind));
-        return serve::Device::open(api, "", "-threads=2 -pin=off");
+        LATHE_TRY_ASSIGN(const LatheDeviceApi* api, serve::loadDeviceApi(pluginDir(), Target::parse(target)->kind()));
+        const std::string words = target.find(' ') == std::string::npos ? ""
+                                                                        : target.substr(target.find(' ') + 1) + ' ';
+        return serve::Device::open(api, "", words + "-threads=2 -pin=off");
     }
 
-    static void eachKind()
+    static void eachTarget(std::optional<KernelForm> form = {})
     {
         QTest::addColumn<QString>("kind");
-        for (const std::string& kind : kinds())
-            QTest::newRow(kind.c_str()) << QString::fromStdString(kind);
+        for (const std::string& target : targets())
+            if (!form || formOf(target) == *form)
+                QTest::newRow(target.c_str()) << QString::fromStdString(target);
     }
 
 private slots:
     void initTestCase() { std::signal(SIGPIPE, SIG_IGN); }
 
-    void theDeviceDescribesItself_data() { eachKind(); }
+    void theDeviceDescribesItself_data() { eachTarget(); }
     void theDeviceDescribesItself()
     {
         QFETCH(QString, kind);
-        const auto api = serve::loadDeviceApi(pluginDir(), kind.toStdString());
+        const auto api = serve::loadDeviceApi(pluginDir(), Target::parse(kind.toStdString())->kind());
         QVERIFY2(api, api ? "" : api.error().message.c_str());
         QCOMPARE((*api)->abiVersion, LATHE_DEVICE_ABI_VERSION);
         const auto devices = nlohmann::json::parse((*api)->enumerate());
@@ -251,7 +287,7 @@ private slots:
         QCOMPARE(int(other.error().code), int(Errc::NotFound));
     }
 
-    void buffersKeepWhatIsCopiedIn_data() { eachKind(); }
+    void buffersKeepWhatIsCopiedIn_data() { eachTarget(); }
     void buffersKeepWhatIsCopiedIn()
     {
         QFETCH(QString, kind);
@@ -278,16 +314,17 @@ private slots:
     {
         QTest::addColumn<QString>("kind");
         QTest::addColumn<int>("index");
-        const auto all = cases();
-        for (const std::string& kind : kinds())
+        for (const std::string& target : targets()) {
+            const auto all = cases(target);
             for (std::size_t i = 0; i < all.size(); ++i)
-                QTest::newRow((kind + ": " + all[i].name).c_str()) << QString::fromStdString(kind) << int(i);
+                QTest::newRow((target + ": " + all[i].name).c_str()) << QString::fromStdString(target) << int(i);
+        }
     }
     void kernelsComputeTheirDag()
     {
         QFETCH(QString, kind);
         QFETCH(int, index);
-        const Case one = cases()[static_cast<std::size_t>(index)];
+        const Case one = cases(kind.toStdString())[static_cast<std::size_t>(index)];
         QVERIFY(one.dag);
         const auto product = build(kind.toStdString(), {one});
         QVERIFY2(product, product ? "" : product.error().message.c_str());
@@ -299,7 +336,7 @@ private slots:
         QCOMPARE(QString::fromStdString(compare(one.dag, *outputs)), QString());
     }
 
-    void oneArtifactHoldsSeveralAndOneFailureStaysAlone_data() { eachKind(); }
+    void oneArtifactHoldsSeveralAndOneFailureStaysAlone_data() { eachTarget(); }
     void oneArtifactHoldsSeveralAndOneFailureStaysAlone()
     {
         QFETCH(QString, kind);
@@ -321,7 +358,7 @@ private slots:
         }
     }
 
-    void damagedArtifactsAreRefused_data() { eachKind(); }
+    void damagedArtifactsAreRefused_data() { eachTarget(); }
     void damagedArtifactsAreRefused()
     {
         QFETCH(QString, kind);
@@ -341,7 +378,7 @@ private slots:
         QVERIFY(!(*device)->load(std::as_bytes(std::span(product->bytes)), "{}"));
     }
 
-    void launchesThatDoNotFitAreRefused_data() { eachKind(); }
+    void launchesThatDoNotFitAreRefused_data() { eachTarget(); }
     void launchesThatDoNotFitAreRefused()
     {
         QFETCH(QString, kind);
@@ -368,6 +405,70 @@ private slots:
         QVERIFY(refused(0, 3)); // the output is too small
         QVERIFY(refused(0, 2)); // one buffer is missing
         QVERIFY(refused(5, 3)); // no such kernel
+    }
+
+    void theDescriptorSaysTheForm_data() { eachTarget(); }
+    void theDescriptorSaysTheForm()
+    {
+        QFETCH(QString, kind);
+        const auto product = build(kind.toStdString(), {{"a", matmul(4, 4, 4)}});
+        QVERIFY2(product, product ? "" : product.error().message.c_str());
+        const KernelInfo& kernel = product->descriptor.kernels[0];
+        QCOMPARE(int(kernel.form), int(formOf(kind.toStdString())));
+        QCOMPARE(kernel.launches.empty(), kernel.form == KernelForm::Phases);
+        QCOMPARE(kernel.phases.empty(), kernel.form == KernelForm::Launches);
+    }
+
+    void schedulesOfTheReferenceComputeTheirDag_data() { eachTarget(KernelForm::Launches); }
+    void schedulesOfTheReferenceComputeTheirDag()
+    {
+        QFETCH(QString, kind);
+        const Target target = *Target::parse(kind.toStdString());
+        const Hardware hardware = defaultHardware(target);
+        search::SketchRuleContext context = search::SketchRuleContext::of(target, hardware);
+        context.warpSize = 1; // small shapes have few threads
+        std::vector<Case> list;
+        for (const compute::DagPtr& dag : {matmul(16, 24, 16), convolution(), maximum()})
+            for (const schedule::State& state : test::must(search::generateReferenceSketches(dag, target, hardware))) {
+                const search::ReferenceSketch sketch("s", "direct", state, context);
+                Random random(11);
+                for (int draw = 0, left = 5; draw < 2000 && left > 0; ++draw) {
+                    search::Genome genome;
+                    if (const auto sample = sketch.sample(random, genome)) {
+                        list.push_back({"drawn", dag, schedule::toJson(sample->steps()).dump()});
+                        --left;
+                    }
+                }
+            }
+        QVERIFY(list.size() >= 15);
+        const auto product = build(kind.toStdString(), list);
+        QVERIFY2(product, product ? "" : product.error().message.c_str());
+        const auto device = open(kind.toStdString());
+        QVERIFY(device);
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            QVERIFY2(product->kernels[i].code == Errc::Ok, product->kernels[i].text.c_str());
+            const auto outputs = runKernel(**device, *product, static_cast<std::uint32_t>(product->kernels[i].kernel),
+                                           *list[i].dag);
+            QVERIFY2(outputs, outputs ? "" : (outputs.error().message + '\n' + list[i].steps).c_str());
+            QCOMPARE(QString::fromStdString(compare(list[i].dag, *outputs)), QString());
+        }
+    }
+
+    /// More threads in a block than any device has: refused with the limit, and the device goes on.
+    void blocksBeyondTheLimitAreRefused_data() { eachTarget(KernelForm::Launches); }
+    void blocksBeyondTheLimitAreRefused()
+    {
+        QFETCH(QString, kind);
+        const std::vector<Case> list = {{"large", matmul(2, 32768, 3), R"([["AN", 2, 1, 6]])"}, {"a", matmul(4, 4, 4)}};
+        const auto product = build(kind.toStdString(), list);
+        QVERIFY2(product, product ? "" : product.error().message.c_str());
+        const auto device = open(kind.toStdString());
+        QVERIFY(device);
+        const auto refused = runKernel(**device, *product, 0, *list[0].dag);
+        QVERIFY(!refused);
+        QCOMPARE(int(refused.error().code), int(Errc::Unsupported));
+        QVERIFY2(refused.error().message.find("32768 threads") != std::string::npos, refused.error().message.c_str());
+        QVERIFY(runKernel(**device, *product, 1, *list[1].dag));
     }
 };
 

@@ -236,7 +236,12 @@ private slots:
                                                      {"plugins/sim/fault.h", "device"},
                                                      {"plugins/sim/interpreter.h", "device"},
                                                      {"plugins/sim/interpreter.cpp", "device"},
-                                                     {"plugins/sim/program.h", "device"}};
+                                                     {"plugins/sim/launch_machine.h", "device"},
+                                                     {"plugins/sim/launch_machine.cpp", "device"},
+                                                     {"plugins/sim/machine.h", "device"},
+                                                     {"plugins/sim/machine.cpp", "device"},
+                                                     {"plugins/sim/program.h", "device"},
+                                                     {"plugins/sim/values.h", "device"}};
         if (!file.startsWith("plugins/"))
             return {};
         if (files.contains(file))

@@ -37,6 +37,8 @@ constexpr int kDeviceWidth = 180; ///< pixels of a device's name; the whole of i
 [[maybe_unused]] const char* const kTargetTitles[] = {QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU"),
                                                       QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU, 1 thread"),
                                                       QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated device"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated NVIDIA GPU"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated Arm Mali GPU"),
                                                       QT_TRANSLATE_NOOP("lathe::ui::RunBar", "64-bit Arm, 4 threads")};
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "core/search/reference/reference_policy.h"
 
+#include "core/schedule/launch_limits.h"
+#include "core/schedule/lower.h"
 #include "core/search/features.h"
 #include "core/support/message.h"
 
@@ -24,11 +26,29 @@ Result<std::unique_ptr<ReferencePolicy>> ReferencePolicy::create(const SearchTas
     std::unique_ptr<ReferencePolicy> policy(new ReferencePolicy(task, std::move(model), options, parameters));
     LATHE_TRY_ASSIGN(const std::vector<schedule::State> states,
                      generateReferenceSketches(chosen->dag, task.target, task.hardware));
+    policy->m_constantInputs = chosen->constantInputs;
     const SketchRuleContext context = SketchRuleContext::of(task.target, task.hardware);
     for (std::size_t i = 0; i < states.size(); ++i)
         policy->m_sketches.push_back(std::make_shared<const ReferenceSketch>(
             "reference/1:" + chosen->name + ':' + std::to_string(i), chosen->name, states[i], context));
     return policy;
+}
+
+bool ReferencePolicy::isRunnable(const Program& program)
+{
+    if (m_task.target.traits().form != KernelForm::Launches)
+        return true;
+    const auto [known, isNew] = m_runnable.try_emplace(program.identity, false);
+    if (!isNew)
+        return known->second;
+    schedule::LowerOptions options;
+    options.form = KernelForm::Launches;
+    options.constantInputs = m_constantInputs;
+    if (const auto state = m_sketches[static_cast<std::size_t>(program.sketch)]->state(program.genome))
+        if (const auto kernel = schedule::lower(*state, options))
+            known->second = schedule::checkLimits(*state, kernel->nest, m_task.hardware).has_value();
+    m_rejected += known->second ? 0 : 1;
+    return known->second;
 }
 
 ReferencePolicy::Program ReferencePolicy::finish(std::int32_t sketch, Genome genome, const schedule::State& state) const
@@ -118,11 +138,14 @@ Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::evolve(std::vecto
         std::sort(best.begin(), best.end(), [](const Program& a, const Program& b) {
             return a.score != b.score ? a.score > b.score : a.identity < b.identity;
         });
-        if (best.size() > wanted) {
-            for (std::size_t i = wanted; i < best.size(); ++i)
-                inBest.erase(best[i].identity);
-            best.resize(wanted);
+        std::vector<Program> runnable; // what the device cannot run makes room for the next best
+        for (Program& p : best) {
+            if (runnable.size() == wanted)
+                inBest.erase(p.identity);
+            else if (isRunnable(p))
+                runnable.push_back(std::move(p));
         }
+        best = std::move(runnable);
         if (generation == generations || population.empty())
             break;
         // Parents in proportion to their score.
@@ -189,7 +212,8 @@ Result<std::vector<Candidate>> ReferencePolicy::propose(std::uint64_t round, std
         LATHE_TRY_ASSIGN(best, evolve(std::move(population), 2 * wanted, salted, executor, stop));
         const auto take = [&](const std::vector<Program>& from, std::size_t until) {
             for (const Program& p : from)
-                if (chosen.size() < until && !m_told.contains(p.identity) && taken.insert(p.identity).second)
+                if (chosen.size() < until && !m_told.contains(p.identity) && isRunnable(p)
+                    && taken.insert(p.identity).second)
                     chosen.push_back(&p);
         };
         take(best, wanted - randoms);
@@ -208,6 +232,7 @@ Result<std::vector<Candidate>> ReferencePolicy::propose(std::uint64_t round, std
         candidate.steps = schedule::toJson(steps).dump();
         candidates.push_back(std::move(candidate));
     }
+    m_statistics["rejected"] = m_rejected;
     m_statistics["sketches"] = static_cast<double>(m_sketches.size());
     m_statistics["model_trained"] = m_model->ready() ? 1.0 : 0.0;
     if (!best.empty())

@@ -3,6 +3,7 @@
 #include "core/search/policy.h"
 #include "core/search/reference/annotate.h"
 
+#include <unordered_map>
 #include <unordered_set>
 
 namespace lathe::search {
@@ -57,6 +58,9 @@ private:
         , m_minPopulation(parameters.sampleInitMinPopulation)
     {
     }
+    /// Whether the device can run it: of kernels that are launches, lowered and held against the hardware's limits.
+    /// Each program is lowered once, and counted once where it is rejected.
+    bool isRunnable(const Program& program);
     Program finish(std::int32_t sketch, Genome genome, const schedule::State& state) const;
     Result<> score(std::vector<Program>& programs, std::uint64_t salt) const;
     Result<std::vector<Program>> sampleInitial(std::uint64_t round, Executor& executor, std::stop_token stop);
@@ -73,6 +77,9 @@ private:
     ReferenceSearchParameters m_parameters;
     std::int32_t m_minPopulation;
     std::vector<std::shared_ptr<const ReferenceSketch>> m_sketches;
+    std::vector<bool> m_constantInputs; ///< of the alternative that is searched
+    std::unordered_map<Hash128, bool> m_runnable; ///< by Program::identity, of those that were lowered
+    double m_rejected = 0; ///< of all rounds so far
     std::unordered_set<Hash128> m_told; ///< as LathePolicy has it
     std::vector<Known> m_known; ///< valid, fastest first
     std::map<std::string, double> m_statistics;

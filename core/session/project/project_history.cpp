@@ -299,8 +299,7 @@ Result<TrialDetail> ProjectHistory::detail(std::int64_t row)
     detail.durationsMs = record.result.durationsMs;
     detail.conditions = record.result.conditions;
     detail.device = record.result.device.fingerprint;
-    if (const TargetKindPtr kind = findTargetKind(m_model->target.kind()))
-        detail.listings = kind->listings;
+    detail.listings = listingsOf(m_model->target);
     if (auto described = describe(record.candidate, detail); !described) {
         detail.problem = described.error().message;
         detail.aboutProblem = described.error().about;

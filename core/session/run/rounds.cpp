@@ -108,6 +108,14 @@ private:
     std::chrono::steady_clock::time_point m_lastFlush = std::chrono::steady_clock::now();
 };
 
+/// Of all rounds so far.
+double rejectedBy(const search::Policy& policy)
+{
+    const auto statistics = policy.statistics();
+    const auto found = statistics.find("rejected");
+    return found != statistics.end() ? found->second : 0;
+}
+
 } // namespace
 
 std::optional<Asked> askedOf(std::string_view durations)
@@ -268,8 +276,12 @@ Result<> Rounds::propose(Round& round, std::stop_token stop)
     }
     if (round.candidates.empty()) {
         round.asked.count = count;
+        const double before = rejectedBy(*task.policy);
         LATHE_TRY_ASSIGN(round.candidates,
                          task.policy->propose(static_cast<std::uint64_t>(m_index), count, m_parts.executor, stop));
+        round.rejected = static_cast<std::int64_t>(rejectedBy(*task.policy) - before);
+        if (round.rejected > 0 && m_partial.empty()) // of one that goes on it was said when it began
+            LATHE_TRY(m_parts.journal.keep(logged(say(Msg::CandidatesRejected, m_index, round.rejected))));
     }
     m_parts.clock.account().move("propose", "score", m_parts.costModel.predictSeconds() - predicted);
     return {};
@@ -442,6 +454,8 @@ Result<> Rounds::keep(const Round& round)
         json durations = {{"elapsed_s", round.elapsed}, {"began_s", round.began}, {"asked", askedJson(round.asked)}};
         putTimeSpent(durations, time);
         durations["told"] = m_told;
+        if (round.rejected > 0)
+            durations["rejected"] = round.rejected;
         if (!m_parts.modelTime) // a simulator's figures do not depend on the machine
             durations["machine"] = measure::toJson(measure::machineBetween(round.machine, m_machine.read()));
         if (m_parts.runoffs) {

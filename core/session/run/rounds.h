@@ -74,6 +74,7 @@ private:
         measure::MachineCounters machine; ///< as it began
         double elapsed = 0; ///< as the scheduler is told
         RoundBest best;
+        std::int64_t rejected = 0; ///< candidates that the device cannot run: they went to no builder
     };
     /// A run as the project holds it.
     struct Stored

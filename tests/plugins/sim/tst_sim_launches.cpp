@@ -1,0 +1,297 @@
+#include "core/ir/interpret_launches.h"
+#include "core/search/reference/annotate.h"
+#include "core/target/kinds.h"
+#include "plugins/sim/interpreter.h"
+#include "plugins/sim/launch_cost.h"
+#include "plugins/sim/program_writer.h"
+#include "tests/core/schedule/kernel_check.h"
+#include "tests/support/must.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+
+namespace tst_sim_launches {
+
+using namespace lathe;
+using namespace lathe::sim;
+using ir::Expr;
+using ir::Stmt;
+
+namespace {
+
+/// What the simulated device says of a kernel; empty: it ran.
+std::string runOnSim(const ir::LoopNest& nest, std::span<const std::span<std::byte>> parameters)
+{
+    schedule::LoweredKernel kernel;
+    kernel.nest = nest;
+    ProgramWriter writer;
+    if (const auto added = writer.add(kernel, {}); !added)
+        return added.error().message;
+    const std::vector<std::byte> bytes = writer.bytes();
+    Program program;
+    if (std::string problem = program.read(bytes.data(), bytes.size()); !problem.empty())
+        return problem;
+    std::vector<void*> pointers;
+    for (const std::span<std::byte> parameter : parameters)
+        pointers.push_back(parameter.data());
+    return program.run(program.kernels()[0], pointers.data());
+}
+
+std::string runOnSim(const ir::LoopNest& nest)
+{
+    std::vector<std::vector<std::byte>> memory;
+    for (const std::int32_t id : nest.parameters) {
+        std::int64_t bytes = sizeOf(nest.buffers[static_cast<std::size_t>(id)].dtype);
+        for (const std::int64_t extent : nest.buffers[static_cast<std::size_t>(id)].shape)
+            bytes *= extent;
+        memory.emplace_back(static_cast<std::size_t>(bytes));
+    }
+    const std::vector<std::span<std::byte>> spans(memory.begin(), memory.end());
+    const std::string oracle = [&] {
+        const auto interpreter = test::must(ir::LaunchInterpreter::compile(nest));
+        const auto ran = interpreter.run(spans);
+        return ran ? std::string() : ran.error().message;
+    }();
+    const std::string ran = runOnSim(nest, spans);
+    if (ran.empty() != oracle.empty())
+        qFatal("the oracle says '%s', the device '%s'", oracle.c_str(), ran.c_str());
+    return ran;
+}
+
+ir::Buffer buffer(const char* name, ir::Scope scope, std::int64_t elements, bool readOnly = false)
+{
+    return {name, DType::F32, scope, {elements}, {1}, readOnly, false};
+}
+
+/// One launch of `blocks` of `threads`; what a thread does is made from its index and that of its block. Buffers: 0
+/// "in", 1 "out", 2 "tile" of a block.
+ir::LoopNest nestOf(std::int64_t blocks, std::int64_t threads, std::int64_t tile,
+                    const std::function<Stmt(const Expr& block, const Expr& thread)>& body)
+{
+    ir::LoopNest nest;
+    nest.name = "k";
+    nest.buffers = {buffer("in", ir::Scope::Parameter, 8192, true), buffer("out", ir::Scope::Parameter, 8192),
+                    buffer("tile", ir::Scope::Shared, tile)};
+    nest.parameters = {0, 1};
+    ir::Launch launch;
+    launch.name = "stage";
+    launch.grid[0] = blocks;
+    launch.block[0] = threads;
+    for (std::size_t d = 0; d < 3; ++d) {
+        launch.blockIndex[d] = ir::var("block" + std::to_string(d));
+        launch.threadIndex[d] = ir::var("thread" + std::to_string(d));
+    }
+    launch.body = body(launch.blockIndex[0], launch.threadIndex[0]);
+    nest.launches.push_back(std::move(launch));
+    return nest;
+}
+
+Expr load(std::int32_t buffer, const Expr& index)
+{
+    return ir::load(buffer, DType::F32, {index});
+}
+
+/// Each thread takes what another one put into the tile.
+ir::LoopNest handedOver(bool barrier)
+{
+    return nestOf(2, 8, 8, [barrier](const Expr& block, const Expr& thread) {
+        std::vector<Stmt> steps = {ir::makeStore(2, {thread}, load(0, thread))};
+        if (barrier)
+            steps.push_back(ir::makeBarrier());
+        steps.push_back(ir::makeStore(1, {block * Expr(8) + thread}, load(2, Expr(7) - thread)));
+        return ir::makeBlock(std::move(steps));
+    });
+}
+
+double timeOf(const ir::LoopNest& nest)
+{
+    GpuMachine machine = GpuMachine::like("cuda");
+    machine.ruggedness = 0;
+    return launchTimeNs(nest, machine);
+}
+
+} // namespace
+
+/// Launches on the simulated device, beside the interpreter that is the oracle for them.
+class TestSimLaunches : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void schedulesOfTheReferenceComputeWhatTheDagSays_data()
+    {
+        QTest::addColumn<QString>("dag");
+        QTest::addColumn<QString>("target");
+        for (const char* target : {"sim -like=cuda", "sim -like=mali"})
+            for (const char* dag : {"matmul", "convolution", "pool"})
+                QTest::newRow(qPrintable(QString("%1 on %2").arg(dag, target))) << dag << target;
+    }
+    void schedulesOfTheReferenceComputeWhatTheDagSays()
+    {
+        QFETCH(QString, dag);
+        QFETCH(QString, target);
+        const Target parsed = *Target::parse(target.toStdString());
+        const Hardware hardware = defaultHardware(parsed);
+        const compute::DagPtr made = dag == "matmul"        ? schedule::test::matmul(16, 24, 16)
+                                     : dag == "convolution" ? schedule::test::convBiasRelu(7, 7, 4, 8, 3, 1, 1)
+                                                            : schedule::test::maxPool(9, 9, 4, 3, 2, 1);
+        search::SketchRuleContext context = search::SketchRuleContext::of(parsed, hardware);
+        context.warpSize = 1; // small shapes have few threads
+        schedule::LowerOptions options;
+        options.form = KernelForm::Launches;
+        int ran = 0;
+        for (const schedule::State& state : test::must(search::generateReferenceSketches(made, parsed, hardware))) {
+            const search::ReferenceSketch sketch("s", "direct", state, context);
+            Random random(3);
+            for (int draw = 0, left = 4; draw < 1000 && left > 0; ++draw) {
+                search::Genome genome;
+                const auto sample = sketch.sample(random, genome);
+                if (!sample)
+                    continue;
+                const std::string wrong = schedule::test::checkKernel(
+                    *sample, 5, options,
+                    [](const ir::LoopNest& nest, auto parameters) { return runOnSim(nest, parameters); });
+                QVERIFY2(wrong.empty(), wrong.c_str());
+                --left;
+                ++ran;
+            }
+        }
+        QVERIFY(ran >= 4);
+    }
+
+    void whatIsHandedOverWithABarrierIsRight() { QCOMPARE(runOnSim(handedOver(true)), std::string()); }
+
+    void aRaceIsToldWithItsThreadsAndStatement()
+    {
+        const std::string told = runOnSim(handedOver(false));
+        QVERIFY2(told.find("with no barrier between") != std::string::npos, told.c_str());
+        QVERIFY2(told.find("launch stage of kernel k: thread (0, 0, 0) of block (0, 0, 0) reads tile at 7") == 0
+                     || told.find("launch stage of kernel k: ") == 0,
+                 told.c_str());
+        QVERIFY2(told.find("out[") != std::string::npos, told.c_str()); // the statement
+    }
+
+    void blocksThatMeetAreTold()
+    {
+        const std::string told = runOnSim(nestOf(2, 4, 4, [](const Expr&, const Expr& thread) {
+            return ir::makeStore(1, {thread}, load(0, thread)); // of both blocks
+        }));
+        QVERIFY2(told.find("in the same launch") != std::string::npos, told.c_str());
+    }
+
+    void aBarrierThatNotAllComeToIsTold()
+    {
+        const std::string told = runOnSim(nestOf(
+            1, 8, 8, [](const Expr&, const Expr& thread) { return ir::makeIf(thread < Expr(5), ir::makeBarrier()); }));
+        QVERIFY2(told.find("5 of 8 threads come to a barrier") != std::string::npos, told.c_str());
+    }
+
+    void whatNobodyWroteIsTold()
+    {
+        const std::string told = runOnSim(nestOf(
+            1, 8, 8, [](const Expr&, const Expr& thread) { return ir::makeStore(1, {thread}, load(2, thread)); }));
+        QVERIFY2(told.find("which nobody has written") != std::string::npos, told.c_str());
+    }
+
+    void anIndexOutsideIsTold()
+    {
+        const std::string told = runOnSim(nestOf(
+            1, 8, 4, [](const Expr&, const Expr& thread) { return ir::makeStore(2, {thread}, load(0, thread)); }));
+        QVERIFY2(told.find("thread (4, 0, 0) of block (0, 0, 0)") != std::string::npos, told.c_str());
+    }
+
+    void damagedProgramsAreRefused()
+    {
+        schedule::LoweredKernel kernel;
+        kernel.nest = handedOver(true);
+        ProgramWriter writer;
+        QVERIFY(writer.add(kernel, {}));
+        const std::vector<std::byte> whole = writer.bytes();
+        Program program;
+        QCOMPARE(program.read(whole.data(), whole.size()), std::string());
+        for (std::size_t n = 0; n < whole.size(); n += 3)
+            QVERIFY(!Program().read(whole.data(), n).empty());
+        for (std::size_t at = 0; at < whole.size(); ++at)
+            for (const int value : {0, 0x7f, 0xff}) {
+                std::vector<std::byte> bytes = whole;
+                bytes[at] = static_cast<std::byte>(value);
+                (void)Program().read(bytes.data(), bytes.size()); // the sanitizers see what is read beside it
+            }
+    }
+
+    void accessesSideBySideAreQuickerThanApart()
+    {
+        const auto copy = [](std::int64_t stride) {
+            return nestOf(128, 64, 1, [stride](const Expr& block, const Expr& thread) {
+                const Expr at = stride == 1 ? block * Expr(64) + thread : thread * Expr(128) + block;
+                return ir::makeStore(1, {at}, load(0, at));
+            });
+        };
+        QVERIFY(timeOf(copy(1)) < timeOf(copy(128)));
+    }
+
+    void conflictsOfBanksCost()
+    {
+        const auto transposed = [](std::int64_t pitch) {
+            return nestOf(2000, 32, 33 * 32, [pitch](const Expr&, const Expr& thread) {
+                const Expr i = ir::var("i");
+                return ir::makeFor(i, 0, 32, ir::LoopKind::Serial,
+                                   ir::makeStore(2, {thread * ir::intImm(pitch) + i}, load(0, thread)));
+            });
+        };
+        QVERIFY(timeOf(transposed(33)) < timeOf(transposed(32)));
+    }
+
+    void fewBlocksLeaveCoresIdle()
+    {
+        const auto work = [](std::int64_t blocks) {
+            return nestOf(blocks, 64, 1, [blocks](const Expr& block, const Expr& thread) {
+                const Expr i = ir::var("i");
+                return ir::makeFor(i, 0, ir::intImm(65536 / blocks), ir::LoopKind::Serial,
+                                   ir::makeStore(1, {thread}, load(0, block) * load(0, thread) + load(0, i)));
+            });
+        };
+        QVERIFY(timeOf(work(64)) < timeOf(work(4)));
+    }
+
+    void sharedMemoryKeepsBlocksOut()
+    {
+        const auto filled = [](std::int64_t tile) {
+            return nestOf(4000, 64, tile, [](const Expr&, const Expr& thread) {
+                const Expr i = ir::var("i");
+                return ir::makeFor(i, 0, 64, ir::LoopKind::Serial,
+                                   ir::makeStore(2, {thread}, load(0, thread * Expr(64) + i)));
+            });
+        };
+        QVERIFY(timeOf(filled(64)) < timeOf(filled(12000)));
+    }
+
+    void eachLaunchHasItsGap()
+    {
+        ir::LoopNest twice = handedOver(true);
+        const double once = timeOf(twice);
+        twice.launches.push_back(twice.launches[0]);
+        QVERIFY(timeOf(twice) >= 2 * once - 1);
+        QVERIFY(once >= GpuMachine::like("cuda").launchNs);
+    }
+
+    void aCostFileNamesWhatItChanges()
+    {
+        GpuMachine machine;
+        QVERIFY(machine.take(R"({"warp": 64, "launch_ns": 100})"));
+        QCOMPARE(machine.warp, 64.0);
+        QCOMPARE(machine.launchNs, 100.0);
+        QVERIFY(!machine.take(R"({"l1_bytes": 1})")); // of a processor
+        QVERIFY(!machine.take("[]"));
+    }
+};
+
+LATHE_TEST(TestSimLaunches)
+
+} // namespace tst_sim_launches
+
+#include "tst_sim_launches.moc"
