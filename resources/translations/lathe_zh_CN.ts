@@ -2798,6 +2798,138 @@
             <source>--shape and --dim are for model files: networks of the zoo have fixed shapes, but take --batch</source>
             <translation>--shape 和 --dim 用于模型文件：内置网络的形状固定，但可用 --batch</translation>
         </message>
+        <message>
+            <source>attribute equation has {named:operand|operands}, but the node has {given}</source>
+            <translation>属性 equation 有 {named} 个操作数，但节点有 {given} 个</translation>
+        </message>
+        <message>
+            <source>attribute equation gives operand {operand} {named:dimension|dimensions}, but it has {given}</source>
+            <translation>属性 equation 给操作数 {operand} 指定了 {named} 维，但它有 {given} 维</translation>
+        </message>
+        <message>
+            <source>attribute equation repeats or invents a label in its result</source>
+            <translation>属性 equation 在结果中重复或新造了标号</translation>
+        </message>
+        <message>
+            <source>attributes output_padding and output_shape must have {wanted:entry|entries}, one for each spatial dimension</source>
+            <translation>属性 output_padding 和 output_shape 必须有 {wanted} 项，每个空间维一项</translation>
+        </message>
+        <message>
+            <source>attribute output_padding is out of range</source>
+            <translation>属性 output_padding 超出范围</translation>
+        </message>
+        <message>
+            <source>attribute kernel_shape must have {wanted:positive entry|positive entries} of at most 2^20</source>
+            <translation>属性 kernel_shape 必须有 {wanted} 个不大于 2^20 的正数</translation>
+        </message>
+        <message>
+            <source>the cache and the update must have equally many dimensions, and attribute axis must be behind the first</source>
+            <translation>缓存和更新的维数必须相同，且属性 axis 必须在第一维之后</translation>
+        </message>
+        <message>
+            <source>the depth must be one positive number</source>
+            <translation>深度必须是一个正数</translation>
+        </message>
+        <message>
+            <source>attribute axis is outside of the result</source>
+            <translation>属性 axis 在结果的维数之外</translation>
+        </message>
+        <message>
+            <source>the batch axis and the time axis must be 0 and 1, in either order</source>
+            <translation>批量轴和时间轴必须是 0 和 1，次序不限</translation>
+        </message>
+        <message>
+            <source>input {input} must have one value for each of the {channels:channel|channels}</source>
+            <translation>输入 {input} 必须给 {channels} 个通道各一个值</translation>
+        </message>
+        <message>
+            <source>attribute axes names axis {axis}, but the input has {count:dimension|dimensions}</source>
+            <translation>属性 axes 指定了轴 {axis}，但输入只有 {count} 维</translation>
+        </message>
+        <message>
+            <source>the scale {scale} of an axis with {count:entry|entries} is out of range</source>
+            <translation>有 {count} 个元素的轴，其缩放比例 {scale} 超出范围</translation>
+        </message>
+        <message>
+            <source>there are {sizes:size|sizes} for {axes:axis|axes}</source>
+            <translation>{axes} 个轴给出了 {sizes} 个大小</translation>
+        </message>
+        <message>
+            <source>axis {axis} cannot get {size:entry|entries}</source>
+            <translation>轴 {axis} 不能有 {size} 个元素</translation>
+        </message>
+        <message>
+            <source>the shape has {count:dimension|dimensions}, which are too many</source>
+            <translation>形状有 {count} 维，太多了</translation>
+        </message>
+        <message>
+            <source>with attribute allowzero, only a tensor without elements can get a shape that contains a 0</source>
+            <translation>使用属性 allowzero 时，只有没有元素的张量才能得到含 0 的形状</translation>
+        </message>
+        <message>
+            <source>there are {repeats:repeat|repeats} for {count:dimension|dimensions}</source>
+            <translation>{count} 维给出了 {repeats} 个重复次数</translation>
+        </message>
+        <message>
+            <source>the number of repeats {repeats} is out of range</source>
+            <translation>某个轴的重复次数 {repeats} 超出范围</translation>
+        </message>
+        <message>
+            <source>the input must be an image, attribute blocksize positive, and attribute mode DCR or CRD</source>
+            <translation>输入必须是图像，属性 blocksize 必须为正，属性 mode 必须是 DCR 或 CRD</translation>
+        </message>
+        <message>
+            <source>the input must not be empty</source>
+            <translation>输入不能为空</translation>
+        </message>
+        <message>
+            <source>blocksize {block} does not divide the input&apos;s shape {shape}</source>
+            <translation>blocksize {block} 不能整除输入的形状 {shape}</translation>
+        </message>
+        <message>
+            <source>attribute num_outputs is {said}, but the node has {given:output|outputs}</source>
+            <translation>属性 num_outputs 是 {said}，但节点有 {given} 个输出</translation>
+        </message>
+        <message>
+            <source>the sizes {sizes} do not add up to the {count:entry|entries} of the axis</source>
+            <translation>大小 {sizes} 之和不等于该轴的 {count} 个元素</translation>
+        </message>
+        <message>
+            <source>the padding value must be a scalar</source>
+            <translation>填充值必须是标量</translation>
+        </message>
+        <message>
+            <source>there are {pads:padding amount|padding amounts} for {count:dimension|dimensions}</source>
+            <translation>{count} 维给出了 {pads} 个填充量</translation>
+        </message>
+        <message>
+            <source>axis {axis} is outside of the input</source>
+            <translation>轴 {axis} 在输入的维数之外</translation>
+        </message>
+        <message>
+            <source>the constant has no value</source>
+            <translation>该常量没有值</translation>
+        </message>
+        <message>
+            <source>attribute value must hold one element</source>
+            <translation>属性 value 必须只有一个元素</translation>
+        </message>
+        <message>
+            <source>the shape {shape} has a negative dimension or more than {most} elements</source>
+            <translation>形状 {shape} 有负的维或多于 {most} 个元素</translation>
+        </message>
+        <message>
+            <source>start, limit and delta must be scalars</source>
+            <translation>start、limit 和 delta 必须是标量</translation>
+        </message>
+        <message>
+            <source>the range from {start} to {limit} by {delta} has no end or too many elements</source>
+            <translation>从 {start} 到 {limit}、步长 {delta} 的范围没有尽头，或元素太多</translation>
+        </message>
+        <message>
+            <source>ONNX cannot express a batch norm of a vector</source>
+            <translation>ONNX 无法表示向量的批量归一化</translation>
+        </message>
     </context>
     <context>
         <name>ErrorAdvice</name>

@@ -4,8 +4,6 @@
 #include "core/frontend/onnx/schema.h"
 #include "core/support/message.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -173,8 +171,7 @@ Result<std::vector<ValueId>> convertEinsum(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(Equation e, parse(text));
     Composer c(b);
     if (static_cast<std::int64_t>(e.inputs.size()) != node.inputCount())
-        return makeError(Errc::BadFile, fmt::format("attribute equation has {} operands, the node {}", e.inputs.size(),
-                                                    node.inputCount()));
+        return makeError(Errc::BadFile, say(Msg::EquationOperands, e.inputs.size(), node.inputCount()));
     std::vector<Operand> operands;
     std::size_t covered = 0; // dimensions under the widest ellipsis
     for (std::size_t i = 0; i < e.inputs.size(); ++i) {
@@ -182,8 +179,7 @@ Result<std::vector<ValueId>> convertEinsum(Builder& b, NodeReader& node)
         const auto rank = static_cast<std::size_t>(b.rank(x));
         const std::size_t named = e.inputs[i].size() - (has(e.inputs[i], '.') ? 1 : 0);
         if (rank < named || rank > 24 || (rank != named && !has(e.inputs[i], '.')))
-            return makeError(Errc::BadFile, fmt::format("attribute equation gives operand {} {} dimensions, it has {}",
-                                                        i, named, rank));
+            return makeError(Errc::BadFile, say(Msg::EquationDimensions, i, named, rank));
         covered = std::max(covered, rank - named);
         operands.push_back({x, e.inputs[i]});
     }
@@ -214,7 +210,7 @@ Result<std::vector<ValueId>> convertEinsum(Builder& b, NodeReader& node)
     for (std::size_t i = 0; i < e.output.size(); ++i) {
         const bool known = std::ranges::any_of(operands, [&](const Operand& x) { return has(x.labels, e.output[i]); });
         if (!known || e.output.find(e.output[i], i + 1) != std::string::npos)
-            return makeError(Errc::BadFile, "attribute equation repeats or invents a label in its result");
+            return makeError(Errc::BadFile, say(Msg::EquationResult));
     }
     for (Operand& x : operands)
         x = onDiagonals(b, c, std::move(x));

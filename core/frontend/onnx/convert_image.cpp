@@ -199,12 +199,9 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
             outputShape.insert(outputShape.begin(), 1);
     }
     if (outputPadding.size() != family.dims || (!outputShape.empty() && outputShape.size() != family.dims))
-        return makeError(
-            Errc::BadFile,
-            fmt::format("attributes output_padding and output_shape must have an entry for each spatial dimension, {}",
-                        b.rank(data) - 2));
+        return makeError(Errc::BadFile, say(Msg::OutputSidesEntries, b.rank(data) - 2));
     if (std::ranges::any_of(outputPadding, [](std::int64_t p) { return p < 0 || p > kMaxWindow; }))
-        return makeError(Errc::BadFile, "attribute output_padding is out of range");
+        return makeError(Errc::BadFile, say(Msg::OutputPaddingOutside));
     Ints beyond(2 * (family.dims + 2), 0); // what no window reaches holds the bias alone
     for (std::size_t d = 0; d < family.dims; ++d) {
         const std::int64_t reach = (b.shape(weight)[d + 2] - 1) * w.dilations[d] + 1;
@@ -262,8 +259,7 @@ Result<PoolAttributes> poolAttributes(NodeReader& node, const Ints& image)
     LATHE_TRY_ASSIGN(p.ceilMode, node.integer("ceil_mode", 0));
     const bool inRange = std::ranges::all_of(p.kernel, [](std::int64_t k) { return k >= 1 && k <= kMaxWindow; });
     if (p.kernel.size() != dims || !inRange)
-        return makeError(Errc::BadFile,
-                         fmt::format("attribute kernel_shape must have {} positive entries of at most 2^20", dims));
+        return makeError(Errc::BadFile, say(Msg::KernelShapeEntries, dims));
     Ints padded = image;
     if (dims == 1) {
         p.kernel.insert(p.kernel.begin(), 1);

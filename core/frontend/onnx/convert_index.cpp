@@ -5,8 +5,6 @@
 #include "core/support/element_count.h"
 #include "core/support/message.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -98,8 +96,7 @@ Result<std::vector<ValueId>> convertTensorScatter(Builder& b, NodeReader& node)
     Composer c(b);
     const Ints shape = b.shape(update);
     if (shape.size() != b.shape(cache).size() || axis == 0)
-        return makeError(Errc::BadFile,
-                         "cache and update must have equal numbers of dimensions, the axis behind the first");
+        return makeError(Errc::BadFile, say(Msg::CacheUpdateRanks));
     std::vector<double> steps;
     for (std::int64_t i = 0; i < shape[static_cast<std::size_t>(axis)]; ++i)
         steps.push_back(static_cast<double>(i));
@@ -162,13 +159,13 @@ Result<std::vector<ValueId>> convertOneHot(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const ValueId values, b.input(node, 2));
     LATHE_TRY_ASSIGN(const std::vector<double> depths, b.constantNumbers(node, 1, "the depth"));
     if (depths.size() != 1 || !(depths[0] >= 1 && depths[0] <= static_cast<double>(kMaxPositions)))
-        return makeError(Errc::BadFile, "the depth must be one positive number");
+        return makeError(Errc::BadFile, say(Msg::DepthNotOne));
     const auto depth = static_cast<std::int64_t>(depths[0]);
     LATHE_TRY_ASSIGN(std::int64_t axis, node.integer("axis", -1));
     const std::int64_t rank = b.rank(given) + 1;
     axis = axis < 0 ? axis + rank : axis;
     if (axis < 0 || axis >= rank)
-        return makeError(Errc::BadFile, "attribute axis is outside of the result");
+        return makeError(Errc::BadFile, say(Msg::AxisOutsideResult));
     Composer c(b);
     ValueId indices = c.cast(given, DType::I64);
     indices = c.where(c.op("less", {indices, c.like(indices, 0)}),
@@ -237,7 +234,7 @@ Result<std::vector<ValueId>> convertReverseSequence(Builder& b, NodeReader& node
     LATHE_TRY_ASSIGN(const std::int64_t batch, node.integer("batch_axis", 1));
     LATHE_TRY_ASSIGN(const std::int64_t time, node.integer("time_axis", 0));
     if (b.rank(x) < 2 || batch + time != 1 || batch * time != 0)
-        return makeError(Errc::BadFile, "the batch and time axes must be 0 and 1");
+        return makeError(Errc::BadFile, say(Msg::BatchTimeAxes));
     Composer c(b);
     Ints perBatch(static_cast<std::size_t>(b.rank(x)), 1);
     perBatch[static_cast<std::size_t>(batch)] = c.extent(x, batch);

@@ -5,8 +5,6 @@
 #include "core/frontend/onnx/shared_converters.h"
 #include "core/support/message.h"
 
-#include <fmt/format.h>
-
 #include <numeric>
 
 namespace lathe::frontend::onnx_detail {
@@ -170,8 +168,7 @@ Result<ValueId> scaleChannels(Builder& b, NodeReader& node, ValueId y)
     for (std::int64_t i = 1; i <= 2; ++i) {
         LATHE_TRY_ASSIGN(const ValueId given, b.input(node, i));
         if (b.shape(given) != Ints{b.shape(y)[1]})
-            return makeError(Errc::BadFile,
-                             fmt::format("input {} must have one value for each of the {} channels", i, b.shape(y)[1]));
+            return makeError(Errc::BadFile, say(Msg::InputOfChannels, i, b.shape(y)[1]));
         LATHE_TRY_ASSIGN(const ValueId column, b.reshape(given, perChannel));
         LATHE_TRY_ASSIGN(y, b.emit(i == 1 ? "multiply" : "add", {}, {y, column}));
     }

@@ -5,8 +5,6 @@
 #include "core/frontend/onnx/schema.h"
 #include "core/support/message.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -97,8 +95,7 @@ Result<Request> requestOf(Builder& b, NodeReader& node, const Ints& shape)
     LATHE_TRY_ASSIGN(r.axes, node.integers("axes", r.axes));
     for (std::int64_t& axis : r.axes) {
         if (axis < -rank || axis >= rank)
-            return makeError(Errc::BadFile,
-                             fmt::format("attribute axes names {}, the input has {} dimensions", axis, rank));
+            return makeError(Errc::BadFile, say(Msg::AxesNameOutside, axis, rank));
         axis = axis < 0 ? axis + rank : axis;
     }
     LATHE_TRY_ASSIGN(r.policy, node.text("keep_aspect_ratio_policy", "stretch"));
@@ -144,8 +141,7 @@ Result<std::vector<ResizeAxis>> axesOf(const Request& r, const Ints& shape)
             const auto wanted = static_cast<double>(
                 std::floor(static_cast<float>(axis.in) * static_cast<float>(axis.scale)));
             if (!(wanted >= 1 && wanted <= static_cast<double>(kMaxExtent)))
-                return makeError(Errc::BadFile,
-                                 fmt::format("the scale {} of {} entries is out of range", axis.scale, axis.in));
+                return makeError(Errc::BadFile, say(Msg::ScaleOutOfRange, axis.scale, axis.in));
             axis.out = static_cast<std::int64_t>(wanted);
         }
         if (r.roi.size() == 2 * r.axes.size()) {
@@ -222,14 +218,14 @@ Result<std::vector<ValueId>> convertCenterCropPad(Builder& b, NodeReader& node)
         axes.push_back(i);
     LATHE_TRY_ASSIGN(axes, node.integers("axes", axes));
     if (axes.size() != wanted.size())
-        return makeError(Errc::BadFile, fmt::format("{} sizes for {} axes", wanted.size(), axes.size()));
+        return makeError(Errc::BadFile, say(Msg::SizesForAxes, wanted.size(), axes.size()));
     Composer c(b);
     ValueId y = x;
     Ints widths(static_cast<std::size_t>(2 * rank), 0);
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const std::int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
         if (axis < 0 || axis >= rank || wanted[i] < 1 || wanted[i] > kMaxExtent)
-            return makeError(Errc::BadFile, fmt::format("axis {} cannot get {} entries", axes[i], wanted[i]));
+            return makeError(Errc::BadFile, say(Msg::AxisSizeOutside, axes[i], wanted[i]));
         const std::int64_t have = b.shape(x)[static_cast<std::size_t>(axis)];
         if (wanted[i] < have) {
             const std::int64_t begin = (have - wanted[i]) / 2;

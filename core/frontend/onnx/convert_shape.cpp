@@ -40,12 +40,11 @@ Result<std::vector<ValueId>> convertReshape(Builder& b, NodeReader& node)
     if (!shape)
         return makeError(Errc::BadFile, say(Msg::ShapeAbsent));
     if (shape->size() > 64)
-        return makeError(Errc::BadFile, fmt::format("the shape has {} dimensions", shape->size()));
+        return makeError(Errc::BadFile, say(Msg::ShapeDimensions, shape->size()));
     if (allowZero != 0 && std::ranges::find(*shape, 0) != shape->end()) {
         const bool fits = b.isEmpty(x) && std::ranges::all_of(*shape, [](std::int64_t extent) { return extent >= 0; });
         if (!fits)
-            return makeError(Errc::BadFile,
-                             "with attribute allowzero only a tensor without elements takes a shape with a 0");
+            return makeError(Errc::BadFile, say(Msg::AllowzeroNeedsEmpty));
         return std::vector{b.emptyConstant({b.dtype(x), std::move(*shape)})};
     }
     LATHE_TRY_ASSIGN(const ValueId y, b.emit("reshape", {{"newshape", std::move(*shape)}}, {x}));
@@ -102,11 +101,11 @@ Result<std::vector<ValueId>> convertTile(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const Ints repeats, b.constantInts(node, 1, "repeats"));
     const Ints in = b.shape(x);
     if (repeats.size() != in.size())
-        return makeError(Errc::BadFile, fmt::format("{} repeats for {} dimensions", repeats.size(), in.size()));
+        return makeError(Errc::BadFile, say(Msg::RepeatsForDimensions, repeats.size(), in.size()));
     Ints apart, wide, out;
     for (std::size_t i = 0; i < in.size(); ++i) {
         if (repeats[i] < 0 || repeats[i] > 0x7fffffff)
-            return makeError(Errc::BadFile, fmt::format("the number of repeats {} is out of range", repeats[i]));
+            return makeError(Errc::BadFile, say(Msg::RepeatsOutOfRange, repeats[i]));
         apart.insert(apart.end(), {1, in[i]});
         wide.insert(wide.end(), {repeats[i], in[i]});
     }
@@ -128,14 +127,13 @@ Result<std::vector<ValueId>> convertDepthSpace(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::string mode, node.text("mode", "DCR"));
     const bool toSpace = node.op() == "DepthToSpace";
     if (b.rank(x) != 4 || block < 1 || block > 0x7fff || (mode != "DCR" && mode != "CRD"))
-        return makeError(Errc::BadFile, "an image, a positive blocksize and a mode of DCR or CRD are needed");
+        return makeError(Errc::BadFile, say(Msg::BlocksOfImage));
     const Ints in = b.shape(x);
     if (std::ranges::find(in, 0) != in.end())
-        return makeError(Errc::BadFile, "the input must not be empty");
+        return makeError(Errc::BadFile, say(Msg::InputEmpty));
     const std::int64_t n = in[0], c = in[1], h = in[2], w = in[3];
     if (toSpace ? c % (block * block) != 0 : (h % block != 0 || w % block != 0))
-        return makeError(Errc::BadFile,
-                         fmt::format("blocksize {} does not divide the input [{}]", block, fmt::join(in, ", ")));
+        return makeError(Errc::BadFile, say(Msg::BlocksizeDivides, block, fmt::format("[{}]", fmt::join(in, ", "))));
     Ints apart, axes, out;
     if (toSpace) {
         const std::int64_t depth = c / (block * block);

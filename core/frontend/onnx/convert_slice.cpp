@@ -41,8 +41,7 @@ Result<std::vector<ValueId>> convertSplit(Builder& b, NodeReader& node)
     Ints sizes = given.value_or(Ints{});
     if (!given) {
         if (parts < 1 || parts > node.proto().output_size())
-            return makeError(Errc::BadFile, fmt::format("attribute num_outputs is {}, the node has {} outputs", parts,
-                                                        node.proto().output_size()));
+            return makeError(Errc::BadFile, say(Msg::OutputsSaid, parts, node.proto().output_size()));
         const std::int64_t size = (extent + parts - 1) / parts;
         for (std::int64_t i = 0; i < parts; ++i)
             sizes.push_back(std::clamp<std::int64_t>(extent - i * size, 0, size));
@@ -51,8 +50,7 @@ Result<std::vector<ValueId>> convertSplit(Builder& b, NodeReader& node)
     std::int64_t sum = 0;
     for (const std::int64_t size : sizes) {
         if (size < 0 || size > extent - sum)
-            return makeError(Errc::BadFile, fmt::format("sizes [{}] do not add up to the {} entries of the axis",
-                                                        fmt::join(sizes, ", "), extent));
+            return makeError(Errc::BadFile, say(Msg::SizesOfAxis, fmt::format("[{}]", fmt::join(sizes, ", ")), extent));
         LATHE_TRY_ASSIGN(
             const ValueId part,
             b.emit("strided_slice", {{"begin", Ints{sum}}, {"end", Ints{sum + size}}, {"axes", Ints{axis}}}, {x}));
@@ -60,8 +58,7 @@ Result<std::vector<ValueId>> convertSplit(Builder& b, NodeReader& node)
         sum += size;
     }
     if (sum != extent || sizes.empty())
-        return makeError(Errc::BadFile, fmt::format("sizes [{}] do not add up to the {} entries of the axis",
-                                                    fmt::join(sizes, ", "), extent));
+        return makeError(Errc::BadFile, say(Msg::SizesOfAxis, fmt::format("[{}]", fmt::join(sizes, ", ")), extent));
     return results;
 }
 
@@ -110,7 +107,7 @@ Result<std::vector<ValueId>> convertPad(Builder& b, NodeReader& node)
         fill = {};
         LATHE_TRY_ASSIGN(const std::vector<double> values, b.constantNumbers(node, 2, "the padding value"));
         if (values.size() != 1)
-            return makeError(Errc::BadFile, "the padding value must be a scalar");
+            return makeError(Errc::BadFile, say(Msg::PadValueNotOne));
         value = values[0];
     }
     const std::int64_t rank = b.rank(x);
@@ -122,12 +119,11 @@ Result<std::vector<ValueId>> convertPad(Builder& b, NodeReader& node)
             axes.push_back(i);
     }
     if (!amounts || amounts->size() != 2 * axes.size())
-        return makeError(Errc::BadFile, fmt::format("{} padding amounts for {} dimensions",
-                                                    amounts ? amounts->size() : 0, axes.size()));
+        return makeError(Errc::BadFile, say(Msg::PadsForDimensions, amounts ? amounts->size() : 0, axes.size()));
     Ints width(static_cast<std::size_t>(2 * rank), 0);
     for (std::size_t i = 0; i < axes.size(); ++i) {
         if (axes[i] < -rank || axes[i] >= rank)
-            return makeError(Errc::BadFile, fmt::format("axis {} is outside of the input", axes[i]));
+            return makeError(Errc::BadFile, say(Msg::AxisOutsideInput, axes[i]));
         const auto d = static_cast<std::size_t>(axes[i] < 0 ? axes[i] + rank : axes[i]);
         width[2 * d] = (*amounts)[i];
         width[2 * d + 1] = (*amounts)[i + axes.size()];
@@ -153,7 +149,7 @@ Result<std::vector<ValueId>> convertPad(Builder& b, NodeReader& node)
     }
     if (fill.valid()) {
         if (b.dtype(fill) != b.dtype(x) || b.rank(fill) > 1)
-            return makeError(Errc::BadFile, "the padding value must be a scalar");
+            return makeError(Errc::BadFile, say(Msg::PadValueNotOne));
         Composer c(b);
         const ValueId inside = c.pad(c.broadcast(b.scalar(DType::Bool, 1), b.shape(x)), width);
         return c.finish({c.where(inside, c.pad(x, width), c.reshape(fill, {}))});
@@ -186,7 +182,7 @@ Result<std::vector<ValueId>> convertConstant(Builder& b, NodeReader& node)
         return std::vector{b.ints(values)};
     }
     LATHE_TRY(node.finish()); // names the form that it has
-    return makeError(Errc::BadFile, "it has no value");
+    return makeError(Errc::BadFile, say(Msg::ConstantNoValue));
 }
 
 constexpr std::int64_t kMaxMade = std::int64_t{1} << 24; ///< elements of a tensor that a few bytes of the file ask for
@@ -199,15 +195,14 @@ Result<std::vector<ValueId>> convertConstantOfShape(Builder& b, NodeReader& node
     if (proto) {
         LATHE_TRY_ASSIGN(value, b.tensors().read(*proto));
         if (value.data->bytes != static_cast<std::size_t>(sizeOf(value.dtype)))
-            return makeError(Errc::BadFile, "attribute value must hold one element");
+            return makeError(Errc::BadFile, say(Msg::ValueNotOne));
     } else {
         const float zero = 0;
         value = {DType::F32, {1}, graph::makeConst(&zero, sizeof(zero))};
     }
     const auto count = checkedElementCount(shape, kMaxMade);
     if (!count)
-        return makeError(Errc::BadFile, fmt::format("the shape [{}] has a negative dimension or more than {} elements",
-                                                    fmt::join(shape, ", "), kMaxMade));
+        return makeError(Errc::BadFile, say(Msg::ShapeTooLarge, fmt::format("[{}]", fmt::join(shape, ", ")), kMaxMade));
     LATHE_TRY(b.charge(*count * sizeOf(value.dtype)));
     std::vector<std::byte> bytes;
     bytes.reserve(static_cast<std::size_t>(*count) * value.data->bytes);
@@ -224,13 +219,12 @@ Result<std::vector<ValueId>> convertRange(Builder& b, NodeReader& node)
     for (std::int64_t i = 0; i < 3; ++i) {
         LATHE_TRY_ASSIGN(const std::vector<double> values, b.constantNumbers(node, i, "a bound"));
         if (values.size() != 1)
-            return makeError(Errc::BadFile, "start, limit and delta must be scalars");
+            return makeError(Errc::BadFile, say(Msg::RangeNotScalars));
         ends[i] = values[0];
     }
     const double count = ends[2] == 0 ? -1 : std::max(std::ceil((ends[1] - ends[0]) / ends[2]), 0.0);
     if (std::isnan((ends[1] - ends[0]) / ends[2]) || ends[2] == 0 || count > static_cast<double>(kMaxMade))
-        return makeError(Errc::BadFile, fmt::format("the range from {} to {} by {} has no end or too many elements",
-                                                    ends[0], ends[1], ends[2]));
+        return makeError(Errc::BadFile, say(Msg::RangeTooLong, ends[0], ends[1], ends[2]));
     LATHE_TRY(b.charge(static_cast<std::int64_t>(count) * sizeOf(b.dtype(first))));
     std::vector<double> values;
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i)

@@ -1,8 +1,7 @@
 // How each operator of Lathe is spelt in ONNX, opset 17 or the one that opsetNeeded() says.
 
 #include "core/frontend/onnx/exporter.h"
-
-#include <fmt/format.h>
+#include "core/support/message.h"
 
 #include <algorithm>
 
@@ -276,7 +275,7 @@ Result<> exportBatchNorm(Writer& w, const Node& node)
         back[static_cast<std::size_t>(there[i])] = static_cast<std::int64_t>(i);
     const bool moved = axis != 1;
     if (rank < 2)
-        return makeError(Errc::Unsupported, "a batch norm of a vector has no ONNX spelling");
+        return makeError(Errc::Unsupported, say(Msg::OnnxLacksVectorNorm));
     if (moved) {
         const std::string turned = w.fresh(node.name + "_turned");
         w.node("Transpose", {inputs[0]}, turned).ints("perm", there);

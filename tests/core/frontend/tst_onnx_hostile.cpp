@@ -286,9 +286,9 @@ private slots:
             m.nodes = {wire::node("Resize", {"x", "", "w"}, {"y"}, "resize")};
             return m.write();
         };
-        row("NaN scale", resize(nan), "the scale nan of 2 entries is out of range");
+        row("NaN scale", resize(nan), "the scale nan of an axis with 2 entries is out of range");
         row("infinite scale", resize(std::numeric_limits<float>::infinity()),
-            "the scale inf of 2 entries is out of range");
+            "the scale inf of an axis with 2 entries is out of range");
         row("absurd scale", resize(1e30F), "is out of range");
         row("negative scale", resize(-2), "is out of range");
         m.initializers = {wire::tensor("w", wire::Float, {1}, wire::floats({1e18F})),
