@@ -57,7 +57,7 @@ typedef struct LatheDeviceApi
     const char* kind; /* "cpu", "sim", ... */
 
     /* JSON array of devices that this machine has: [{"key","name","hardware":{name:{"value","origin"}}}]; static
-     * storage. An absent driver is an empty array, not an error. */
+     * storage. Without a driver: an empty array, or [{"name","error"}] with a sentence that says what is missing. */
     const char* (*enumerate)(void);
     /* options: the target's words ("-threads=2 ..."). */
     int (*open)(const char* key, const char* options, LatheDevice** device, LatheDeviceError* error);

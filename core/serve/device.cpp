@@ -1,6 +1,7 @@
 #include "core/serve/device.h"
 
 #include "core/support/files.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 #include "core/support/packages.h"
 #include "core/support/trusted_file.h"
@@ -20,6 +21,11 @@ namespace {
 using nlohmann::json;
 constexpr std::string_view kSuffix = "_device.so";
 
+Message inItsWords(const std::string& words)
+{
+    return say(Msg::DeviceSays, phrase(words), packageIn(words));
+}
+
 Error toError(const LatheDeviceError& error, std::string_view doing)
 {
     const auto length = ::strnlen(error.text, sizeof error.text);
@@ -27,8 +33,7 @@ Error toError(const LatheDeviceError& error, std::string_view doing)
     const Errc code = known ? static_cast<Errc>(error.code) : Errc::Internal;
     if (length == 0)
         return makeError(code, say(Msg::DeviceFailedSilently, doing));
-    const std::string words(error.text, length);
-    return makeError(code, say(Msg::DeviceSays, phrase(words), packageIn(words)));
+    return makeError(code, inItsWords(std::string(error.text, length)));
 }
 
 Result<const LatheDeviceApi*> loadLibrary(const std::filesystem::path& path)
@@ -61,8 +66,14 @@ json enumerate(const LatheDeviceApi* api)
     if (!devices.is_array())
         return json::array();
     for (json& device : devices)
-        if (device.is_object())
+        if (device.is_object()) {
             device["kind"] = api->kind;
+            if (const std::string words = textIn(device, "error"); !words.empty()) { // no device, but why there is none
+                const Message message = inItsWords(words);
+                device["error"] = textOf(message);
+                device["about"] = toJsonText(about(message));
+            }
+        }
     return devices;
 }
 
@@ -105,8 +116,11 @@ Result<std::shared_ptr<Device>> Device::open(const LatheDeviceApi* api, const st
 {
     const json devices = enumerate(api);
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const json& d) {
-        return d.is_object() && (key.empty() || d.value("key", std::string()) == key);
+        return d.is_object() && !d.contains("error") && (key.empty() || textIn(d, "key") == key);
     });
+    if (found == devices.end() && devices.size() == 1 && devices.front().contains("error"))
+        return makeError(Errc::NotFound, messageOf(textIn(devices.front(), "error"),
+                                                   aboutFromJsonText(textIn(devices.front(), "about"))));
     if (found == devices.end())
         return makeError(Errc::NotFound,
                          key.empty() ? say(Msg::NoDeviceOfKind, api->kind) : say(Msg::NoDeviceOfKey, api->kind, key));

@@ -21,6 +21,10 @@ add_library(lathe_zstd INTERFACE)
 target_link_libraries(lathe_zstd INTERFACE "${LATHE_ZSTD_LIBRARY}")
 target_include_directories(lathe_zstd SYSTEM INTERFACE "${LATHE_ZSTD_INCLUDE}")
 
+find_path(LATHE_OPENCL_INCLUDE CL/cl.h REQUIRED)
+add_library(lathe_opencl_headers INTERFACE)
+target_include_directories(lathe_opencl_headers SYSTEM INTERFACE "${LATHE_OPENCL_INCLUDE}")
+
 if(LATHE_BUILD_UI)
     find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets DBus Svg LinguistTools)
     find_package(PkgConfig REQUIRED)

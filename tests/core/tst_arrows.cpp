@@ -198,6 +198,7 @@ private slots:
     {
         const QMap<QString, QString> rooms = {{"sqlite3.h", "core/store/"},
                                               {"xgboost/", "core/search/"},
+                                              {"CL/", "plugins/opencl/device/"},
                                               {"tbb/", "core/session/"},
                                               {"oneapi/", "core/session/"}};
         check([&rooms](const Include& i) {

@@ -1,0 +1,49 @@
+#include "plugins/opencl/codegen/compiler.h"
+
+#include <utility>
+
+namespace lathe::opencl {
+
+Compiler::Compiler(const Driver& driver, DeviceFacts device, cl_context context)
+    : m_driver(driver)
+    , m_device(std::move(device))
+    , m_context(context)
+{
+}
+
+Compiler::~Compiler()
+{
+    m_driver.releaseContext(m_context);
+}
+
+std::unique_ptr<Compiler> Compiler::find()
+{
+    std::string problem;
+    const Driver* const driver = findDriver(problem);
+    if (driver == nullptr)
+        return nullptr;
+    std::vector<DeviceFacts> devices = listDevices(*driver, problem);
+    if (devices.empty() || !devices.front().hasCompiler)
+        return nullptr;
+    DeviceFacts& device = devices.front();
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                                reinterpret_cast<cl_context_properties>(device.platform), 0};
+    cl_int error = CL_SUCCESS;
+    cl_context context = driver->createContext(properties, 1, &device.id, nullptr, nullptr, &error);
+    if (context == nullptr)
+        return nullptr;
+    return std::unique_ptr<Compiler>(new Compiler(*driver, std::move(device), context));
+}
+
+Result<> Compiler::compile(PackedKernel& kernel) const
+{
+    std::string problem;
+    const Program program = Program::fromSource(m_driver, m_context, m_device.id, kernel.source, problem);
+    if (!program)
+        return makeError(Errc::BuildFailed, problem);
+    kernel.binary = program.binary();
+    kernel.madeFor = m_device.identity();
+    return {};
+}
+
+} // namespace lathe::opencl

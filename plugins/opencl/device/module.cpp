@@ -1,0 +1,165 @@
+#include "plugins/opencl/device/module.h"
+
+#include "core/runtime/dtype.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace lathe::opencl {
+namespace {
+
+using nlohmann::json;
+
+/// From the first element that a parameter's map names to the last one.
+std::size_t physicalBytes(const json& parameter)
+{
+    std::int64_t last = 0;
+    for (const json& axis : parameter.at("map").at("axes"))
+        last += (axis.at(2).get<std::int64_t>() - 1) * axis.at(3).get<std::int64_t>();
+    const auto dtype = parameter.at("dtype").get<std::string>();
+    for (int t = 0; t <= static_cast<int>(DType::F64); ++t)
+        if (dtype == toString(static_cast<DType>(t)))
+            return static_cast<std::size_t>((last + 1) * sizeOf(static_cast<DType>(t)));
+    throw json::other_error::create(500, "unknown dtype", &parameter);
+}
+
+ModuleLaunch readLaunch(const json& entry, std::size_t buffers)
+{
+    ModuleLaunch launch;
+    launch.symbol = entry.at("symbol").get<std::string>();
+    launch.buffers = entry.at("buffers").get<std::vector<std::size_t>>();
+    for (const std::size_t buffer : launch.buffers)
+        if (buffer >= buffers)
+            throw json::other_error::create(500, "a launch takes a buffer that its kernel does not have", &entry);
+    const auto grid = entry.at("grid").get<std::array<std::size_t, 3>>();
+    launch.block = entry.at("block").get<std::array<std::size_t, 3>>();
+    for (std::size_t d = 0; d < 3; ++d)
+        launch.threads[d] = grid[d] * launch.block[d];
+    launch.localBytes = entry.at("shared_bytes").get<std::uint64_t>();
+    return launch;
+}
+
+} // namespace
+
+Module::~Module()
+{
+    for (const ModuleKernel& kernel : m_kernels)
+        for (const ModuleLaunch& launch : kernel.launches)
+            if (launch.kernel != nullptr)
+                m_driver.releaseKernel(launch.kernel);
+}
+
+int Module::readDescriptor(const char* text, LatheDeviceError* error)
+{
+    // The library throws on missing members; nothing of that may leave the plugin.
+    try {
+        const json descriptor = json::parse(text);
+        if (descriptor.at("format") != kFormat)
+            return fail(error, LATHE_ERRC_UNSUPPORTED,
+                        "OpenCL devices run artifacts of format opencl-c, not "
+                            + descriptor.at("format").get<std::string>());
+        for (const json& entry : descriptor.at("kernels")) {
+            ModuleKernel& kernel = m_kernels.emplace_back();
+            kernel.name = entry.at("name").get<std::string>();
+            if (entry.at("form") != "launches")
+                return fail(error, LATHE_ERRC_UNSUPPORTED,
+                            "kernel " + kernel.name + " is made of phases, which an OpenCL device does not run");
+            for (const json& parameter : entry.at("parameters")) {
+                kernel.parameters.push_back(parameter.at("name").get<std::string>());
+                kernel.parameterBytes.push_back(physicalBytes(parameter));
+            }
+            kernel.scratchBytes = entry.at("scratch").get<std::vector<std::size_t>>();
+            for (const json& launch : entry.at("launches"))
+                kernel.launches.push_back(readLaunch(launch, kernel.parameters.size() + kernel.scratchBytes.size()));
+        }
+    } catch (const json::exception& bad) {
+        return fail(error, LATHE_ERRC_BAD_FILE, std::string("the artifact's description is damaged: ") + bad.what());
+    }
+    return 0;
+}
+
+int Module::load(std::string_view artifact, const char* descriptor, LatheDeviceError* error)
+{
+    if (const int status = readDescriptor(descriptor, error))
+        return status;
+    if (!unpack(artifact, m_packed) || m_packed.size() != m_kernels.size())
+        return fail(error, LATHE_ERRC_BAD_FILE, "the artifact is damaged: it does not hold the kernels it describes");
+    return 0;
+}
+
+void Module::build(std::size_t number)
+{
+    ModuleKernel& kernel = m_kernels[number];
+    const PackedKernel& packed = m_packed[number];
+    if (!packed.binary.empty() && packed.madeFor == m_device.identity())
+        kernel.program = Program::fromBinary(m_driver, m_context, m_device.id, packed.binary);
+    if (!kernel.program)
+        kernel.program = Program::fromSource(m_driver, m_context, m_device.id, packed.source, kernel.problem);
+    if (!kernel.program)
+        return;
+    for (ModuleLaunch& launch : kernel.launches) {
+        cl_int code = CL_SUCCESS;
+        launch.kernel = m_driver.createKernel(kernel.program.get(), launch.symbol.c_str(), &code);
+        if (launch.kernel == nullptr) {
+            kernel.problem = "the program has no kernel " + launch.symbol + ": " + errorText(code);
+            return;
+        }
+    }
+}
+
+int Module::prepare(std::size_t number, LatheDeviceError* error)
+{
+    ModuleKernel& kernel = m_kernels[number];
+    for (const ModuleLaunch& launch : kernel.launches)
+        if (const int status = checkLaunch(kernel, launch, error))
+            return status;
+    if (!kernel.program && kernel.problem.empty())
+        build(number);
+    if (!kernel.problem.empty())
+        return fail(error, LATHE_ERRC_BUILD_FAILED, kernel.problem);
+    for (const ModuleLaunch& launch : kernel.launches)
+        if (const int status = checkBuilt(kernel, launch, error))
+            return status;
+    return 0;
+}
+
+/// Before anything is built: there are drivers that end the process instead of refusing.
+int Module::checkLaunch(const ModuleKernel& kernel, const ModuleLaunch& launch, LatheDeviceError* error) const
+{
+    std::size_t threads = 1;
+    for (std::size_t d = 0; d < 3; ++d) {
+        threads *= launch.block[d];
+        if (launch.block[d] > m_device.mostAlong[d])
+            return fail(error, LATHE_ERRC_UNSUPPORTED,
+                        "a work-group of kernel " + kernel.name + " has " + std::to_string(launch.block[d])
+                            + " threads along axis " + std::to_string(d) + "; this device starts at most "
+                            + std::to_string(m_device.mostAlong[d]));
+    }
+    if (threads > m_device.mostThreads)
+        return fail(error, LATHE_ERRC_UNSUPPORTED,
+                    "a work-group of kernel " + kernel.name + " has " + std::to_string(threads)
+                        + " threads; this device starts at most " + std::to_string(m_device.mostThreads));
+    if (launch.localBytes > m_device.localBytes)
+        return fail(error, LATHE_ERRC_UNSUPPORTED,
+                    "a work-group of kernel " + kernel.name + " needs " + std::to_string(launch.localBytes)
+                        + " bytes of local memory; this device has " + std::to_string(m_device.localBytes));
+    return 0;
+}
+
+/// Registers may leave room for fewer threads than the device could start.
+int Module::checkBuilt(const ModuleKernel& kernel, const ModuleLaunch& launch, LatheDeviceError* error) const
+{
+    std::size_t most = 0;
+    if (m_driver.getKernelWorkGroupInfo(launch.kernel, m_device.id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
+                                        nullptr)
+            == CL_SUCCESS
+        && launch.block[0] * launch.block[1] * launch.block[2] > most)
+        return fail(error, LATHE_ERRC_UNSUPPORTED,
+                    "as it was built, kernel " + kernel.name + " can have " + std::to_string(most)
+                        + " threads in a work-group, not "
+                        + std::to_string(launch.block[0] * launch.block[1] * launch.block[2]));
+    return 0;
+}
+
+} // namespace lathe::opencl

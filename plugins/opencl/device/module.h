@@ -1,0 +1,71 @@
+#pragma once
+
+#include "plugins/opencl/device/errors.h"
+#include "plugins/opencl/device/package.h"
+#include "plugins/opencl/device/program.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lathe::opencl {
+
+struct ModuleLaunch
+{
+    std::string symbol;
+    std::vector<std::size_t> buffers; ///< below the number of parameters: one of these; above: scratch
+    std::array<std::size_t, 3> threads = {}; ///< of all work-groups along x, y, z
+    std::array<std::size_t, 3> block = {}; ///< of one
+    std::uint64_t localBytes = 0;
+    cl_kernel kernel = nullptr; ///< null: not made yet
+};
+
+struct ModuleKernel
+{
+    std::string name;
+    std::vector<std::string> parameters;
+    std::vector<std::size_t> parameterBytes;
+    std::vector<std::size_t> scratchBytes;
+    std::vector<ModuleLaunch> launches;
+    Program program;
+    std::string problem; ///< why there is no program, once that was tried
+};
+
+/// An artifact on a device. A kernel is built when it is run first, so that what is wrong with it is its own trial's.
+class Module
+{
+public:
+    Module(const Driver& driver, cl_context context, const DeviceFacts& device)
+        : m_driver(driver)
+        , m_context(context)
+        , m_device(device)
+    {
+    }
+    ~Module();
+    Module(const Module&) = delete;
+    Module& operator=(const Module&) = delete;
+
+    /// 0, or a failure with its sentence.
+    int load(std::string_view artifact, const char* descriptor, LatheDeviceError* error);
+    const std::vector<ModuleKernel>& kernels() const { return m_kernels; }
+    /// Builds a kernel, from its binary if the driver takes that, and holds its launches against the limits of the
+    /// device and of what was built. Errors: BUILD_FAILED with the compiler's words, UNSUPPORTED with the limit.
+    int prepare(std::size_t kernel, LatheDeviceError* error);
+
+private:
+    int readDescriptor(const char* text, LatheDeviceError* error);
+    void build(std::size_t kernel);
+    int checkLaunch(const ModuleKernel& kernel, const ModuleLaunch& launch, LatheDeviceError* error) const;
+    int checkBuilt(const ModuleKernel& kernel, const ModuleLaunch& launch, LatheDeviceError* error) const;
+
+    const Driver& m_driver;
+    cl_context m_context;
+    const DeviceFacts& m_device;
+    std::vector<PackedKernel> m_packed;
+    std::vector<ModuleKernel> m_kernels;
+};
+
+} // namespace lathe::opencl

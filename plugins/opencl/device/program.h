@@ -1,0 +1,48 @@
+#pragma once
+
+#include "plugins/opencl/device/device_list.h"
+
+#include <string>
+#include <utility>
+
+namespace lathe::opencl {
+
+/// A program that was built for one device; released with its owner.
+class Program
+{
+public:
+    Program() = default;
+    ~Program();
+    Program(Program&& other) noexcept { *this = std::move(other); }
+    Program& operator=(Program&& other) noexcept
+    {
+        std::swap(m_driver, other.m_driver);
+        std::swap(m_program, other.m_program);
+        return *this;
+    }
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    /// Compiles OpenCL C. Without a program `problem` says what is wrong, in the compiler's own words.
+    static Program fromSource(const Driver& driver, cl_context context, cl_device_id device, const std::string& source,
+                              std::string& problem);
+    /// Without a program the driver does not take the binary: it is of another version, or of another device.
+    static Program fromBinary(const Driver& driver, cl_context context, cl_device_id device, const std::string& binary);
+
+    cl_program get() const { return m_program; }
+    explicit operator bool() const { return m_program != nullptr; }
+    /// What fromBinary() takes; empty: the driver gives none. A driver that compiles late does it now: PoCL makes code
+    /// for the work-group size that each kernel requires, so nothing is left for the first launch.
+    std::string binary() const;
+
+private:
+    Program(const Driver& driver, cl_program program)
+        : m_driver(&driver)
+        , m_program(program)
+    {
+    }
+    const Driver* m_driver = nullptr;
+    cl_program m_program = nullptr;
+};
+
+} // namespace lathe::opencl

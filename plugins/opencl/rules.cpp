@@ -1,0 +1,72 @@
+#include "core/backend/rules.h"
+
+#include "core/backend/codegen.h"
+#include "core/schedule/default_launches.h"
+#include "core/target/presets.h"
+
+#include <algorithm>
+
+namespace lathe::opencl {
+namespace {
+
+/// Without -device a device's own limits hold as soon as it is opened. With it those of the named kind do, so that what
+/// runs within them is found on any device.
+BackendTraits traitsOf(const Target& target)
+{
+    const std::string device = target.attribute("device").value_or("");
+    BackendTraits traits;
+    traits.family = device == "mali" ? "mali" : "gpu";
+    traits.form = KernelForm::Launches;
+    traits.clock = CostClock::Device;
+    const std::string host = target.attribute("host").value_or(thisMachine());
+    traits.runsHere = host.substr(0, host.find('-')) == thisMachine();
+    traits.takesDeviceFigures = device.empty();
+    return traits;
+}
+
+/// The reference's limits where it has some; of Intel's and AMD's GPUs those that all have which OpenCL's drivers still
+/// serve: 64 KiB of local memory, work-groups of 256.
+Hardware presetsOf(const Target& target)
+{
+    const std::string device = target.attribute("device").value_or("opencl");
+    Hardware hardware = gpuPresets(device);
+    if (device != "intel" && device != "amd")
+        return hardware;
+    for (auto& [name, limit] : hardware.limits)
+        limit.origin = "preset " + device;
+    hardware.limits["max_shared_memory_per_block"].value = 65536;
+    hardware.limits["warp_size"].value = device == "intel" ? 16 : 32;
+    return hardware;
+}
+
+/// Lathe's own for launches, within what the device can start.
+Result<std::vector<schedule::Step>> defaultSchedule(const compute::DagPtr& dag, const std::vector<bool>& constantInputs,
+                                                    const Target&, const Hardware& hardware)
+{
+    schedule::LaunchScheduleOptions options;
+    if (const std::int64_t threads = hardware.get("max_threads_per_block"); threads > 0)
+        options.mostThreads = std::min(options.mostThreads, threads);
+    options.constantInputs = constantInputs;
+    LATHE_TRY_ASSIGN(const schedule::State state, schedule::planDefaultLaunches(dag, options));
+    return state.steps();
+}
+
+void describe(backend::BackendRules& rules)
+{
+    rules.kind.name = "opencl";
+    rules.kind.devices = "OpenCL devices";
+    rules.kind.words = {choiceWord("device", {"adreno", "amd", "intel", "mali"}), {"host", {}}};
+    rules.kind.traits = traitsOf;
+    rules.kind.presets = presetsOf;
+    rules.defaultSchedule = defaultSchedule;
+    rules.kind.listings = {{"source", "OpenCL C", "c"}};
+}
+
+} // namespace
+} // namespace lathe::opencl
+
+extern "C" __attribute__((visibility("default"))) const lathe::backend::RulesPlugin* lathe_backend_rules()
+{
+    static const lathe::backend::RulesPlugin plugin{lathe::backend::buildId(), "opencl", lathe::opencl::describe};
+    return &plugin;
+}
