@@ -81,7 +81,7 @@ std::int64_t offsetOf(const IndexMap& map, std::uint64_t linear)
 /// A device that builds what no builder could: what goes wrong then is the build, whenever it happens.
 void fail(wire::RunResult& result, std::uint32_t stage, const Error& error)
 {
-    result.set_stage(error.code == Errc::BuildFailed ? LATHE_STAGE_BUILD : stage);
+    result.set_stage(error.code == Errc::BuildFailed ? std::uint32_t{LATHE_STAGE_BUILD} : stage);
     wire::setFailure(result.mutable_failure(), error);
 }
 

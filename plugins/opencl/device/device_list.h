@@ -21,7 +21,7 @@ struct DeviceFacts
     bool hasCompiler = false;
     bool sharesMemory = false; ///< with the host, so that buffers need no copies
     std::uint64_t units = 0; ///< that run work-groups
-    std::uint64_t clockMhz = 0;
+    std::uint64_t clockMhz = 0; ///< 0: not known
     std::uint64_t memoryBytes = 0;
     std::uint64_t largestBuffer = 0; ///< bytes
     std::uint64_t localBytes = 0; ///< of a work-group

@@ -1,0 +1,174 @@
+#include "core/measure/measurer.h"
+#include "plugins/opencl/device/device_list.h"
+#include "tests/plugins/opencl/opencl_fixture.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+namespace tst_opencl_device {
+
+using namespace lathe;
+using namespace lathe::test;
+
+/// The device half on whatever OpenCL device is here, mostly PoCL's, which is the processor.
+class TestOpenClDevice : public QObject
+{
+    Q_OBJECT
+
+    std::shared_ptr<serve::Device> m_device;
+
+    static std::vector<std::byte> floats(float first)
+    {
+        std::vector<float> values;
+        for (int i = 0; i < 64; ++i)
+            values.push_back(first + static_cast<float>(i));
+        const auto bytes = std::as_bytes(std::span(values));
+        return {bytes.begin(), bytes.end()};
+    }
+
+    /// Empty if the two launches compute what they should.
+    QString run(serve::DeviceModule& module, std::uint32_t iterations = 1, LatheTiming* timing = nullptr,
+                std::uint64_t coldBytes = 0)
+    {
+        const auto x = must(m_device->allocate(256)), y = must(m_device->allocate(256));
+        must(m_device->copyIn(x, floats(3)));
+        void* const buffers[] = {x.get(), y.get()};
+        const LatheLaunch launch = {module.get(), 0, buffers, 2, 1};
+        const auto ran = m_device->run({&launch, 1}, iterations, coldBytes);
+        if (!ran)
+            return QString::fromStdString(ran.error().message);
+        if (timing != nullptr)
+            *timing = *ran;
+        std::vector<float> out(64);
+        must(m_device->copyOut(std::as_writable_bytes(std::span(out)), y));
+        for (int i = 0; i < 64; ++i)
+            if (out[static_cast<std::size_t>(i)] != 2 * (3.0f + static_cast<float>(i)) + 1)
+                return QStringLiteral("y[%1] is %2").arg(i).arg(out[static_cast<std::size_t>(i)]);
+        return {};
+    }
+
+private slots:
+    void initTestCase()
+    {
+        auto device = openDevice();
+        if (!device)
+            QSKIP(device.error().message.c_str());
+        m_device = *std::move(device);
+    }
+
+    void theDriverIsPartOfTheDevicesName()
+    {
+        const auto about = nlohmann::json::parse(m_device->description());
+        QCOMPARE(QString::fromStdString(about["key"]), QStringLiteral("cl0"));
+        for (const char* what : {"name", "platform", "version", "driver"})
+            QVERIFY2(!about[what].get<std::string>().empty(), what);
+        for (const char* limit :
+             {"num_cores", "max_threads_per_block", "max_shared_memory_per_block", "max_buffer_bytes"})
+            QVERIFY2(about["hardware"][limit]["value"].get<std::int64_t>() > 0, limit);
+    }
+
+    void withoutAPlatformOneSentenceNamesThePackage()
+    {
+        measure::WorkerPrograms programs;
+        programs.environment = {{"OCL_ICD_VENDORS", "/nowhere"}};
+        const auto list = nlohmann::json::parse(must(measure::listDevices(programs)));
+        std::string problem;
+        for (const auto& device : list)
+            if (device["kind"] == "opencl")
+                problem += device.value("error", "a device");
+        QVERIFY2(problem.find("pocl-opencl-icd") != std::string::npos, problem.c_str());
+    }
+
+    void launchesHandOverScratchAndAreTimedByTheDevice()
+    {
+        auto module = must(load(*m_device, doubledAndOne(), {kDoubledAndOne, {}, {}}));
+        LatheTiming once = {}, often = {}, cold = {};
+        QCOMPARE(run(module, 1, &once), QString());
+        QCOMPARE(run(module, 2000, &often), QString()); // more than one queue full
+        QCOMPARE(run(module, 20, &cold, 1 << 20), QString());
+        QVERIFY(once.nanoseconds > 0 && cold.nanoseconds > 0);
+        QCOMPARE(once.clock, std::uint32_t{LATHE_CLOCK_DEVICE});
+        QVERIFY2(often.nanoseconds > 50 * once.nanoseconds / 10, "the time is that of all launches");
+    }
+
+    void whatIsWrongCostsOneRun_data()
+    {
+        QTest::addColumn<QString>("what");
+        QTest::addColumn<int>("code");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("source") << "source" << int(Errc::BuildFailed) << "nonsense";
+        QTest::newRow("no such function") << "symbol" << int(Errc::BuildFailed) << "k_9";
+        QTest::newRow("work-group") << "threads" << int(Errc::Unsupported) << "65536 threads";
+        QTest::newRow("work-group along z") << "along" << int(Errc::Unsupported) << "axis 2";
+        QTest::newRow("local memory") << "local" << int(Errc::Unsupported) << "bytes of local memory";
+        QTest::newRow("other work-group than the source's") << "required" << int(Errc::Unsupported) << "k";
+    }
+    void whatIsWrongCostsOneRun()
+    {
+        QFETCH(QString, what);
+        QFETCH(int, code);
+        QFETCH(QString, says);
+        KernelInfo info = doubledAndOne();
+        std::string source = kDoubledAndOne;
+        if (what == "source")
+            source += "void f() { nonsense; }";
+        else if (what == "symbol")
+            info.launches[1].symbol = "k_9";
+        else if (what == "threads")
+            info.launches[0].block = {256, 16, 16};
+        else if (what == "along")
+            info.launches[0].block = {1, 1, 65536};
+        else if (what == "local")
+            info.launches[0].sharedBytes = std::int64_t{1} << 29;
+        else
+            info.launches[0].block = {32, 1, 1}; // the driver itself refuses
+        auto module = load(*m_device, info, {source, {}, {}});
+        QVERIFY2(module, module ? "" : module.error().message.c_str());
+        const auto x = must(m_device->allocate(256)), y = must(m_device->allocate(256));
+        void* const buffers[] = {x.get(), y.get()};
+        const LatheLaunch launch = {module->get(), 0, buffers, 2, 1};
+        const auto ran = m_device->run({&launch, 1}, 1, 0);
+        QVERIFY(!ran);
+        QVERIFY2(ran.error().message.find(says.toStdString()) != std::string::npos, ran.error().message.c_str());
+        QCOMPARE(int(ran.error().code), code);
+        // The device lives.
+        auto good = must(load(*m_device, doubledAndOne(), {kDoubledAndOne, {}, {}}));
+        QCOMPARE(run(good), QString());
+    }
+
+    void aBufferThatNoDeviceHasIsRefused()
+    {
+        const auto buffer = m_device->allocate(std::size_t{1} << 46);
+        QVERIFY(!buffer);
+        QCOMPARE(int(buffer.error().code), int(Errc::Unsupported));
+        QVERIFY2(buffer.error().message.find("larger than the largest") != std::string::npos,
+                 buffer.error().message.c_str());
+    }
+
+    void aBinaryThatTheDriverRefusesIsBuiltFromSource()
+    {
+        std::string problem;
+        const auto devices = opencl::listDevices(*opencl::findDriver(problem), problem);
+        auto module = must(
+            load(*m_device, doubledAndOne(), {kDoubledAndOne, "of yesterday", devices.at(0).identity()}));
+        QCOMPARE(run(module), QString());
+    }
+
+    void aDamagedArtifactIsRefused()
+    {
+        const std::string cut = "LATHECL1 and no more than this";
+        ArtifactDescriptor descriptor;
+        descriptor.format = opencl::kFormat;
+        descriptor.target = "opencl";
+        descriptor.kernels = {doubledAndOne()};
+        const auto module = m_device->load(std::as_bytes(std::span(cut)), toJson(descriptor).dump());
+        QVERIFY(!module);
+        QCOMPARE(int(module.error().code), int(Errc::BadFile));
+    }
+};
+
+LATHE_TEST(TestOpenClDevice)
+
+} // namespace tst_opencl_device
+
+#include "tst_opencl_device.moc"
