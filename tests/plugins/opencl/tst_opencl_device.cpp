@@ -88,7 +88,7 @@ private slots:
         QCOMPARE(run(module, 20, &cold, 1 << 20), QString());
         QVERIFY(once.nanoseconds > 0 && cold.nanoseconds > 0);
         QCOMPARE(once.clock, std::uint32_t{LATHE_CLOCK_DEVICE});
-        QVERIFY2(often.nanoseconds > 50 * once.nanoseconds / 10, "the time is that of all launches");
+        QVERIFY2(often.nanoseconds > 1'000'000, "the time is that of all launches: none takes less than 250 ns");
     }
 
     void whatIsWrongCostsOneRun_data()
