@@ -98,9 +98,10 @@ void printJson(const std::vector<Standing>& standings)
                                    {"model", s.model},
                                    {"target", s.target},
                                    {"device", s.deviceName},
-                                   {"estimated_ms", number(s.estimatedMs)},
-                                   {"measured_ms", number(s.measuredMs)},
-                                   {"untuned_ms", number(s.untunedMs)},
+                                   {"estimated_ms", number(s.estimatedMs())},
+                                   {"tasks_ms", number(s.tasksMs)},
+                                   {"measured_ms", number(s.network.ms)},
+                                   {"untuned_ms", number(s.network.untunedMs)},
                                    {"trials", s.trials},
                                    {"failed", s.errors},
                                    {"seconds", s.activeSeconds}});
@@ -166,15 +167,16 @@ void printTables(const std::vector<Standing>& standings)
         for (const Row& row : rowsOf(standings))
             line(row.name, std::to_string(row.weight), row.ms);
     }
-    const auto whole = [&](const char* name, double Standing::*field) {
+    const auto whole = [&](const char* name, const auto& figure) {
         std::vector<double> values;
         for (const Standing& s : standings)
-            values.push_back(s.*field);
+            values.push_back(figure(s));
         line(name, "", values);
     };
-    whole("sum of all tasks", &Standing::estimatedMs);
-    whole("whole network, measured", &Standing::measuredMs);
-    whole("whole network, untuned", &Standing::untunedMs);
+    whole("sum of all tasks", [](const Standing& s) { return s.tasksMs; });
+    whole("network, estimated", [](const Standing& s) { return s.estimatedMs(); });
+    whole("network, measured", [](const Standing& s) { return s.network.ms; });
+    whole("network, untuned", [](const Standing& s) { return s.network.untunedMs; });
     bool said = false;
     for (const session::ConditionRow& row : session::conditionTable(standings)) {
         if (!row.differs)

@@ -88,8 +88,8 @@ void printTable(const Standing& before, const Standing& after, const Comparison&
     for (const auto& task : c.tasks)
         line(task.name, std::to_string(task.weight), task.beforeMs, task.afterMs);
     line("weighted sum of common tasks", "", c.beforeMs, c.afterMs);
-    if (std::isfinite(before.measuredMs) && std::isfinite(after.measuredMs))
-        line("whole network, measured", "", before.measuredMs, after.measuredMs);
+    if (std::isfinite(before.network.ms) && std::isfinite(after.network.ms))
+        line("network, measured", "", before.network.ms, after.network.ms);
     for (const session::ConditionRow& row : session::conditionTable(std::vector<Standing>{before, after}))
         if (row.differs)
             cli::print("{}: {} differs: {} before, {} now\n", row.serious ? "warning" : "note", row.name,

@@ -22,6 +22,12 @@ std::string number(double value, int decimals)
     return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : std::string("-");
 }
 
+/// The text with the latency in it; nothing while that is unknown.
+std::string known(fmt::format_string<std::string> text, double ms)
+{
+    return std::isfinite(ms) ? fmt::format(text, latency(ms)) : std::string();
+}
+
 std::string clock(double seconds)
 {
     const auto whole = static_cast<long>(seconds);
@@ -119,10 +125,10 @@ void TuneOutput::printText(const Event& event)
             printTable();
         } else {
             const auto& task = m_tasks[static_cast<std::size_t>(round->task)];
-            print("{}  round {:3}  task {:2} {}  {}, best {} ms | estimated {} ms, measured {} ms, {:.1f} "
-                  "trials/s, {} failed\n",
+            print("{}  round {:3}  task {:2} {}  {}, best {} ms | estimated {} ms{}, {:.1f} trials/s, {} failed\n",
                   clock(event.atSeconds), round->index, round->task, task.name, counted(round->trials, "trial|trials"),
-                  latency(task.bestMs), latency(estimatedMs()), latency(m_measuredMs), trialsPerSecond(), m_errors);
+                  latency(task.bestMs), latency(estimatedMs()), known(", measured {} ms", m_measuredMs),
+                  trialsPerSecond(), m_errors);
         }
     } else if (const auto* measured = std::get_if<MeasuredEvent>(&event.what)) {
         print("{}  whole network{}: {} ms; estimated {}\n", clock(event.atSeconds),
@@ -215,9 +221,9 @@ void TuneOutput::printTable()
               number(100 * task.bestMs * task.weight / total, 1), task.trials, task.errors, task.name,
               task.bestAlternative.empty() || task.bestAlternative == "direct" ? ""
                                                                                : " (" + task.bestAlternative + ")");
-    print("{}  estimated {} ms (tasks {})  measured {} ms  untuned {} ms  {} trials, {:.1f}/s, {} failed{}\n",
-          clock(m_atSeconds), latency(estimatedMs()), latency(tasksMs()), latency(m_measuredMs), latency(m_untunedMs),
-          m_trials, trialsPerSecond(), m_errors,
+    print("{}  estimated {} ms (tasks {}){}{}  {} trials, {:.1f}/s, {} failed{}\n", clock(m_atSeconds),
+          latency(estimatedMs()), latency(tasksMs()), known("  measured {} ms", m_measuredMs),
+          known("  untuned {} ms", m_untunedMs), m_trials, trialsPerSecond(), m_errors,
           std::isfinite(m_estimate.etaSeconds) ? "  " + clock(m_estimate.etaSeconds) + " left" : "");
     if (std::isfinite(m_estimate.forecastMs))
         print("likely {} ms at the end ({} to {})\n", latency(m_estimate.forecastMs), latency(m_estimate.forecastLow),

@@ -52,7 +52,7 @@ void addZoo(CLI::App& app, Action& run)
     exporting->add_option("NAME", arguments->name, "The network, as lathe-cli zoo list names it")->required();
     exporting->add_option("-o,--output", arguments->output, "FILE.onnx to write")->required();
     exporting->add_option("--batch", arguments->batch, "Leading dimension of all inputs")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
         ->capture_default_str();
     exporting->add_option("--layout", arguments->layout, "Dimension order of images")
         ->check(CLI::IsMember({"NHWC", "NCHW"}));

@@ -94,6 +94,8 @@ struct MeasuredEvent
     /// Functions that are no task, and the call: known of an untuned network, too.
     double besideTasksMs = kUnknown;
     SmallFunctions small = {};
+    /// What a run of the network has beside its tasks' sum, ms; not a number where that was not measured.
+    double beside() const { return untuned ? besideTasksMs : estimated.totalMs() - estimated.tasksMs; }
 };
 
 /// Whether the tuned network is faster than the untuned one, and what speaks against believing it. Told once, before

@@ -6365,8 +6365,8 @@
             <translation>剩余 %1</translation>
         </message>
         <message>
-            <source>likely %1–%2</source>
-            <translation>很可能为 %1–%2</translation>
+            <source>likely %1</source>
+            <translation>很可能为 %1</translation>
         </message>
         <message>
             <source>the last %1 min gained %2 %</source>
@@ -6877,7 +6877,7 @@
             <translation>已安装的热启动文件</translation>
         </message>
         <message>
-            <source>New projects begin &amp;with:</source>
+            <source>New projects start &amp;with:</source>
             <translation>新项目开始于(&amp;W)：</translation>
         </message>
         <message>

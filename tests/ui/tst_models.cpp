@@ -3,6 +3,7 @@
 #include "ui/models/named_numbers.h"
 #include "ui/models/pace.h"
 #include "ui/models/task_model.h"
+#include "ui/models/texts.h"
 #include "ui/views/decimate.h"
 #include "ui/views/latency_chart.h"
 
@@ -37,6 +38,15 @@ class TestModels : public QObject
     Q_OBJECT
 
 private slots:
+    void bothEndsOfARangeHaveAsManyDecimals()
+    {
+        QCOMPARE(ui::msRangeText(7.05, 9.6), QString("7.05–9.60 ms"));
+        QCOMPARE(ui::msRangeText(9.96, 12.34), QString("10.0–12.3 ms"));
+        QCOMPARE(ui::msRangeText(120, 1234), QString("120–1234 ms"));
+        QCOMPARE(ui::msRangeText(0.0071, 0.0123), QString("7.1–12.3 µs"));
+        QCOMPARE(ui::msRangeText(0, 0), QString("0.00–0.00 µs"));
+    }
+
     void tasksFollowEvents()
     {
         ui::TaskModel model;

@@ -153,10 +153,10 @@ QVariant StandingModel::data(const QModelIndex& index, int role) const
         return {};
     switch (index.column()) {
     case NameColumn: return QStringLiteral("%1: %2").arg(comparedLetter(index.row()), comparedName(s.what));
-    case EstimatedColumn: return figure(s.estimatedMs);
-    case MeasuredColumn: return figure(s.measuredMs);
+    case EstimatedColumn: return figure(s.estimatedMs());
+    case MeasuredColumn: return figure(s.network.ms);
     case ChangeColumn: return index.row() == 0 ? QString() : changeText(ratio);
-    case UntunedColumn: return figure(s.untunedMs);
+    case UntunedColumn: return figure(s.network.untunedMs);
     case CoveredColumn:
         return QStringLiteral("%1 / %2")
             .arg(std::count_if(s.tasks.begin(), s.tasks.end(), [](const auto& task) { return !task.trial.empty(); }))

@@ -329,7 +329,7 @@ QString RoundModel::forecast() const
     if (!std::isfinite(now))
         return parts.join(QString());
     if (std::isfinite(m_eta) && std::isfinite(m_forecastLow) && std::isfinite(m_forecastHigh))
-        parts << tr("likely %1–%2").arg(QString::number(m_forecastLow, 'g', 3), msText(m_forecastHigh));
+        parts << tr("likely %1").arg(msRangeText(m_forecastLow, m_forecastHigh));
     const double window = std::min(300.0, m_seconds / 2);
     const double before = estimateAt(m_seconds - window);
     if (std::isfinite(before) && window >= 5 && now <= before) // finals may have taken back what was luck

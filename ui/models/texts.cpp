@@ -22,12 +22,15 @@ QString msText(double value)
 
 QString msRangeText(double low, double high)
 {
-    if (std::abs(high) < kMicroseconds)
-        return QCoreApplication::translate("Texts", "%1 µs")
-            .arg(
-                QStringLiteral("%1–%2").arg(QString::number(low * 1000, 'g', 3), QString::number(high * 1000, 'g', 3)));
-    return QCoreApplication::translate("Texts", "%1 ms")
-        .arg(QStringLiteral("%1–%2").arg(QString::number(low, 'g', 3), QString::number(high, 'g', 3)));
+    const bool micro = std::abs(high) < kMicroseconds;
+    const double factor = micro ? 1000 : 1;
+    // Both ends with as many decimals as give the upper one three digits.
+    const double digits = high > 0 ? std::floor(std::log10(high * factor)) : 0;
+    const int decimals = static_cast<int>(std::clamp(2 - digits, 0.0, 6.0));
+    const QString range = QStringLiteral("%1–%2").arg(QString::number(low * factor, 'f', decimals),
+                                                      QString::number(high * factor, 'f', decimals));
+    return (micro ? QCoreApplication::translate("Texts", "%1 µs") : QCoreApplication::translate("Texts", "%1 ms"))
+        .arg(range);
 }
 
 QString estimatePartsText(const deploy::EstimateParts& parts)

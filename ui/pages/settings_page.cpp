@@ -161,7 +161,7 @@ void SettingsPage::retranslate()
         m_appearance->setItemText(i, appearanceName(static_cast<Appearance>(m_appearance->itemData(i).toInt())));
     m_budgetLabel->setText(tr("&Budget of new projects:"));
     m_budget->setPlaceholderText(tr("2 min"));
-    m_headStartLabel->setText(tr("New projects begin &with:"));
+    m_headStartLabel->setText(tr("New projects start &with:"));
     m_headStart->setItemText(0, tr("The installed head start"));
     m_headStart->setItemText(1, tr("Nothing"));
     m_languageLabel->setText(tr("&Language:"));

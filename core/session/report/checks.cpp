@@ -10,12 +10,13 @@ namespace {
 /// The whole network beside what was known of its parts.
 Check sumCheck(const Standing& s)
 {
-    if (const double total = s.parts.totalMs(); std::isfinite(s.measuredMs) && std::isfinite(total))
-        return {std::abs(s.measuredMs / total - 1) <= kSumApart,
-                say(Msg::CheckSum, s.measuredMs, 100 * s.measuredMs / total, total, s.parts.tasksMs, s.parts.chainMs,
+    const double alone = s.network.aloneMs; // as its parts were
+    if (const double total = s.parts.totalMs(); std::isfinite(alone) && std::isfinite(total))
+        return {std::abs(alone / total - 1) <= kSumApart,
+                say(Msg::CheckSum, alone, 100 * alone / total, total, s.parts.tasksMs, s.parts.chainMs,
                     s.parts.untunedMs, s.parts.callMs)};
-    if (std::isfinite(s.measuredMs) && std::isfinite(s.estimatedMs)) // of a version that did not measure parts
-        return {s.measuredMs < s.estimatedMs * 1.25, say(Msg::CheckTasksSum, 100 * s.measuredMs / s.estimatedMs)};
+    if (std::isfinite(alone) && std::isfinite(s.tasksMs)) // of a version that did not measure parts
+        return {alone < s.tasksMs * 1.25, say(Msg::CheckTasksSum, 100 * alone / s.tasksMs)};
     return {false, say(Msg::CheckNotMeasured)};
 }
 

@@ -113,16 +113,15 @@ Result<> takeRuns(const store::Project& project, const std::vector<store::Sessio
                 return;
             const json event = json::parse(text, nullptr, false);
             if (kind == "verdict")
-                s.verdict = verdictIn(event);
-            const double ms = numberIn(event, "ms");
-            if (std::isnan(ms))
+                s.network.take(s.verdict = verdictIn(event));
+            if ((kind != "untuned" && kind != "measured") || std::isnan(numberIn(event, "ms")))
                 return;
-            if (kind == "untuned")
-                s.untunedMs = ms;
-            else if (kind == "measured") {
-                s.measuredMs = ms;
-                s.parts = deploy::estimatePartsIn(partIn(event, "estimated_ms"));
-            }
+            const MeasuredEvent measured = measuredIn(event, kind == "untuned");
+            s.network.take(measured);
+            if (std::isfinite(measured.beside()))
+                s.besideTasksMs = measured.beside();
+            if (!measured.untuned)
+                s.parts = measured.estimated;
         }));
     }
     return {};
@@ -185,7 +184,7 @@ Result<Standing> standing(const Baseline& baseline)
     const auto best = takeBest(rows, s);
     LATHE_TRY_ASSIGN(const auto totals, store::totalsIn(reader, range));
     LATHE_TRY_ASSIGN(const auto tasks, project.tasks(s.modelRow));
-    s.estimatedMs = 0;
+    s.tasksMs = 0;
     for (const store::TaskRow& row : tasks) {
         Standing::Task task;
         task.key = row.key;
@@ -203,11 +202,11 @@ Result<Standing> standing(const Baseline& baseline)
         }
         s.trials += task.trials;
         s.errors += task.errors;
-        s.estimatedMs += task.bestMs * task.weight; // NaN stays
+        s.tasksMs += task.bestMs * task.weight; // NaN stays
         s.tasks.push_back(std::move(task));
     }
     if (tasks.empty())
-        s.estimatedMs = kUnknown;
+        s.tasksMs = kUnknown;
     return s;
 }
 

@@ -2,7 +2,7 @@
 
 #include "core/deploy/estimate_parts.h"
 #include "core/session/baseline.h"
-#include "core/session/events.h"
+#include "core/session/verdict/network_latency.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
 
@@ -29,14 +29,16 @@ struct Standing
     std::string deviceKey, device, deviceName; ///< of the device: its class, its fingerprint, its name in there
     std::int64_t coldBytes = 0;
     std::vector<Task> tasks; ///< in the network's order
-    double estimatedMs = kUnknown; ///< NaN while some task has no valid record
-    double measuredMs = kUnknown, untunedMs = kUnknown; ///< whole network, measured last
-    deploy::EstimateParts parts; ///< estimated beside measuredMs
+    double tasksMs = kUnknown; ///< the sum of the tasks; NaN while some task has no valid record
+    double besideTasksMs = 0; ///< what the network has beside its tasks, as measured last; 0: unknown
+    NetworkLatency network;
+    deploy::EstimateParts parts; ///< estimated beside network.aloneMs
     VerdictEvent verdict; ///< the latest; unknown where nothing was judged
     double activeSeconds = 0; ///< of all runs
     std::int64_t trials = 0, errors = 0;
     Baseline what;
     std::int64_t modelRow = 0;
+    double estimatedMs() const { return tasksMs + besideTasksMs; } ///< of the network
     std::string modelOptions; ///< JSON of the ModelSpec
     /// What the figures depend on beside the above: (name, value), settings of the latest run among them.
     std::vector<std::pair<std::string, std::string>> conditions;

@@ -327,10 +327,10 @@ Result<> writeReport(const std::filesystem::path& file, const std::filesystem::p
                                      .count())
                       + "</span></p>\n";
     out += fmt::format(
-        "<div class=\"figures\"><div><b>{}</b>estimated (sum of tasks)</div><div><b>{}</b>measured "
+        "<div class=\"figures\"><div><b>{}</b>estimated</div><div><b>{}</b>measured "
         "(whole network)</div><div><b>{}</b>untuned</div><div><b>{}</b>gain</div><div><b>{}</b>trials, {} "
         "failed</div><div><b>{}</b>of tuning</div></div>\n",
-        ms(s.estimatedMs), ms(s.measuredMs), ms(s.untunedMs), gainText(s.verdict.gain), s.trials, s.errors,
+        ms(s.estimatedMs()), ms(s.network.ms), ms(s.network.untunedMs), gainText(s.verdict.gain), s.trials, s.errors,
         span(s.activeSeconds));
     out += checks(s);
     for (const Run& run : runs)

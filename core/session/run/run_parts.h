@@ -34,10 +34,8 @@ struct RunParts
 
     void takeBeside(const MeasuredEvent& measured)
     {
-        const double now = measured.untuned ? measured.besideTasksMs
-                                            : measured.estimated.totalMs() - measured.estimated.tasksMs;
-        if (std::isfinite(now))
-            besideTasksMs = now;
+        if (std::isfinite(measured.beside()))
+            besideTasksMs = measured.beside();
     }
 
     /// Under which the run's costs are measured.

@@ -1,3 +1,5 @@
+#include "core/session/project/stored_events.h"
+#include "core/session/report/checks.h"
 #include "core/session/report/comparison.h"
 #include "core/session/report/report.h"
 #include "core/session/report/text_diff.h"
@@ -9,12 +11,16 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <cmath>
 
 namespace tst_comparison {
 
 using namespace lathe;
 using namespace lathe::session;
+using nlohmann::json;
 using lathe::test::must;
 
 namespace {
@@ -117,24 +123,50 @@ private slots:
         QCOMPARE(day.untilMs, end.untilMs);
     }
 
+    void figuresOfTheNetworkAreThoseThatTheWindowShows()
+    {
+        const auto file = twoRuns(m_dir, "figures.lathe");
+        {
+            store::Project p = must(store::Project::open(file, store::Project::Access::Write));
+            const json parts = {{"tasks", 5}, {"chain", 0.5}, {"untuned", 0.25}, {"call", 0.25}};
+            must(p.addEvent(2, 21, "untuned", json{{"ms", 8.0}}.dump()));
+            must(p.addEvent(2, 22, "measured", json{{"ms", 6.25}, {"estimated_ms", parts}}.dump()));
+            VerdictEvent verdict;
+            verdict.gain.pairs = 20;
+            verdict.gain.ms = 6.5;
+            verdict.gain.untunedMs = 9.5;
+            must(p.addEvent(2, 23, "verdict", toJson(verdict).dump()));
+        }
+        const Standing s = must(standing(file));
+        QCOMPARE(s.tasksMs, 5.0);
+        QCOMPARE(s.estimatedMs(), 6.0);
+        QCOMPARE(s.network.ms, 6.5); // timed in turns
+        QCOMPARE(s.network.untunedMs, 9.5);
+        QCOMPARE(s.network.aloneMs, 6.25);
+        const std::vector<Check> checks = checksOf(s); // the sum of parts is that of what was timed alone
+        QVERIFY(std::any_of(checks.begin(), checks.end(), [](const Check& check) {
+            return textOf(check.text).find("6.25 ms") != std::string::npos;
+        }));
+    }
+
     void runsAndDatesAreStandingsOfTheirOwn()
     {
         const auto file = twoRuns(m_dir, "runs.lathe");
         const Standing all = must(standing(file));
-        QCOMPARE(all.estimatedMs, 5.0); // 4 x 1 + 1
+        QCOMPARE(all.tasksMs, 5.0); // 4 x 1 + 1
         QCOMPARE(all.trials, std::int64_t{4});
         QCOMPARE(all.errors, std::int64_t{1});
-        QCOMPARE(all.measuredMs, 5.5);
+        QCOMPARE(all.network.ms, 5.5);
         const Standing first = must(standing(Baseline{file, 1, 0, 0}));
-        QCOMPARE(first.estimatedMs, 9.0);
-        QCOMPARE(first.measuredMs, 9.5);
+        QCOMPARE(first.tasksMs, 9.0);
+        QCOMPARE(first.network.ms, 9.5);
         QCOMPARE(first.trials, std::int64_t{2});
         const Standing second = must(standing(Baseline{file, 2, 0, 0}));
-        QVERIFY(std::isnan(second.estimatedMs));
+        QVERIFY(std::isnan(second.tasksMs));
         QCOMPARE(second.tasks[0].trial, std::string("aa2"));
         const Standing before = must(standing(Baseline{file, 0, kStart + kDay / 2, 0}));
-        QCOMPARE(before.estimatedMs, 9.0);
-        QCOMPARE(before.measuredMs, 9.5);
+        QCOMPARE(before.tasksMs, 9.0);
+        QCOMPARE(before.network.ms, 9.5);
         QVERIFY(standing(Baseline{file, 7, 0, 0}).error().code == Errc::NotFound);
         QVERIFY(standing(Baseline{file, 0, 0, 9}).error().code == Errc::NotFound);
         QCOMPARE(must(listRuns(file)).size(), std::size_t{2});
