@@ -5,6 +5,7 @@
 #include "ui/models/language.h"
 #include "ui/models/workspace.h"
 #include "ui/views/elided_label.h"
+#include "ui/views/spacing.h"
 
 #include <QToolButton>
 
@@ -19,7 +20,7 @@ ReaderBar::ReaderBar(Workspace& workspace, QWidget* parent)
     toggleViewAction()->setVisible(false); // it is there when there is somebody to follow
     m_text = new ElidedLabel(this);
     m_text->setObjectName(QStringLiteral("readerText"));
-    m_text->setContentsMargins(8, 3, 8, 3);
+    m_text->setContentsMargins(spacing::kMedium, spacing::kSmall, spacing::kMedium, spacing::kSmall);
     m_text->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     m_takeOver = new QToolButton(this);
     m_takeOver->setObjectName(QStringLiteral("readerTakeOver"));

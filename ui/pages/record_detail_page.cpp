@@ -94,7 +94,7 @@ RecordDetailPage::RecordDetailPage(QWidget* parent)
     m_note->installEventFilter(this);
     m_note->setEnabled(false); // shown from the start: what is below it stays in its place
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(spacing::kNone, spacing::kSmall, spacing::kNone, spacing::kNone);
+    layout->setContentsMargins(spacing::kNone, spacing::kMedium, spacing::kNone, spacing::kNone);
     layout->addWidget(m_title);
     layout->addWidget(m_note);
     layout->addWidget(m_tabs, 1);

@@ -86,7 +86,7 @@ private slots:
         QCOMPARE(keysOf(must(m_directory.pick("cuda", Keys{"h100"}))), (Keys{"1", "2"}));
         const auto absent = m_directory.pick("cuda", Keys{"0"});
         QVERIFY(!absent && absent.error().code == Errc::NotFound);
-        QVERIFY2(absent.error().message.find("there is 1, 2, 3") != std::string::npos, absent.error().message.c_str());
+        QVERIFY2(absent.error().message.find("available: 1, 2, 3") != std::string::npos, absent.error().message.c_str());
         const auto unequal = m_directory.pick("cuda", Keys{"1", "3"});
         QVERIFY(!unequal && unequal.error().code == Errc::InvalidArgument);
         QVERIFY2(unequal.error().message.find("h100") != std::string::npos
@@ -164,7 +164,7 @@ private slots:
     void aRunOnUnequalDevicesOrOnNoneIsRefused()
     {
         const std::pair<Keys, const char*> cases[] = {{{"left", "odd"}, "cannot be compared"},
-                                                      {{"middle"}, "there is left, right, odd"}};
+                                                      {{"middle"}, "available: left, right, odd"}};
         for (const auto& [keys, says] : cases) {
             TuneOptions options = few(8);
             options.devices = keys;
