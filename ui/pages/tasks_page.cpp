@@ -38,7 +38,6 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
     m_table = new TableView("taskTable", this);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setModel(m_order);
-    m_table->setTextElideMode(Qt::ElideMiddle); // names begin alike: their ends tell them apart
     m_table->setItemDelegateForColumn(TaskModel::ShareColumn, new ShareDelegate(m_table));
     m_table->setItemDelegateForColumn(TaskModel::CurveColumn, new SparklineDelegate(TaskModel::HistoryRole, m_table));
     m_table->setSortingEnabled(true);

@@ -151,11 +151,12 @@ void WindowLayout::arrange()
     if (left == nullptr)
         return;
     left->raise();
-    const int column = std::clamp(m_window.width() * 3 / 10, 170, 420);
+    // A task's name says what it is in its first twenty letters: they fit beside share, latency, curve and budget.
+    const int column = std::clamp(m_window.width() * 35 / 100, 170, 450), properties = std::min(column * 2 / 3, 300);
     if (QDockWidget* const right = firstDock(PagePlace::Right); narrow || right == nullptr)
         m_window.resizeDocks({left}, {column}, Qt::Horizontal);
     else
-        m_window.resizeDocks({left, right}, {column, column * 3 / 4}, Qt::Horizontal);
+        m_window.resizeDocks({left, right}, {column, properties}, Qt::Horizontal);
 }
 
 void WindowLayout::showStart()
