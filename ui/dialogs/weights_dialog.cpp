@@ -191,6 +191,7 @@ void WeightsDialog::retranslate()
     m_histogram->setAccessibleName(tr("Histogram of the values"));
     m_logarithmic->setText(tr("&Logarithmic counts"));
     m_goTo->setPlaceholderText(tr("Go to index, such as 3, 0, 2"));
+    m_goTo->setMinimumWidth(fontMetrics().horizontalAdvance(m_goTo->placeholderText()) + spacing::kPage);
     m_goTo->setAccessibleName(tr("Go to index"));
     m_save->setText(tr("&Save as .npy…"));
     m_close->setText(tr("C&lose"));
