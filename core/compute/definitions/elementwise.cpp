@@ -387,7 +387,7 @@ Tensor prelu(DagBuilder& b, Tensor x, Tensor slope)
     const std::vector<std::int64_t> shape = b.shape(x);
     return b.compute("T_prelu", shape, axisNames(shape.size()), "broadcast", [&](const Exprs& a) {
         const ir::Expr v = b.at(x, a);
-        return ir::select(v > lit(0, v), v, v * broadcastLoad(b, slope, a, shape));
+        return ir::select(v < lit(0, v), v * broadcastLoad(b, slope, a, shape), v); // 0 stays 0 with any slope
     });
 }
 

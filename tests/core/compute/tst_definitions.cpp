@@ -11,6 +11,7 @@
 #include <QtTest>
 
 #include <cmath>
+#include <limits>
 
 namespace tst_definitions {
 
@@ -121,6 +122,10 @@ private slots:
         QCOMPARE(
             evaluate({{2, 2}, {2}}, {x, {2, 10}}, [](DagBuilder& b, const auto& t) { return prelu(b, t[0], t[1]); }),
             (Floats{-8, -10, 0.5F, 8}));
+        const float infinity = std::numeric_limits<float>::infinity();
+        QCOMPARE(evaluate({{3}, {1}}, {{0, 8, -2}, {-infinity}},
+                          [](DagBuilder& b, const auto& t) { return prelu(b, t[0], t[1]); }),
+                 (Floats{0, 8, infinity}));
     }
 
     void binaryFunctionsBroadcastAsNumpy()
