@@ -14,9 +14,13 @@ struct LaunchResources
     std::array<std::int64_t, 3> grid = {1, 1, 1}; ///< blocks along x, y, z
     std::array<std::int64_t, 3> block = {1, 1, 1}; ///< threads of a block along x, y, z
     std::int64_t threads = 1; ///< of a block
-    std::int64_t sharedBytes = 0; ///< of a block, exactly what a printed text declares
+    std::int64_t sharedBytes =
+        0; ///< of a block, exactly what a printed text declares (a compiler may drop what is unused)
     std::int64_t localBytes = 0; ///< of a thread: arrays that cannot become registers
-    std::int32_t registers = 0; ///< of a thread, of 32 bits: an estimate of what compilers take
+    /// Of a thread, of 32 bits: an estimate of what compilers take. Of 291 random kernels 82 % are within a quarter of
+    /// what clang-19 takes for gfx1030 (tests/bench/launches); those that are not are mostly under it where tiles read
+    /// shared memory through loops that stay, so that only what is far over a device's limit is sure to spill.
+    std::int32_t registers = 0;
 };
 
 /// Of one launch of a nest that lower() made. A pure function: equal nests have equal resources.

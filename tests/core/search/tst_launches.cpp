@@ -6,12 +6,14 @@
 #include "core/compute/definitions/softmax.h"
 #include "core/compute/definitions/winograd.h"
 #include "core/schedule/default_launches.h"
+#include "core/schedule/launch_resources.h"
 #include "core/search/reference/annotate.h"
 #include "tests/core/schedule/kernel_check.h"
 #include "tests/support/must.h"
 #include "tests/support/opencl_run.h"
 #include "tests/support/test_program.h"
 
+#include <QRegularExpression>
 #include <QTest>
 
 namespace tst_launches {
@@ -225,6 +227,42 @@ private slots:
                 });
             QVERIFY2(printed.empty(), printed.c_str());
         }
+    }
+
+    /// What is known before a kernel is built: threads and shared bytes as the text declares them, and more registers
+    /// where a thread holds more.
+    void resourcesAreThoseOfTheText()
+    {
+        for (const schedule::State& state : drawn("matmul", "cuda", 4)) {
+            const ir::LoopNest nest = test::must(schedule::lower(state, launches())).nest;
+            const backend::KernelSource source = test::must(backend::printOpenCl(nest, "kernel"));
+            const auto resources = schedule::resourcesOf(nest);
+            QCOMPARE(resources.size(), source.launches.size());
+            std::int64_t tile = 0; // of a thread
+            for (const ir::Buffer& buffer : nest.buffers)
+                tile += buffer.scope == ir::Scope::Register ? ir::elementCount(buffer) : 0;
+            for (std::size_t i = 0; i < resources.size(); ++i) {
+                const schedule::LaunchResources& of = resources[i];
+                QCOMPARE(of.threads, of.block[0] * of.block[1] * of.block[2]);
+                QCOMPARE(of.block, source.launches[i].block);
+                QCOMPARE(of.grid, source.launches[i].grid);
+                QCOMPARE(of.sharedBytes, source.launches[i].sharedBytes);
+                QVERIFY(of.localBytes == 0 && of.registers > tile);
+            }
+            std::int64_t declared = 0;
+            static const QRegularExpression kShared("__local float \\w+\\[(\\d+)\\]");
+            for (auto found = kShared.globalMatch(source.text.c_str()); found.hasNext();)
+                declared += 4 * found.next().captured(1).toLongLong();
+            QCOMPARE(resources[0].sharedBytes, declared);
+        }
+        const auto registersOf = [](std::int64_t wantedThreads) {
+            schedule::LaunchScheduleOptions options;
+            options.wantedThreads = wantedThreads;
+            const auto state = test::must(schedule::planDefaultLaunches(dagNamed("convolution NHWC"), options));
+            return schedule::resourcesOf(test::must(schedule::lower(state, launches())).nest)[0].registers;
+        };
+        QVERIFY2(registersOf(1) > registersOf(16384) + 8,
+                 qPrintable(QString("%1 and %2").arg(registersOf(1)).arg(registersOf(16384))));
     }
 
     void sketchesComputeWhatTheDagSays_data()
