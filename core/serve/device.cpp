@@ -118,9 +118,10 @@ Result<std::shared_ptr<Device>> Device::open(const LatheDeviceApi* api, const st
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const json& d) {
         return d.is_object() && !d.contains("error") && (key.empty() || textIn(d, "key") == key);
     });
-    if (found == devices.end() && devices.size() == 1 && devices.front().contains("error"))
-        return makeError(Errc::NotFound, messageOf(textIn(devices.front(), "error"),
-                                                   aboutFromJsonText(textIn(devices.front(), "about"))));
+    if (found == devices.end() && devices.size() == 1 && devices.front().contains("error")) {
+        const std::string error = textIn(devices.front(), "error"), about = textIn(devices.front(), "about");
+        return makeError(Errc::NotFound, messageOf(error, aboutFromJsonText(about)));
+    }
     if (found == devices.end())
         return makeError(Errc::NotFound,
                          key.empty() ? say(Msg::NoDeviceOfKind, api->kind) : say(Msg::NoDeviceOfKey, api->kind, key));
