@@ -169,6 +169,7 @@ void printTables(const std::vector<Standing>& standings)
     }
     const auto whole = [&](const char* name, const auto& figure) {
         std::vector<double> values;
+        values.reserve(standings.size());
         for (const Standing& s : standings)
             values.push_back(figure(s));
         line(name, "", values);

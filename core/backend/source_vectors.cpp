@@ -193,6 +193,7 @@ std::vector<std::string> SourceText::vectorStore(const ir::StmtNode& store)
     m_lanes = {};
     for (std::int64_t lane = 0; lane < lanes.width; ++lane) {
         std::vector<Expr> indices;
+        indices.reserve(store.indices.size());
         for (const Expr& index : store.indices)
             indices.push_back(ir::substitute(index, {{lanes.variable.get(), ir::intImm(lane)}}));
         lines.push_back(fmt::format("  {} = lanes.s{};", element(store.buffer, indices), lane));
