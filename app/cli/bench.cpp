@@ -76,13 +76,14 @@ Result<> bench(const BenchArguments& a)
     print("{:<64} {:<10} {:>10} {:>7}\n", "function", "kind", "ms", "share");
     for (const wire::FunctionTime& row : times.functions)
         print("{:<64} {:<10} {:>10.4f} {:>5.1f} %\n", row.name.substr(0, 64), row.kind, row.ms, 100 * row.ms / sum);
-    print("sum of the functions, each timed after the one before it, and of one call ({:.4g} ms): {:.4g} ms\n",
-          times.callMs, sum);
+    print("sum of the functions, each timed after the one before it, and of one call ({} ms): {} ms\n",
+          latency(times.callMs), latency(sum));
     if (const double tasks = numberIn(estimated, "tasks"); std::isfinite(tasks))
         print("at export: estimated {}\n", toText(deploy::estimatePartsIn(estimated)));
     printVariant(*library);
-    print("measured: median {:.4g} ms, mean {:.4g} ± {:.2g}, min {:.4g}, p95 {:.4g} ({}, {})\n", f.median, f.mean,
-          f.std, f.min, f.p95, counted(times.threads, "thread|threads"), counted(times.runsNs.size(), "run|runs"));
+    print("measured: median {} ms, mean {} ± {:.2g}, min {}, p95 {} ({}, {})\n", latency(f.median), latency(f.mean),
+          f.std, latency(f.min), latency(f.p95), counted(times.threads, "thread|threads"),
+          counted(times.runsNs.size(), "run|runs"));
     return {};
 }
 

@@ -21,18 +21,16 @@ struct CompareArguments
     bool runs = false, json = false;
 };
 
-std::string ms(double value)
-{
-    return std::isfinite(value) ? fmt::format("{:.4f}", value) : std::string("-");
-}
-
 std::string change(double ratio)
 {
     const session::Grade grade = session::gradeOf(ratio);
     if (grade == session::Grade::Unknown)
         return "-";
-    return fmt::format("{:.1f} % {}{}", std::abs(100 * (ratio - 1)), ratio > 1 ? "slower" : "faster",
-                       grade == session::Grade::Same ? " (noise)" : "");
+    const std::string percent = fmt::format("{:.1f}", std::abs(100 * (ratio - 1)));
+    if (percent == "0.0")
+        return "same";
+    return fmt::format("{} % {}{}", percent, ratio > 1 ? "slower" : "faster",
+                       grade == session::Grade::Same ? " (within noise)" : "");
 }
 
 nlohmann::json number(double value)
@@ -149,16 +147,16 @@ void printTables(const std::vector<Standing>& standings)
         print("[{}] {}: {} for {}\n", static_cast<char>('A' + i % 26), toString(standings[i].what), standings[i].model,
               standings[i].target);
     const auto line = [&](const std::string& name, const std::string& weight, const std::vector<double>& values) {
-        std::string text = fmt::format("{:<44} {:>6} {:>11}", name.substr(0, 44), weight, ms(values[0]));
+        std::string text = fmt::format("{:<44} {:>6} {:>11}", name.substr(0, 44), weight, latency(values[0]));
         for (std::size_t i = 1; i < values.size(); ++i)
-            text += fmt::format(" {:>11} {:<22}", ms(values[i]), change(values[i] / values[0]));
+            text += fmt::format(" {:>11} {:<26}", latency(values[i]), change(values[i] / values[0]));
         while (text.ends_with(' '))
             text.pop_back();
         print("{}\n", text);
     };
     std::string head = fmt::format("{:<44} {:>6} {:>11}", "task", "weight", "A ms");
     for (std::size_t i = 1; i < standings.size(); ++i)
-        head += fmt::format(" {:>8} ms {:<22}", static_cast<char>('A' + i % 26), "change from A");
+        head += fmt::format(" {:>8} ms {:<26}", static_cast<char>('A' + i % 26), "change from A");
     print("\n{}\n", head);
     if (standings.size() == 2) { // by harm
         for (const session::TaskChange& task : session::compare(standings[0], standings[1]).tasks)

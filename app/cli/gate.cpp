@@ -40,11 +40,6 @@ Result<double> parsePercent(const std::string& text)
     return percent ? value : 100 * value;
 }
 
-std::string gateMs(double value)
-{
-    return std::isfinite(value) ? fmt::format("{:.4f}", value) : std::string("-");
-}
-
 /// What the gate found.
 struct Verdict
 {
@@ -83,7 +78,7 @@ void printTable(const Standing& before, const Standing& after, const Comparison&
 {
     cli::print("{:<44} {:>6} {:>11} {:>11} {:>8}\n", "task", "weight", "before ms", "now ms", "change");
     const auto line = [](const std::string& name, const std::string& weight, double a, double b) {
-        cli::print("{:<44} {:>6} {:>11} {:>11} {:>8}\n", name, weight, gateMs(a), gateMs(b), gateChange(b / a));
+        cli::print("{:<44} {:>6} {:>11} {:>11} {:>8}\n", name, weight, latency(a), latency(b), gateChange(b / a));
     };
     for (const auto& task : c.tasks)
         line(task.name, std::to_string(task.weight), task.beforeMs, task.afterMs);
@@ -120,7 +115,7 @@ Result<> gate(const GateArguments& a)
     if (!verdict.sentence.empty())
         return makeError(Errc::Incompatible, verdict.sentence);
     if (!a.json)
-        cli::print("passed: the sum changed by {}; {:g} % more is allowed\n", gateChange(c.afterMs / c.beforeMs),
+        cli::print("passed: the sum changed by {}; at most +{:g} % is allowed\n", gateChange(c.afterMs / c.beforeMs),
                    limit);
     return {};
 }

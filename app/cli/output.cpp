@@ -41,7 +41,7 @@ void put(std::string_view text)
 
 std::string latency(double ms)
 {
-    return !std::isfinite(ms) ? std::string("-") : ms < 0.1 ? fmt::format("{:.3g}", ms) : fmt::format("{:.3f}", ms);
+    return std::isfinite(ms) ? latencyDigits(ms) : std::string("-");
 }
 
 Result<> flushOutput()

@@ -82,9 +82,9 @@ Result<> showRoofline(const ModelArguments& model, bool asJson)
         all += task.bestMs * task.weight;
     }
     if (all > 0)
-        print("all tuned tasks: {:.4g} ms, {:.1f} % of the limit ({:.4g} ms); effective figures count the "
+        print("all tuned tasks: {} ms, {:.1f} % of the limit ({} ms); effective figures count the "
               "operations of the direct algorithm; winograd needs fewer\n",
-              all, 100 * least / all, least);
+              latency(all), 100 * least / all, latency(least));
     return {};
 }
 

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace lathe::cli {
 
 namespace {
@@ -61,6 +63,10 @@ Result<> tune(TuneArguments& arguments)
         LATHE_TRY(session::checkMeasurable(target));
         if (!tune.resume) {
             LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(target));
+            const bool chosen = std::ranges::any_of(arguments.options.given,
+                                                    [](const auto& said) { return said.first->flag == "--policy"; });
+            if (!chosen) // the target's own: a project's runs may have had another
+                tune.policy = session::policyFor(parsed, tune.policy);
             LATHE_TRY(session::checkPolicy(parsed, tune.policy));
         }
         if (!tune.devices.empty())

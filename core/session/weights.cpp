@@ -181,8 +181,8 @@ Result<std::vector<std::string>> Weights::texts(std::int32_t constant, std::int6
 {
     LATHE_TRY_ASSIGN(const std::shared_ptr<const Opened> opened, open(constant));
     if (first < 0 || count < 0 || first > opened->count - count)
-        return makeError(Errc::InvalidArgument,
-                         say(Msg::ConstantWithoutValues, opened->value->name, first, first + count));
+        return makeError(Errc::InvalidArgument, say(Msg::ConstantWithoutValues, opened->value->name, first,
+                                                    first + std::max<std::int64_t>(count, 1) - 1));
     std::vector<std::string> texts;
     texts.reserve(static_cast<std::size_t>(count));
     const std::byte* value = opened->contents.bytes.data() + first * sizeOf(opened->dtype);

@@ -65,6 +65,8 @@ std::string withWord(const Argument& argument, std::string_view form)
 std::string shown(const Argument& argument, std::string_view form, const TranslatePattern& translate)
 {
     const auto formatted = [form](double number) {
+        if (form == "latency")
+            return latencyDigits(number);
         if (form.empty())
             return fmt::format("{}", number);
         try {
@@ -218,6 +220,11 @@ Message messageOf(const Error& error)
 Message messageOf(const std::string& text, const About& about)
 {
     return about ? *about : say(Msg::Plain, text);
+}
+
+std::string latencyDigits(double ms)
+{
+    return ms < 0.1 ? fmt::format("{:.3g}", ms) : fmt::format("{:.3f}", ms);
 }
 
 std::string counted(double number, std::string_view form)

@@ -139,6 +139,8 @@ About about(Message message);
 Message messageOf(const Error& error);
 Message messageOf(const std::string& text, const About& about);
 
+/// Milliseconds in digits, as {ms:latency} shows them: three decimals, below 0.1 three digits.
+std::string latencyDigits(double ms);
 /// A number with the word for one or for more of it: counted(1, "task|tasks") is "1 task", of 0 and of 2.5 "tasks".
 std::string counted(double number, std::string_view form);
 template<std::integral Integer>

@@ -1591,7 +1591,7 @@
             <translation>{bytes} 字节共享内存超过每块 {most} 字节的上限</translation>
         </message>
         <message>
-            <source>{bytes} bytes of arrays of a thread exceed the limit of {most}{limit:-}</source>
+            <source>{bytes} bytes of arrays per thread exceed the limit of {most}{limit:-}</source>
             <translation>一个线程的数组占 {bytes} 字节，超过 {most} 字节的上限</translation>
         </message>
         <message>
@@ -1603,7 +1603,7 @@
             <translation>{bytes} 字节的向量超过 {most} 字节的上限</translation>
         </message>
         <message>
-            <source>round {round}: {candidates:candidate|candidates} rejected, because the device cannot run what exceeds its limits</source>
+            <source>round {round}: {candidates:candidate|candidates} rejected for exceeding the device&apos;s limits</source>
             <translation>第 {round} 轮：{candidates} 个候选程序超出设备的上限，设备无法运行，已被拒绝</translation>
         </message>
         <message>
@@ -1727,8 +1727,8 @@
             <translation>写入 {file} 失败：磁盘满了吗？</translation>
         </message>
         <message>
-            <source>creating {file}: {reason}</source>
-            <translation>创建 {file}：{reason}</translation>
+            <source>cannot create {file}: {reason}</source>
+            <translation>无法创建 {file}：{reason}</translation>
         </message>
         <message>
             <source>there is no file {file}</source>
@@ -2299,8 +2299,8 @@
             <translation>记录 {trial} 已不存在</translation>
         </message>
         <message>
-            <source>the import was stopped after {count:record|records}</source>
-            <translation>导入在 {count} 条记录之后停止</translation>
+            <source>the import was stopped; {count:record|records} imported so far</source>
+            <translation>导入已停止；已导入 {count} 条记录</translation>
         </message>
         <message>
             <source>a split has no length</source>
@@ -2455,20 +2455,20 @@
             <translation>没有与未调优的网络比较</translation>
         </message>
         <message>
-            <source>{ratio:.2f} times as fast as untuned (95 % interval {low:.2f} to {high:.2f}, {pairs:pair|pairs} of runs): {ms:.4g} ms instead of {untuned:.4g} ms</source>
-            <translation>速度是未调优时的 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，轮流计时 {pairs} 对）：{ms:.4g} ms，未调优时为 {untuned:.4g} ms</translation>
+            <source>{ratio:.2f} times as fast as untuned (95 % interval {low:.2f} to {high:.2f}, {pairs:pair|pairs} of runs): {ms:latency} ms instead of {untuned:latency} ms</source>
+            <translation>速度是未调优时的 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，轮流计时 {pairs} 对）：{ms:latency} ms，未调优时为 {untuned:latency} ms</translation>
         </message>
         <message>
-            <source>slower than untuned: {ratio:.2f} times the latency (95 % interval {low:.2f} to {high:.2f}, {pairs:pair|pairs} of runs): {ms:.4g} ms instead of {untuned:.4g} ms</source>
-            <translation>比未调优时慢：延迟是其 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，轮流计时 {pairs} 对）：{ms:.4g} ms，未调优时为 {untuned:.4g} ms</translation>
+            <source>slower than untuned: {ratio:.2f} times the latency (95 % interval {low:.2f} to {high:.2f}, {pairs:pair|pairs} of runs): {ms:latency} ms instead of {untuned:latency} ms</source>
+            <translation>比未调优时慢：延迟是其 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，轮流计时 {pairs} 对）：{ms:latency} ms，未调优时为 {untuned:latency} ms</translation>
         </message>
         <message>
-            <source>not proven faster than untuned: {ratio:.2f} times as fast, but the 95 % interval, {low:.2f} to {high:.2f}, includes 1 ({pairs:pair|pairs} of runs): {ms:.4g} ms, untuned {untuned:.4g} ms</source>
-            <translation>未能证明比未调优时快：速度是其 {ratio:.2f} 倍，但 95 % 置信区间 {low:.2f} 至 {high:.2f} 包含 1（轮流计时 {pairs} 对）：{ms:.4g} ms，未调优时为 {untuned:.4g} ms</translation>
+            <source>not proven faster than untuned: {ratio:.2f} times as fast, but the 95 % interval, {low:.2f} to {high:.2f}, includes 1 ({pairs:pair|pairs} of runs): {ms:latency} ms, untuned {untuned:latency} ms</source>
+            <translation>未能证明比未调优时快：速度是其 {ratio:.2f} 倍，但 95 % 置信区间 {low:.2f} 至 {high:.2f} 包含 1（轮流计时 {pairs} 对）：{ms:latency} ms，未调优时为 {untuned:latency} ms</translation>
         </message>
         <message>
-            <source>not proven faster than untuned: {ratio:.2f} times as fast in {pairs:pair|pairs} of runs, but an interval needs {least}: {ms:.4g} ms, untuned {untuned:.4g} ms</source>
-            <translation>未能证明比未调优时快：轮流计时 {pairs} 对，速度是其 {ratio:.2f} 倍，而得出置信区间需要 {least} 对：{ms:.4g} ms，未调优时为 {untuned:.4g} ms</translation>
+            <source>not proven faster than untuned: {ratio:.2f} times as fast in {pairs:pair|pairs} of runs, but an interval needs {least}: {ms:latency} ms, untuned {untuned:latency} ms</source>
+            <translation>未能证明比未调优时快：轮流计时 {pairs} 对，速度是其 {ratio:.2f} 倍，而得出置信区间需要 {least} 对：{ms:latency} ms，未调优时为 {untuned:latency} ms</translation>
         </message>
         <message>
             <source>networks for target {target} cannot be timed on this machine</source>
@@ -2491,8 +2491,8 @@
             <translation>{covered} 条最佳记录中有 {verified} 条的输出与参考结果比较过</translation>
         </message>
         <message>
-            <source>the network took {measured:.4g} ms in its last measurement, {percent:.1f} % of the sum of its parts: {sum:.4g} ms (tasks {tasks:.3f}, chain {chain:+.3f}, untuned functions {untuned:.3f}, call {call:.3f})</source>
-            <translation>最近一次测得网络延迟 {measured:.4g} ms，是各部分之和的 {percent:.1f} %：{sum:.4g} ms（任务 {tasks:.3f}，衔接 {chain:+.3f}，未调优函数 {untuned:.3f}，调用 {call:.3f}）</translation>
+            <source>the network took {measured:latency} ms in its last measurement, {percent:.1f} % of the sum of its parts: {sum:latency} ms (tasks {tasks:.3f}, chain {chain:+.3f}, untuned functions {untuned:.3f}, call {call:.3f})</source>
+            <translation>最近一次测得网络延迟 {measured:latency} ms，是各部分之和的 {percent:.1f} %：{sum:latency} ms（任务 {tasks:.3f}，衔接 {chain:+.3f}，未调优函数 {untuned:.3f}，调用 {call:.3f}）</translation>
         </message>
         <message>
             <source>the network took {percent:.0f} % of the sum of its tasks in its last measurement</source>
@@ -2531,12 +2531,12 @@
             <translation>各部分之和不符</translation>
         </message>
         <message>
-            <source>the network took {measured:.4g} ms, {percent:.0f} % more than the sum of its parts, {sum:.4g} ms</source>
-            <translation>网络延迟 {measured:.4g} ms，比各部分之和 {sum:.4g} ms 多 {percent:.0f} %</translation>
+            <source>the network took {measured:latency} ms, {percent:.0f} % more than the sum of its parts, {sum:latency} ms</source>
+            <translation>网络延迟 {measured:latency} ms，比各部分之和 {sum:latency} ms 多 {percent:.0f} %</translation>
         </message>
         <message>
-            <source>the network took {measured:.4g} ms, {percent:.0f} % less than the sum of its parts, {sum:.4g} ms</source>
-            <translation>网络延迟 {measured:.4g} ms，比各部分之和 {sum:.4g} ms 少 {percent:.0f} %</translation>
+            <source>the network took {measured:latency} ms, {percent:.0f} % less than the sum of its parts, {sum:latency} ms</source>
+            <translation>网络延迟 {measured:latency} ms，比各部分之和 {sum:latency} ms 少 {percent:.0f} %</translation>
         </message>
         <message>
             <source>Measure again: both were measured within one minute, so the machine&apos;s speed changed in between</source>
@@ -2807,7 +2807,7 @@
             <translation>属性 equation 给操作数 {operand} 指定了 {named} 维，但它有 {given} 维</translation>
         </message>
         <message>
-            <source>attribute equation repeats or invents a label in its result</source>
+            <source>the result in attribute equation repeats a label, or has one that no operand has</source>
             <translation>属性 equation 在结果中重复或新造了标号</translation>
         </message>
         <message>
@@ -2823,7 +2823,7 @@
             <translation>属性 kernel_shape 必须有 {wanted} 个不大于 2^20 的正数</translation>
         </message>
         <message>
-            <source>the cache and the update must have equally many dimensions, and attribute axis must be behind the first</source>
+            <source>the cache and the update must have the same number of dimensions, and attribute axis must not be the first</source>
             <translation>缓存和更新的维数必须相同，且属性 axis 必须在第一维之后</translation>
         </message>
         <message>
@@ -2831,7 +2831,7 @@
             <translation>深度必须是一个正数</translation>
         </message>
         <message>
-            <source>attribute axis is outside of the result</source>
+            <source>attribute axis is out of range for the result</source>
             <translation>属性 axis 在结果的维数之外</translation>
         </message>
         <message>
@@ -2839,7 +2839,7 @@
             <translation>批量轴和时间轴必须是 0 和 1，次序不限</translation>
         </message>
         <message>
-            <source>input {input} must have one value for each of the {channels:channel|channels}</source>
+            <source>input {input} must have one value per channel, {channels} in all</source>
             <translation>输入 {input} 必须给 {channels} 个通道各一个值</translation>
         </message>
         <message>
@@ -2851,7 +2851,7 @@
             <translation>有 {count} 个元素的轴，其缩放比例 {scale} 超出范围</translation>
         </message>
         <message>
-            <source>there are {sizes:size|sizes} for {axes:axis|axes}</source>
+            <source>{sizes:size|sizes} given for {axes:axis|axes}</source>
             <translation>{axes} 个轴给出了 {sizes} 个大小</translation>
         </message>
         <message>
@@ -2859,7 +2859,7 @@
             <translation>轴 {axis} 不能有 {size} 个元素</translation>
         </message>
         <message>
-            <source>the shape has {count:dimension|dimensions}, which are too many</source>
+            <source>the shape has too many dimensions: {count}</source>
             <translation>形状有 {count} 维，太多了</translation>
         </message>
         <message>
@@ -2867,7 +2867,7 @@
             <translation>使用属性 allowzero 时，只有没有元素的张量才能得到含 0 的形状</translation>
         </message>
         <message>
-            <source>there are {repeats:repeat|repeats} for {count:dimension|dimensions}</source>
+            <source>{repeats:repeat|repeats} given for {count:dimension|dimensions}</source>
             <translation>{count} 维给出了 {repeats} 个重复次数</translation>
         </message>
         <message>
@@ -2899,11 +2899,11 @@
             <translation>填充值必须是标量</translation>
         </message>
         <message>
-            <source>there are {pads:padding amount|padding amounts} for {count:dimension|dimensions}</source>
+            <source>{pads:padding amount|padding amounts} given for {count:dimension|dimensions}</source>
             <translation>{count} 维给出了 {pads} 个填充量</translation>
         </message>
         <message>
-            <source>axis {axis} is outside of the input</source>
+            <source>axis {axis} is out of range for the input</source>
             <translation>轴 {axis} 在输入的维数之外</translation>
         </message>
         <message>
@@ -4377,8 +4377,8 @@
             <translation>在记录中列出</translation>
         </message>
         <message>
-            <source>No network is open</source>
-            <translation>未打开网络</translation>
+            <source>Open a network to see its failures.</source>
+            <translation>请打开一个网络以查看其失败。</translation>
         </message>
         <message>
             <source>No trial has failed.</source>
@@ -6393,8 +6393,8 @@
             <translation>网络延迟对 %1 的梯度最陡：%2（向后 %3，向前 %4，权重 %5）。</translation>
         </message>
         <message>
-            <source>Tasks take turns; %1 had %2 rounds before.</source>
-            <translation>任务轮流进行；%1 已有 %2 轮。</translation>
+            <source>Tasks take turns; rounds of %1 before: %2.</source>
+            <translation>各任务轮流进行；%1 此前的轮数：%2。</translation>
         </message>
         <message>
             <source>Next was %1 with %2.</source>
@@ -7625,16 +7625,16 @@ operations of the direct algorithm; winograd needs fewer, so they may exceed 100
             <translation>没有可读取的日志行</translation>
         </message>
         <message>
-            <source>%L1 were present already.</source>
-            <translation>%L1 条已经存在。</translation>
+            <source>Already present: %L1.</source>
+            <translation>已存在：%L1。</translation>
         </message>
         <message>
-            <source>%L1 lines were skipped: see the issues.</source>
-            <translation>%L1 行未导入，原因见“问题”面板。</translation>
+            <source>Skipped lines: %L1; see the issues.</source>
+            <translation>跳过的行：%L1；请查看问题。</translation>
         </message>
         <message>
-            <source>%L1 were measured elsewhere by another tuner: exports use them only after they are measured again here.</source>
-            <translation>%L1 条由其他调优器在别处测得：在本机重新测量之前，导出不会使用它们。</translation>
+            <source>Measured elsewhere by another tuner: %L1. Exports use these only after they are measured again here.</source>
+            <translation>由其他调优器在别处测量：%L1。在此重新测量之后，导出才会使用它们。</translation>
         </message>
         <message>
             <source>%L1 of %L2 lines imported (tasks: %L3).</source>

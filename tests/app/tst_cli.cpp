@@ -176,6 +176,17 @@ private slots:
         QVERIFY(QDir::isAbsolutePath(object(description.readAll())["model"]["source"].toString()));
     }
 
+    void aTargetHasThePolicyThatFitsIt()
+    {
+        const QStringList words = {"tune",       "zoo:mlp",  "--target", "sim -like=cuda",     "--project",
+                                   "fits.lathe", "--trials", "4",        "--trials-per-round", "4"};
+        const Output fits = cli(words);
+        QVERIFY2(fits.code == 0, fits.err);
+        const Output chosen = cli(words + QStringList{"--policy", "sketch"});
+        QVERIFY(chosen.code != 0);
+        QVERIFY2(chosen.err.contains("policy sketch does not support target sim -like=cuda"), chosen.err);
+    }
+
     void doneIsTheLastLine()
     {
         const Output run = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "done.lathe", "--trials", "9",

@@ -381,7 +381,7 @@ QString RoundModel::why(int row) const
                       .arg(round.terms["chain"]);
     } else if (std::isfinite(round.terms["rounds"])) {
         text += QLatin1Char(' ')
-                + tr("Tasks take turns; %1 had %2 rounds before.").arg(task).arg(round.terms["rounds"]);
+                + tr("Tasks take turns; rounds of %1 before: %2.").arg(task).arg(round.terms["rounds"]);
     }
     if (const double next = round.terms["next_best_task"]; std::isfinite(next))
         text += QLatin1Char(' ')

@@ -429,13 +429,13 @@ QString Workspace::importText(const session::LogImport& done)
 {
     QString text = tr("%L1 of %L2 lines imported (tasks: %L3).").arg(done.taken).arg(done.lines).arg(done.tasks);
     if (done.known > 0)
-        text += QLatin1Char(' ') + tr("%L1 were present already.").arg(done.known);
+        text += QLatin1Char(' ') + tr("Already present: %L1.").arg(done.known);
     if (const auto skipped = done.skippedLines(); skipped > 0)
-        text += QLatin1Char(' ') + tr("%L1 lines were skipped: see the issues.").arg(skipped);
+        text += QLatin1Char(' ') + tr("Skipped lines: %L1; see the issues.").arg(skipped);
     if (done.foreign > 0)
         text += QLatin1Char(' ')
-                + tr("%L1 were measured elsewhere by another tuner: exports use them only after they are measured "
-                     "again here.")
+                + tr("Measured elsewhere by another tuner: %L1. Exports use these only after they are measured again "
+                     "here.")
                       .arg(done.foreign);
     return text;
 }
@@ -459,8 +459,7 @@ void Workspace::takeTasks(const std::vector<session::TaskView>& tasks)
 {
     // What a run tells goes before: it does not learn from logs.
     const session::RunState state = session()->state();
-    if (state == session::RunState::Idle || state == session::RunState::Stopped || state == session::RunState::Finished
-        || state == session::RunState::Failed) {
+    if (!session::isActive(state)) {
         m_tasks->updateTasks(tasks);
         countTrials();
     }

@@ -80,7 +80,9 @@ void FailuresPage::makeTable()
         m_table->setColumnWidth(column, widths[column]);
     m_table->restoreColumns();
     m_empty = new EmptyState(m_table, [this]() -> EmptyState::Text {
-        return {m_workspace.session() == nullptr ? tr("No network is open") : tr("No trial has failed."), {}};
+        return m_workspace.session() == nullptr
+                   ? EmptyState::Text{tr("Open a network to see its failures."), QStringLiteral("actionOpen")}
+                   : EmptyState::Text{tr("No trial has failed."), {}};
     });
     m_command = new QAction(m_table);
     m_command->setObjectName(QStringLiteral("failureCommand"));

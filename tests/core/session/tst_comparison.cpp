@@ -145,7 +145,7 @@ private slots:
         QCOMPARE(s.network.aloneMs, 6.25);
         const std::vector<Check> checks = checksOf(s); // the sum of parts is that of what was timed alone
         QVERIFY(std::any_of(checks.begin(), checks.end(), [](const Check& check) {
-            return textOf(check.text).find("6.25 ms") != std::string::npos;
+            return textOf(check.text).find("6.250 ms") != std::string::npos;
         }));
     }
 

@@ -94,7 +94,7 @@ private slots:
             "in 3 pairs of runs, but an interval needs 6");
         row(
             "sum of parts apart", "more", [](RunFacts& f) { f.measuredMs = 2.6; },
-            [](RunFacts& f) { f.measuredMs = 3.0; }, "took 3 ms, 20 % more than the sum of its parts, 2.5 ms");
+            [](RunFacts& f) { f.measuredMs = 3.0; }, "took 3.000 ms, 20 % more than the sum of its parts, 2.500 ms");
         row(
             "sum of parts apart", "less", [](RunFacts& f) { f.measuredMs = 2.4; },
             [](RunFacts& f) { f.measuredMs = 2.0; }, "20 % less than");

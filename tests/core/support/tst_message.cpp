@@ -108,7 +108,12 @@ private slots:
     {
         QCOMPARE(textOf(say(Msg::FoundFewThreads, 1, 2)),
                  std::string("the target uses 1 thread, and this machine has 2 processors"));
-        QCOMPARE(textOf(say(Msg::ImportStopped, 0)), std::string("the import was stopped after 0 records"));
+        QCOMPARE(latencyDigits(0.0123456), std::string("0.0123"));
+        QCOMPARE(latencyDigits(12345.6789), std::string("12345.679")); // never 1.235e+04
+        const std::string above = textOf(say(Msg::FoundAboveSum, 12345.6789, 25.0, 0.0123456));
+        QVERIFY2(above.find("12345.679 ms") != std::string::npos && above.find("0.0123 ms") != std::string::npos,
+                 above.c_str());
+        QCOMPARE(textOf(say(Msg::ImportStopped, 0)), std::string("the import was stopped; 0 records imported so far"));
         QCOMPARE(textOf(say(Msg::FoundHeat, 1.0)),
                  std::string("processors were throttled 1 time because of heat during the measurement"));
         // Where the number is a text, as of a range.
