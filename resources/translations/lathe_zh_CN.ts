@@ -711,7 +711,7 @@
             <translation>{threads} 个线程超过每块 {most} 个的上限</translation>
         </message>
         <message>
-            <source>{threads} threads do not fill a warp of {size}{limit:-}</source>
+            <source>{threads:thread does|threads do} not fill a warp of {size}{limit:-}</source>
             <translation>{threads} 个线程填不满 {size} 个线程的线程束</translation>
         </message>
         <message>
@@ -1255,7 +1255,7 @@
             <translation>必须给出 scales 或 sizes，每个缩放的维一个</translation>
         </message>
         <message>
-            <source>{count} entries cannot be resized to {wanted}</source>
+            <source>{count:entry|entries} cannot be resized to {wanted}</source>
             <translation>{count} 个元素无法缩放到 {wanted} 个</translation>
         </message>
         <message>
@@ -2443,7 +2443,7 @@
             <translation>该运行的预算已用完：请增加预算（--time、--trials）</translation>
         </message>
         <message>
-            <source>the run&apos;s budget is now {seconds:.0f} s and {trials} trials in all (0: no limit)</source>
+            <source>the run&apos;s budget is now {seconds:.0f} s and {trials:trial|trials} in all (0: no limit)</source>
             <translation>该运行的总预算现为 {seconds:.0f} s 和 {trials} 次试验（0：不限）</translation>
         </message>
         <message>

@@ -12,6 +12,7 @@
 #include "ui/views/appearance.h"
 #include "ui/views/band_chart.h"
 #include "ui/views/elided_label.h"
+#include "ui/views/empty_state.h"
 #include "ui/views/graph_view.h"
 #include "ui/views/latency_chart.h"
 #include "ui/views/scatter_view.h"
@@ -29,12 +30,15 @@
 #include <QDrag>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMainWindow>
 #include <QMenu>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QPlainTextEdit>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QStandardItemModel>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QToolButton>
 #include <QTreeWidget>
@@ -501,6 +505,28 @@ private slots:
         QVERIFY(view->rect().contains(handle->geometry()) && handle->geometry().right() > view->width() - 10);
         ui::ScatterView scatter;
         QVERIFY(scatter.findChild<QWidget*>("dragHandle") != nullptr);
+    }
+
+    void anEmptyViewOffersOnlyWhatCanBeDone()
+    {
+        QMainWindow window;
+        auto* const action = new QAction(QString("Do it"), &window);
+        action->setObjectName(QString("actionDoIt"));
+        auto* const view = new QTableView(&window);
+        QStandardItemModel model;
+        view->setModel(&model);
+        window.setCentralWidget(view);
+        new ui::EmptyState(view, [] { return ui::EmptyState::Text{QString("Nothing yet."), QString("actionDoIt")}; });
+        window.show();
+        const auto* const button = view->findChild<QPushButton*>(QString("emptyAction"));
+        QTRY_VERIFY(button != nullptr && button->isVisible());
+        QCOMPARE(button->text(), QString("Do it"));
+        action->setEnabled(false);
+        QVERIFY(!button->isVisible());
+        action->setEnabled(true);
+        QVERIFY(button->isVisible());
+        model.appendRow(new QStandardItem);
+        QVERIFY(!button->isVisible());
     }
 
     void whatDoesNotFitIsCutWithAnEllipsis()

@@ -52,6 +52,8 @@ void EmptyState::refresh()
     m_sentence->setText(text.sentence);
     const auto* action = m_action.isEmpty() ? nullptr : m_view.window()->findChild<QAction*>(m_action);
     m_button->setVisible(action != nullptr && action->isEnabled());
+    if (action != nullptr) // a run that starts disables some
+        connect(action, &QAction::changed, this, &EmptyState::refresh, Qt::UniqueConnection);
     if (action != nullptr)
         m_button->setText(action->text());
     setGeometry(m_view.viewport()->rect());
