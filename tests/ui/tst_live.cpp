@@ -192,6 +192,13 @@ private slots:
         QCOMPARE(found->topLevelItemCount(), 1); // that there is nothing is said
         QVERIFY(found->topLevelItem(0)->text(0).startsWith(QStringLiteral("No reason was found")));
         delete checks;
+        verdict.gain = {};
+        session::Finding open;
+        open.gravity = session::Gravity::Hint;
+        verdict.findings = {open};
+        emit workspace().bridge().eventsArrived({{8, verdict}});
+        QCOMPARE(find<QLabel>("resultHeadline")->text(), QStringLiteral("Not compared with the untuned network"));
+        QVERIFY2(reasons->text().isEmpty(), qPrintable(reasons->text())); // nor once more below
         workspace().clearRun();
         QVERIFY(!banner->isVisible());
     }

@@ -52,9 +52,9 @@ QString figuresText(const session::Gain& gain)
                    : ResultBanner::tr("%1, untuned %2: %3 times as fast; pairs of turns: %4, too few for an interval")
                          .arg(tuned, untuned, times(gain.ratio))
                          .arg(gain.pairs);
-    case session::Verdict::Unknown: break;
+    case session::Verdict::Unknown: break; // the headline says it all
     }
-    return coreText(session::sayGain(gain));
+    return {};
 }
 
 } // namespace
@@ -210,7 +210,7 @@ void ResultBanner::fillTexts(const session::VerdictEvent& verdict)
     const QString figures = figuresText(verdict.gain);
     m_reasons->setText(sound ? figures
                              : tr("Do not rely on it yet: %1").arg(doubts.join(coreText(say(Msg::Semicolon)))));
-    m_reasons->setToolTip(sound ? figures : figures + QStringLiteral("\n\n") + doubts.join(QLatin1Char('\n')));
+    m_reasons->setToolTip(sound ? figures : (QStringList(figures) + doubts).join(QLatin1Char('\n')).trimmed());
 }
 
 } // namespace lathe::ui
