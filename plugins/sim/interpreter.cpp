@@ -4,6 +4,7 @@
 #include "plugins/sim/launch_machine.h"
 #include "plugins/sim/machine.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace lathe::sim {
@@ -85,15 +86,18 @@ std::string Program::checkKernels() const
     for (const Buffer& b : m_buffers)
         if (!isText(b.name) || b.place > Place::Thread)
             return "the artifact has a buffer that is out of range";
+    std::int32_t before = -1; // root of the kernel before: the nodes above it are of this one alone
     for (const Kernel& k : m_kernels) {
-        if (k.bufferCount > m_buffers.size() || k.firstBuffer > m_buffers.size() - k.bufferCount || k.root < 0
+        if (k.root <= before)
+            return "the artifact has kernels whose statements are not apart";
+        if (k.bufferCount > m_buffers.size() || k.firstBuffer > m_buffers.size() - k.bufferCount
             || static_cast<std::size_t>(k.root) >= m_nodes.size() || k.variables > 65536
             || k.launchCount > m_launches.size() || k.firstLaunch > m_launches.size() - k.launchCount)
             return "the artifact has a kernel that is out of range";
         for (std::uint32_t l = 0; l < k.launchCount; ++l) {
             const Launch& launch = m_launches[k.firstLaunch + l];
-            // A body is below the kernel's root, and so one of its own statements.
-            bool right = isText(launch.name) && launch.body >= 0 && launch.body < k.root && launch.sharedBytes >= 0;
+            // Between two roots, and so one of the kernel's own statements, which keep to its limits.
+            bool right = isText(launch.name) && launch.body > before && launch.body < k.root && launch.sharedBytes >= 0;
             std::int64_t threads = 1, blocks = 1;
             for (int d = 0; d < 3 && right; ++d) {
                 right = launch.grid[d] >= 1 && launch.grid[d] <= kMostBlocks && launch.block[d] >= 1
@@ -107,6 +111,7 @@ std::string Program::checkKernels() const
             if (!right || threads > kMostThreads)
                 return "the artifact has a launch that is out of range";
         }
+        before = k.root;
     }
     return {};
 }
@@ -114,9 +119,12 @@ std::string Program::checkKernels() const
 std::string Program::checkNodes() const
 {
     const Kernel* kernel = m_kernels.data(); // nodes lie in the order of kernels, roots last
+    std::size_t first = 0; // of the kernel's nodes
     for (std::size_t n = 0; n < m_nodes.size(); ++n) {
-        while (kernel != m_kernels.data() + m_kernels.size() && static_cast<std::size_t>(kernel->root) < n)
+        while (kernel != m_kernels.data() + m_kernels.size() && static_cast<std::size_t>(kernel->root) < n) {
+            first = n;
             ++kernel;
+        }
         if (kernel == m_kernels.data() + m_kernels.size())
             return "the artifact has statements of no kernel";
         const Node& node = m_nodes[n];
@@ -135,21 +143,26 @@ std::string Program::checkNodes() const
             && node.childCount - (node.kind == NodeKind::Store ? 1u : 0u)
                    != m_buffers[kernel->firstBuffer + static_cast<std::uint32_t>(node.index)].dims)
             return "the artifact has an access with the wrong number of indices";
-        for (std::uint32_t c = 0; c < node.childCount; ++c)
-            if (m_children[node.firstChild + c] < 0 || static_cast<std::size_t>(m_children[node.firstChild + c]) >= n)
+        for (std::uint32_t c = 0; c < node.childCount; ++c) {
+            const std::int32_t child = m_children[node.firstChild + c];
+            if (child < 0 || static_cast<std::size_t>(child) >= n)
                 return "the artifact has a statement that contains itself";
+            if (static_cast<std::size_t>(child) < first)
+                return "the artifact has a statement that contains one of another kernel";
+        }
     }
     return {};
 }
 
 std::size_t Program::parameterBytes(const Kernel& kernel, std::uint32_t parameter) const
 {
+    std::size_t bytes = 0;
     for (std::uint32_t b = 0; b < kernel.bufferCount; ++b) {
         const Buffer& buffer = m_buffers[kernel.firstBuffer + b];
-        if (buffer.parameter == static_cast<std::int32_t>(parameter))
-            return static_cast<std::size_t>(buffer.elements * sizeOf(buffer.dtype));
+        if (buffer.parameter == static_cast<std::int32_t>(parameter)) // a damaged program may name it twice
+            bytes = std::max(bytes, static_cast<std::size_t>(buffer.elements * sizeOf(buffer.dtype)));
     }
-    return 0;
+    return bytes;
 }
 
 std::string Program::run(const Kernel& kernel, void* const* parameters) const
