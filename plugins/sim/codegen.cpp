@@ -38,7 +38,7 @@ public:
             if (target.traits().form == KernelForm::Launches) {
                 LATHE_TRY(made->m_gpu.take(text));
             } else {
-                LATHE_TRY_ASSIGN(made->m_machine, Machine::fromJson(text));
+                LATHE_TRY_ASSIGN(made->m_machine, CpuMachine::fromJson(text));
             }
         }
         if (const auto seed = target.attribute("seed"))
@@ -128,7 +128,7 @@ private:
     std::string m_target;
     std::string m_interpret = "auto";
     FaultScript m_faults;
-    Machine m_machine;
+    CpuMachine m_machine;
     GpuMachine m_gpu; ///< of targets whose kernels are launches
 };
 

@@ -67,7 +67,7 @@ namespace {
 class Estimator
 {
 public:
-    Estimator(const LoopNest& nest, const Machine& machine)
+    Estimator(const LoopNest& nest, const CpuMachine& machine)
         : m_nest(nest)
         , m_machine(machine)
     {
@@ -207,7 +207,7 @@ private:
     }
 
     const LoopNest& m_nest;
-    const Machine& m_machine;
+    const CpuMachine& m_machine;
     std::vector<Loop> m_loops;
     double m_cycles = 0;
     double m_parallel = 1;
@@ -254,9 +254,9 @@ Result<> setFields(std::string_view text, const std::map<std::string, double*>& 
     return {};
 }
 
-Result<Machine> Machine::fromJson(std::string_view text)
+Result<CpuMachine> CpuMachine::fromJson(std::string_view text)
 {
-    Machine m;
+    CpuMachine m;
     LATHE_TRY(setFields(text, {{"ghz", &m.ghz},
                                {"cores", &m.cores},
                                {"lanes", &m.lanes},
@@ -280,7 +280,7 @@ double rugged(const LoopNest& nest, std::uint64_t seed, double amount)
     return 1 + amount * (Random(seed, text.high, text.low).uniform() * 2 - 1);
 }
 
-double modelTimeNs(const LoopNest& nest, const Machine& machine)
+double modelTimeNs(const LoopNest& nest, const CpuMachine& machine)
 {
     return Estimator(nest, machine).cycles() / machine.ghz * rugged(nest, machine.seed, machine.ruggedness);
 }

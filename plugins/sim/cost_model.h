@@ -13,7 +13,7 @@ namespace lathe::sim {
 
 /// The processor that the simulator pretends to be (launch_cost.h has the GPU). JSON (-cost=FILE) may set each field by
 /// its name.
-struct Machine
+struct CpuMachine
 {
     double ghz = 3;
     double cores = 8;
@@ -25,13 +25,13 @@ struct Machine
     double ruggedness = 0.1; ///< how far the time of one nest may lie from the formula, either way
     std::uint64_t seed = 0;
 
-    static Result<Machine> fromJson(std::string_view text);
+    static Result<CpuMachine> fromJson(std::string_view text);
 };
 
 /// Time of one run in nanoseconds: a formula over the loops with the cliffs that real machines have (cache capacities,
 /// vector width and tails, registers, parallel width, code size), times a factor that follows from the nest's text and
 /// the seed. The same nest always gives the same time, whatever its name.
-double modelTimeNs(const ir::LoopNest& nest, const Machine& machine);
+double modelTimeNs(const ir::LoopNest& nest, const CpuMachine& machine);
 
 /// Expression and statement executions of one run, of phases or of all threads of launches: what interpreting it costs.
 double interpretationSteps(const ir::LoopNest& nest);

@@ -136,7 +136,7 @@ Result<> compareAll(const Options& options)
         if (!options.only.empty() && options.only != "sim:" + name)
             continue;
         LATHE_TRY_ASSIGN(const search::SearchTask task, searchCase(name, "sim -like=cpu -threads=8"));
-        SimulatedCost costs(task, sim::Machine());
+        SimulatedCost costs(task, sim::CpuMachine());
         LATHE_TRY(compare("sim:" + name, task, costs, options, true));
     }
     std::vector<std::filesystem::path> files;
@@ -164,7 +164,7 @@ Result<> speed(const Options& options)
         if (!options.only.empty() && options.only != name)
             continue;
         LATHE_TRY_ASSIGN(const search::SearchTask task, searchCase(name, "sim -like=cpu -threads=8"));
-        SimulatedCost costs(task, sim::Machine());
+        SimulatedCost costs(task, sim::CpuMachine());
         search::PolicyOptions policyOptions;
         LATHE_TRY_ASSIGN(auto model, policy::makeSharedModel("sketch", 1, policyOptions));
         LATHE_TRY_ASSIGN(const auto policy, policy::makePolicy("sketch", task, std::move(model), policyOptions));

@@ -139,7 +139,7 @@ HeadStart made(const std::vector<SearchTask>& tasks, int rounds = 3)
     headStart.without = {"zoo:resnet-18"};
     for (const SearchTask& task : tasks) {
         const auto sketch = sketchOf(task);
-        SimulatedCost costs(task, sim::Machine());
+        SimulatedCost costs(task, sim::CpuMachine());
         const Search search = begin(task);
         SerialExecutor executor;
         HeadStart::Task t{task.key, task.name, "zoo:other", kTarget, "Simulated device", {}, {}, {}};
@@ -277,7 +277,7 @@ private slots:
     void whatWasMeasuredIsNotAskedForAgainAndTheFirstSearchedRoundIsStillTheFirst()
     {
         const SearchTask task = convolution(30, 64, 64);
-        SimulatedCost costs(task, sim::Machine());
+        SimulatedCost costs(task, sim::CpuMachine());
         const Search search = begin(task, &m_headStart);
         std::set<Hash128> seen;
         const auto heirs = must(search.policy->heirs());
@@ -351,7 +351,7 @@ private slots:
         const SearchTask task = convolution(30, 64, 96);
         std::vector<std::vector<Hash128>> all;
         for (const unsigned threads : {1u, 2u}) {
-            SimulatedCost costs(task, sim::Machine());
+            SimulatedCost costs(task, sim::CpuMachine());
             ThreadsExecutor executor(threads);
             const Search search = begin(task, &m_headStart);
             std::vector<Hash128> hashes;
@@ -374,7 +374,7 @@ private slots:
         QString text;
         for (const SearchTask& task : {convolution(30, 64, 64), convolution(15, 160, 192), convolution(40, 48, 96, 1),
                                        convolution(12, 128, 128)}) {
-            SimulatedCost costs(task, sim::Machine());
+            SimulatedCost costs(task, sim::CpuMachine());
             SerialExecutor executor;
             const Search with = begin(task, &m_headStart), without = begin(task);
             const auto heirs = measure(must(with.policy->heirs()), costs);

@@ -33,7 +33,7 @@ Course simulated(const std::string& name)
     auto task = searchCase(name, "sim -like=cpu -threads=8");
     if (!task)
         qFatal("%s", task.error().message.c_str());
-    return {*task, std::make_unique<SimulatedCost>(*task, sim::Machine())};
+    return {*task, std::make_unique<SimulatedCost>(*task, sim::CpuMachine())};
 }
 
 std::unique_ptr<RecordedTable> recorded(const std::string& name)

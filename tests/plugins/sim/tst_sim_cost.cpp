@@ -23,10 +23,9 @@ ir::LoopNest nest(const char* steps, const char* name = "k")
     compute::DagBuilder b;
     const auto x = b.placeholder("A", {256, 256}, DType::F32);
     const auto y = b.placeholder("B", {256, 256}, DType::F32);
-    const auto c = b.reduce("C", {256, 256}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 256}},
-                            [&](const auto& a, const auto& r) {
-                                return b.at(x, {a[0], r[0]}) * b.at(y, {r[0], a[1]});
-                            });
+    const auto c = b.reduce(
+        "C", {256, 256}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 256}},
+        [&](const auto& a, const auto& r) { return b.at(x, {a[0], r[0]}) * b.at(y, {r[0], a[1]}); });
     const auto dag = std::move(b).finish({c});
     const auto parsed = schedule::stepsFromJson(nlohmann::json::parse(steps));
     if (!dag || !parsed)
@@ -44,9 +43,9 @@ ir::LoopNest nest(const char* steps, const char* name = "k")
 
 constexpr const char* kVectors = R"([["SP", 2, 1, 256, [16], 1], ["RE", 2, [0, 1, 3, 2]], ["AN", 2, 3, 2]])";
 
-Machine smooth()
+CpuMachine smooth()
 {
-    Machine machine;
+    CpuMachine machine;
     machine.ruggedness = 0;
     return machine;
 }
@@ -60,7 +59,7 @@ class TestSimCost : public QObject
 private slots:
     void timeFollowsFromTheNestAndTheSeedAlone()
     {
-        Machine machine;
+        CpuMachine machine;
         const double time = modelTimeNs(nest(kVectors), machine);
         QVERIFY(std::isfinite(time) && time > 0);
         QCOMPARE(modelTimeNs(nest(kVectors, "another_name"), machine), time);
@@ -79,7 +78,7 @@ private slots:
 
     void aSmallerCacheCostsTime()
     {
-        Machine small = smooth();
+        CpuMachine small = smooth();
         small.l1Bytes = 1024;
         small.l2Bytes = 4096;
         small.l3Bytes = 16384;
@@ -88,11 +87,11 @@ private slots:
 
     void costFilesAreChecked()
     {
-        const auto machine = Machine::fromJson(R"({"cores": 4, "l1_bytes": 65536})");
+        const auto machine = CpuMachine::fromJson(R"({"cores": 4, "l1_bytes": 65536})");
         QVERIFY(machine);
         QCOMPARE(machine->cores, 4.0);
         for (const char* bad : {"", "[]", R"({"corse": 4})", R"({"cores": "four"})", R"({"cores": -1})"})
-            QCOMPARE(int(Machine::fromJson(bad).error().code), int(Errc::BadFile));
+            QCOMPARE(int(CpuMachine::fromJson(bad).error().code), int(Errc::BadFile));
     }
 
     void kernelNamesCarryTheTrial()

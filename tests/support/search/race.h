@@ -21,7 +21,7 @@ public:
 class SimulatedCost final : public CostSource
 {
 public:
-    SimulatedCost(search::SearchTask task, sim::Machine machine)
+    SimulatedCost(search::SearchTask task, sim::CpuMachine machine)
         : m_task(std::move(task))
         , m_machine(machine)
     {
@@ -30,7 +30,7 @@ public:
 
 private:
     search::SearchTask m_task;
-    sim::Machine m_machine;
+    sim::CpuMachine m_machine;
     std::unordered_map<Hash128, double> m_known;
 };
 
