@@ -124,17 +124,20 @@ enum class InstructionKind : std::uint32_t
 {
     /// Phases [firstPhase, +phaseCount) on its arguments; on another device than the processor: launches of the table.
     Kernel = 0,
-    Copy = 1, ///< arguments: source, destination, of equal bytes; they may be on different devices
-    Transform = 2, ///< arguments: source, destination, of one dtype and logical shape: a layout change
-                   /// Argument: a condition. Of the instructions behind it the first `phaseCount` run if it is true,
-                   /// the `firstPhase` behind those if it is not.
+    /// Arguments: source, destination, of equal bytes; they may be on different devices.
+    Copy = 1,
+    /// Arguments: source, destination, of one dtype and logical shape: a layout change.
+    Transform = 2,
+    /// Argument: a condition. Of the instructions behind it the first `phaseCount` run if it is true, the `firstPhase`
+    /// behind those if it is not.
     Branch = 3,
     /// Arguments: trips, condition, iteration. The `phaseCount` instructions behind it run again and again, until they
     /// have run `trips` times or the condition is false. The iteration is written: before each their number so far.
     Loop = 4,
-    Row = 5, ///< arguments: source, iteration, destination, which is cut into rows of the source's size: one is written
-             /// Arguments: two tensors of the arena of equal bytes, which trade places, with all tensors in them.
-             /// Others lie outside of both.
+    /// Arguments: source, iteration, destination, which is cut into rows of the source's size: one is written.
+    Row = 5,
+    /// Arguments: two tensors of the arena of equal bytes, which trade places, with all tensors in them. Others lie
+    /// outside of both.
     Swap = 6
 };
 // Conditions are one Bool; trips and iterations one I64.

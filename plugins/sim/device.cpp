@@ -1,4 +1,4 @@
-#include "core/runtime/device_abi.h"
+#include "core/runtime/device_error.h"
 #include "plugins/sim/fault.h"
 #include "plugins/sim/interpreter.h"
 
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+using lathe::fail;
 using namespace lathe::sim;
 
 /// The device half: memory is the process's own, time is the artifact's model, faults are real.
@@ -57,17 +58,6 @@ struct LatheDevice
 };
 
 namespace {
-
-int fail(LatheDeviceError* error, LatheErrc code, std::string_view text)
-{
-    if (error) {
-        error->code = code;
-        const std::size_t size = text.size() < sizeof error->text ? text.size() : sizeof error->text - 1;
-        std::memcpy(error->text, text.data(), size);
-        error->text[size] = '\0';
-    }
-    return 1;
-}
 
 const char* enumerate()
 {

@@ -1,9 +1,8 @@
 #include "core/runtime/clock.h"
-#include "core/runtime/device_abi.h"
+#include "core/runtime/device_error.h"
 #include "core/runtime/memory.h"
 #include "core/runtime/pool.h"
 #include "core/runtime/processors.h"
-#include "plugins/cpu/device/errors.h"
 #include "plugins/cpu/device/limits.h"
 #include "plugins/cpu/device/machine.h"
 #include "plugins/cpu/device/memory.h"
@@ -18,21 +17,7 @@
 #include <span>
 #include <string>
 
-namespace lathe::cpu {
-
-int fail(LatheDeviceError* error, LatheErrc code, std::string_view text)
-{
-    if (error) {
-        error->code = static_cast<std::uint32_t>(code);
-        const std::size_t size = std::min(text.size(), sizeof error->text - 1);
-        std::memcpy(error->text, text.data(), size);
-        error->text[size] = '\0';
-    }
-    return 1;
-}
-
-} // namespace lathe::cpu
-
+using lathe::fail;
 using namespace lathe::cpu;
 namespace runtime = lathe::runtime;
 

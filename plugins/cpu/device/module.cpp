@@ -1,7 +1,7 @@
 #include "plugins/cpu/device/module.h"
 
-#include "core/runtime/dtype.h"
-#include "plugins/cpu/device/errors.h"
+#include "core/runtime/device_error.h"
+#include "core/runtime/read_parameters.h"
 
 #include <dlfcn.h>
 #include <nlohmann/json.hpp>
@@ -16,18 +16,6 @@ namespace lathe::cpu {
 namespace {
 
 using nlohmann::json;
-
-std::size_t physicalBytes(const json& parameter)
-{
-    std::int64_t last = 0;
-    for (const json& axis : parameter.at("map").at("axes"))
-        last += (axis.at(2).get<std::int64_t>() - 1) * axis.at(3).get<std::int64_t>();
-    const auto dtype = parameter.at("dtype").get<std::string>();
-    for (int t = 0; t <= static_cast<int>(DType::F64); ++t)
-        if (dtype == toString(static_cast<DType>(t)))
-            return static_cast<std::size_t>((last + 1) * sizeOf(static_cast<DType>(t)));
-    throw json::other_error::create(500, "unknown dtype", &parameter);
-}
 
 bool writeAll(int fd, const void* data, std::size_t bytes)
 {
@@ -71,10 +59,7 @@ int Module::readDescriptor(const char* text, LatheDeviceError* error)
                             "kernel " + kernel.name + " is made of launches, which a processor does not run");
             kernel.teamScratchBytes = entry.at("team_scratch_bytes").get<std::size_t>();
             kernel.partScratchBytes = entry.at("part_scratch_bytes").get<std::size_t>();
-            for (const json& parameter : entry.at("parameters")) {
-                kernel.parameters.push_back(parameter.at("name").get<std::string>());
-                kernel.parameterBytes.push_back(physicalBytes(parameter));
-            }
+            readParameters(entry, kernel.parameters, kernel.parameterBytes);
             m_symbols.push_back(entry.at("phases").get<std::vector<std::string>>());
             m_kernels.push_back(std::move(kernel));
         }
