@@ -14,39 +14,7 @@
 
 /// The device half: one queue of a device, which works through its launches in order.
 
-namespace lathe::opencl {
-
-int fail(LatheDeviceError* error, LatheErrc code, std::string_view text)
-{
-    if (error) {
-        error->code = static_cast<std::uint32_t>(code);
-        const std::size_t size = std::min(text.size(), sizeof error->text - 1);
-        std::memcpy(error->text, text.data(), size);
-        error->text[size] = '\0';
-    }
-    return 1;
-}
-
-int refused(LatheDeviceError* error, cl_int code, std::string_view doing)
-{
-    LatheErrc kind = LATHE_ERRC_INTERNAL;
-    switch (code) {
-    case CL_DEVICE_NOT_AVAILABLE:
-    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
-    case CL_OUT_OF_RESOURCES:
-    case CL_OUT_OF_HOST_MEMORY:
-    case CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST: kind = LATHE_ERRC_DEVICE_LOST; break;
-    case CL_INVALID_WORK_GROUP_SIZE:
-    case CL_INVALID_WORK_ITEM_SIZE:
-    case CL_INVALID_GLOBAL_WORK_SIZE:
-    case CL_INVALID_BUFFER_SIZE: kind = LATHE_ERRC_UNSUPPORTED; break;
-    default: break;
-    }
-    return fail(error, kind, "OpenCL refuses " + std::string(doing) + ": " + errorText(code));
-}
-
-} // namespace lathe::opencl
-
+using lathe::fail;
 using namespace lathe::opencl;
 
 struct LatheModule
@@ -67,7 +35,7 @@ struct LatheDevice
     cl_context context = nullptr;
     cl_command_queue queue = nullptr;
     bool hasEvents = false; ///< whose times are real
-    std::unordered_map<const void*, std::unique_ptr<Buffer>> buffers; ///< by themselves: what allocate() gave out
+    std::unordered_map<const void*, std::unique_ptr<Buffer>> buffers; ///< keyed by the pointer that allocate() returned
     std::vector<Buffer> scratch; ///< of all kernels: they follow one another
     Buffer cold;
     std::string health;
@@ -268,7 +236,7 @@ int copy(LatheDevice* device, const void* buffer, size_t offset, void* host, siz
         code = driver.enqueueReadBuffer(device->queue, known->memory, CL_TRUE, offset, bytes, host, 0, nullptr,
                                         nullptr);
     }
-    return code == CL_SUCCESS ? 0 : refused(error, code, "a copy of " + std::to_string(bytes) + " bytes");
+    return code == CL_SUCCESS ? 0 : failedAt(error, code, "a copy of " + std::to_string(bytes) + " bytes");
 }
 
 int copyIn(LatheDevice* device, void* buffer, size_t offset, const void* host, size_t bytes, LatheDeviceError* error)
@@ -322,6 +290,13 @@ int prepare(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError* er
     return 0;
 }
 
+/// CL_SUCCESS, or what went wrong: while commands were put into the queue, or while they were waited for.
+struct Outcome
+{
+    cl_int code = CL_SUCCESS;
+    bool isOfWait = false;
+};
+
 /// Launches in the queue before it is waited for: drivers keep what they need for each of them.
 constexpr std::size_t kMostQueued = 512;
 
@@ -337,7 +312,7 @@ public:
     {
     }
 
-    cl_int call(const LatheLaunch& call, bool isLastOfRun)
+    Outcome call(const LatheLaunch& call, bool isLastOfRun)
     {
         const ModuleKernel& kernel = call.module->module.kernels()[call.kernel];
         const std::size_t count = kernel.launches.size();
@@ -347,13 +322,13 @@ public:
             const bool begins = isFirst && l == 0, ends = isLast && l + 1 == count;
             cl_event* const event = call.timed != 0 ? m_watch.next(begins, ends) : nullptr;
             if (const cl_int code = m_device.launch(kernel, kernel.launches[l], call.buffers, event))
-                return code;
+                return {code, false};
         }
         m_queued += count;
         if (call.timed != 0 && isLast)
             if (const cl_int code = m_watch.close())
-                return code;
-        return m_queued >= kMostQueued || isLastOfRun ? wait() : CL_SUCCESS;
+                return {code, true};
+        return m_queued >= kMostQueued || isLastOfRun ? Outcome{wait(), true} : Outcome{};
     }
 
     std::uint64_t nanoseconds() const { return m_watch.nanoseconds(); }
@@ -389,9 +364,11 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
             if (const cl_int code = device->fill(coldBytes / 4 * 4 + 4, nullptr))
                 return refused(error, code, "to make the caches cold");
         for (const LatheLaunch& launch : list)
-            if (const cl_int code = run.call(launch, i + 1 == iterations && &launch == &list.back())) {
+            if (const Outcome end = run.call(launch, i + 1 == iterations && &launch == &list.back());
+                end.code != CL_SUCCESS) {
                 device->driver.finish(device->queue);
-                return refused(error, code, "kernel " + launch.module->module.kernels()[launch.kernel].name);
+                const std::string what = "kernel " + launch.module->module.kernels()[launch.kernel].name;
+                return (end.isOfWait ? failedAt : refused)(error, end.code, what);
             }
     }
     if (timing)

@@ -55,7 +55,8 @@ DeviceFacts factsOf(const Driver& driver, cl_platform_id platform, cl_device_id 
     facts.hasCompiler = valueOf<cl_bool>(driver, id, CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
     facts.sharesMemory = valueOf<cl_bool>(driver, id, CL_DEVICE_HOST_UNIFIED_MEMORY) != CL_FALSE;
     facts.units = valueOf<cl_uint>(driver, id, CL_DEVICE_MAX_COMPUTE_UNITS);
-    if (!facts.isProcessor) // whose clock of the moment it may be: a device would be another one each time
+    // A processor's reported clock may be its current one, and the device's fingerprint would change with it.
+    if (!facts.isProcessor)
         facts.clockMhz = valueOf<cl_uint>(driver, id, CL_DEVICE_MAX_CLOCK_FREQUENCY);
     facts.memoryBytes = valueOf<cl_ulong>(driver, id, CL_DEVICE_GLOBAL_MEM_SIZE);
     facts.largestBuffer = valueOf<cl_ulong>(driver, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);

@@ -1,28 +1,16 @@
 #include "plugins/opencl/device/module.h"
 
-#include "core/runtime/dtype.h"
+#include "core/runtime/device_error.h"
+#include "core/runtime/read_parameters.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
+#include <utility>
 
 namespace lathe::opencl {
 namespace {
 
 using nlohmann::json;
-
-/// From the first element that a parameter's map names to the last one.
-std::size_t physicalBytes(const json& parameter)
-{
-    std::int64_t last = 0;
-    for (const json& axis : parameter.at("map").at("axes"))
-        last += (axis.at(2).get<std::int64_t>() - 1) * axis.at(3).get<std::int64_t>();
-    const auto dtype = parameter.at("dtype").get<std::string>();
-    for (int t = 0; t <= static_cast<int>(DType::F64); ++t)
-        if (dtype == toString(static_cast<DType>(t)))
-            return static_cast<std::size_t>((last + 1) * sizeOf(static_cast<DType>(t)));
-    throw json::other_error::create(500, "unknown dtype", &parameter);
-}
 
 ModuleLaunch readLaunch(const json& entry, std::size_t buffers)
 {
@@ -44,10 +32,8 @@ ModuleLaunch readLaunch(const json& entry, std::size_t buffers)
 
 Module::~Module()
 {
-    for (const ModuleKernel& kernel : m_kernels)
-        for (const ModuleLaunch& launch : kernel.launches)
-            if (launch.kernel != nullptr)
-                m_driver.releaseKernel(launch.kernel);
+    for (ModuleKernel& kernel : m_kernels)
+        releaseKernels(kernel);
 }
 
 int Module::readDescriptor(const char* text, LatheDeviceError* error)
@@ -65,10 +51,7 @@ int Module::readDescriptor(const char* text, LatheDeviceError* error)
             if (entry.at("form") != "launches")
                 return fail(error, LATHE_ERRC_UNSUPPORTED,
                             "kernel " + kernel.name + " is made of phases, which an OpenCL device does not run");
-            for (const json& parameter : entry.at("parameters")) {
-                kernel.parameters.push_back(parameter.at("name").get<std::string>());
-                kernel.parameterBytes.push_back(physicalBytes(parameter));
-            }
+            readParameters(entry, kernel.parameters, kernel.parameterBytes);
             kernel.scratchBytes = entry.at("scratch").get<std::vector<std::size_t>>();
             for (const json& launch : entry.at("launches"))
                 kernel.launches.push_back(readLaunch(launch, kernel.parameters.size() + kernel.scratchBytes.size()));
@@ -92,20 +75,36 @@ void Module::build(std::size_t number)
 {
     ModuleKernel& kernel = m_kernels[number];
     const PackedKernel& packed = m_packed[number];
-    if (!packed.binary.empty() && packed.madeFor == m_device.identity())
+    if (!packed.binary.empty() && packed.madeFor == m_device.identity()) {
         kernel.program = Program::fromBinary(m_driver, m_context, m_device.id, packed.binary);
-    if (!kernel.program)
-        kernel.program = Program::fromSource(m_driver, m_context, m_device.id, packed.source, kernel.problem);
-    if (!kernel.program)
+        if (kernel.program && !makeKernels(kernel).empty())
+            kernel.program = {}; // it is not the binary of this source
+    }
+    if (kernel.program)
         return;
+    kernel.program = Program::fromSource(m_driver, m_context, m_device.id, packed.source, kernel.problem);
+    if (kernel.program)
+        kernel.problem = makeKernels(kernel);
+}
+
+std::string Module::makeKernels(ModuleKernel& kernel) const
+{
     for (ModuleLaunch& launch : kernel.launches) {
         cl_int code = CL_SUCCESS;
         launch.kernel = m_driver.createKernel(kernel.program.get(), launch.symbol.c_str(), &code);
         if (launch.kernel == nullptr) {
-            kernel.problem = "the program has no kernel " + launch.symbol + ": " + errorText(code);
-            return;
+            releaseKernels(kernel);
+            return "the program has no kernel " + launch.symbol + ": " + errorText(code);
         }
     }
+    return {};
+}
+
+void Module::releaseKernels(ModuleKernel& kernel) const
+{
+    for (ModuleLaunch& launch : kernel.launches)
+        if (launch.kernel != nullptr)
+            m_driver.releaseKernel(std::exchange(launch.kernel, nullptr));
 }
 
 int Module::prepare(std::size_t number, LatheDeviceError* error)

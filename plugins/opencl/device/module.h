@@ -34,7 +34,7 @@ struct ModuleKernel
     std::string problem; ///< why there is no program, once that was tried
 };
 
-/// An artifact on a device. A kernel is built when it is run first, so that what is wrong with it is its own trial's.
+/// An artifact on a device. A kernel is built when it is first run, so that what is wrong with it is its own trial's.
 class Module
 {
 public:
@@ -57,7 +57,11 @@ public:
 
 private:
     int readDescriptor(const char* text, LatheDeviceError* error);
+    /// From the binary if that is of this device and has all functions, else from source.
     void build(std::size_t kernel);
+    /// Of all launches; else none, and a sentence.
+    std::string makeKernels(ModuleKernel& kernel) const;
+    void releaseKernels(ModuleKernel& kernel) const;
     int checkLaunch(const ModuleKernel& kernel, const ModuleLaunch& launch, LatheDeviceError* error) const;
     int checkBuilt(const ModuleKernel& kernel, const ModuleLaunch& launch, LatheDeviceError* error) const;
 

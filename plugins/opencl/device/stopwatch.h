@@ -34,8 +34,6 @@ public:
     cl_int close();
     /// Waits for all that was started, adds its times and forgets the events.
     cl_int finish();
-    /// Stretches whose events are kept.
-    std::size_t pending() const { return m_spans.size(); }
     std::uint64_t nanoseconds() const { return m_total; }
 
 private:

@@ -1,14 +1,87 @@
 #include "core/measure/measurer.h"
 #include "plugins/opencl/device/device_list.h"
+#include "plugins/opencl/device/program.h"
 #include "tests/plugins/opencl/opencl_fixture.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
 
+#include <CL/cl_icd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 namespace tst_opencl_device {
 
 using namespace lathe;
 using namespace lathe::test;
+
+namespace {
+
+/// What the driver of this machine's first device makes of a source.
+opencl::PackedKernel binaryOf(const std::string& source)
+{
+    std::string problem;
+    const opencl::Driver& driver = *opencl::findDriver(problem);
+    const opencl::DeviceFacts device = opencl::listDevices(driver, problem).at(0);
+    cl_int code = CL_SUCCESS;
+    cl_context const context = driver.createContext(nullptr, 1, &device.id, nullptr, nullptr, &code);
+    if (context == nullptr)
+        qFatal("%s", opencl::errorText(code).c_str());
+    opencl::PackedKernel made = {source, {}, device.identity()};
+    if (const auto program = opencl::Program::fromSource(driver, context, device.id, source, problem))
+        made.binary = program.binary();
+    driver.releaseContext(context);
+    return made;
+}
+
+/// While it lives, launches or waits of the first platform fail with a code: in the table of functions through which
+/// the loader reaches a driver (CL/cl_icd.h), and which stands at the begin of each of the driver's objects.
+class FailingDriver
+{
+public:
+    FailingDriver(bool isOfWait, cl_int code)
+    {
+        s_code = code;
+        std::string problem;
+        cl_platform_id platform = nullptr;
+        opencl::findDriver(problem)->getPlatformIds(1, &platform, nullptr);
+        m_table = *reinterpret_cast<cl_icd_dispatch**>(platform);
+        m_launch = m_table->clEnqueueNDRangeKernel;
+        m_finish = m_table->clFinish;
+        allowWrites();
+        if (isOfWait)
+            m_table->clFinish = [](cl_command_queue) { return s_code; };
+        else
+            m_table->clEnqueueNDRangeKernel = [](cl_command_queue, cl_kernel, cl_uint, const std::size_t*,
+                                                 const std::size_t*, const std::size_t*, cl_uint, const cl_event*,
+                                                 cl_event*) { return s_code; };
+    }
+    ~FailingDriver()
+    {
+        m_table->clEnqueueNDRangeKernel = m_launch;
+        m_table->clFinish = m_finish;
+    }
+    FailingDriver(const FailingDriver&) = delete;
+    FailingDriver& operator=(const FailingDriver&) = delete;
+
+private:
+    /// A driver may keep its table among its constants.
+    void allowWrites() const
+    {
+        const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+        const auto begin = reinterpret_cast<std::uintptr_t>(m_table) / page * page;
+        const auto end = reinterpret_cast<std::uintptr_t>(m_table + 1);
+        if (::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0)
+            qFatal("the driver's table of functions cannot be changed");
+    }
+
+    static inline cl_int s_code = CL_SUCCESS;
+    cl_icd_dispatch* m_table = nullptr;
+    cl_api_clEnqueueNDRangeKernel m_launch = nullptr;
+    cl_api_clFinish m_finish = nullptr;
+};
+
+} // namespace
 
 /// The device half on whatever OpenCL device is here, mostly PoCL's, which is the processor.
 class TestOpenClDevice : public QObject
@@ -16,6 +89,7 @@ class TestOpenClDevice : public QObject
     Q_OBJECT
 
     std::shared_ptr<serve::Device> m_device;
+    Errc m_code = Errc::Ok; ///< of what run() says
 
     static std::vector<std::byte> floats(float first)
     {
@@ -35,6 +109,7 @@ class TestOpenClDevice : public QObject
         void* const buffers[] = {x.get(), y.get()};
         const LatheLaunch launch = {module.get(), 0, buffers, 2, 1};
         const auto ran = m_device->run({&launch, 1}, iterations, coldBytes);
+        m_code = ran ? Errc::Ok : ran.error().code;
         if (!ran)
             return QString::fromStdString(ran.error().message);
         if (timing != nullptr)
@@ -101,7 +176,8 @@ private slots:
         QTest::newRow("work-group") << "threads" << int(Errc::Unsupported) << "65536 threads";
         QTest::newRow("work-group along z") << "along" << int(Errc::Unsupported) << "axis 2";
         QTest::newRow("local memory") << "local" << int(Errc::Unsupported) << "bytes of local memory";
-        QTest::newRow("other work-group than the source's") << "required" << int(Errc::Unsupported) << "k";
+        QTest::newRow("other work-group than the source's")
+            << "required" << int(Errc::Unsupported) << "OpenCL refuses kernel k: CL_INVALID_WORK_GROUP_SIZE";
     }
     void whatIsWrongCostsOneRun()
     {
@@ -136,6 +212,40 @@ private slots:
         QCOMPARE(run(good), QString());
     }
 
+    /// The device's driver, with one of its functions replaced by one that fails.
+    void resourcesThatAreMissingAreALimitUntilTheLaunchIsAccepted_data()
+    {
+        QTest::addColumn<bool>("isOfWait");
+        QTest::addColumn<int>("says");
+        QTest::addColumn<int>("code");
+        QTest::newRow("launch: resources") << false << CL_OUT_OF_RESOURCES << int(Errc::Unsupported);
+        QTest::newRow("launch: memory") << false << CL_MEM_OBJECT_ALLOCATION_FAILURE << int(Errc::Unsupported);
+        QTest::newRow("launch: device") << false << CL_DEVICE_NOT_AVAILABLE << int(Errc::DeviceLost);
+        QTest::newRow("wait: resources") << true << CL_OUT_OF_RESOURCES << int(Errc::DeviceLost);
+        QTest::newRow("wait: device") << true << CL_DEVICE_NOT_AVAILABLE << int(Errc::DeviceLost);
+    }
+    void resourcesThatAreMissingAreALimitUntilTheLaunchIsAccepted()
+    {
+        QFETCH(bool, isOfWait);
+        QFETCH(int, says);
+        QFETCH(int, code);
+        auto module = must(load(*m_device, doubledAndOne(), {kDoubledAndOne, {}, {}}));
+        QCOMPARE(run(module), QString());
+        const auto x = must(m_device->allocate(256)), y = must(m_device->allocate(256));
+        void* const buffers[] = {x.get(), y.get()};
+        const LatheLaunch launch = {module.get(), 0, buffers, 2, 1};
+        const auto ran = [&] {
+            const FailingDriver failing(isOfWait, says);
+            return m_device->run({&launch, 1}, 1, 0);
+        }();
+        QVERIFY(!ran);
+        QCOMPARE(int(ran.error().code), code);
+        const std::string words = (isOfWait ? "OpenCL failed at kernel k: " : "OpenCL refuses kernel k: ")
+                                  + opencl::errorText(says);
+        QCOMPARE(QString::fromStdString(ran.error().message), QString::fromStdString(words));
+        QCOMPARE(run(module), QString());
+    }
+
     void aBufferThatNoDeviceHasIsRefused()
     {
         const auto buffer = m_device->allocate(std::size_t{1} << 46);
@@ -152,6 +262,33 @@ private slots:
         auto module = must(
             load(*m_device, doubledAndOne(), {kDoubledAndOne, "of yesterday", devices.at(0).identity()}));
         QCOMPARE(run(module), QString());
+    }
+
+    /// Sources that cannot be built tell which of the two was run.
+    void aBinaryIsRunOnTheDeviceThatItIsFor()
+    {
+        const opencl::PackedKernel made = binaryOf(kDoubledAndOne);
+        QVERIFY(!made.binary.empty());
+        auto here = must(load(*m_device, doubledAndOne(), {"nonsense", made.binary, made.madeFor}));
+        QCOMPARE(run(here), QString());
+        auto elsewhere = must(load(*m_device, doubledAndOne(), {"nonsense", made.binary, made.madeFor + " of yore"}));
+        const QString problem = run(elsewhere);
+        QCOMPARE(int(m_code), int(Errc::BuildFailed));
+        QVERIFY2(problem.startsWith("the OpenCL compiler refuses the source: ") && problem.contains("nonsense"),
+                 qPrintable(problem));
+    }
+
+    void aBinaryWithoutTheFunctionIsBuiltFromSource()
+    {
+        std::string other = kDoubledAndOne;
+        other.replace(other.find("k_1"), 3, "k_7");
+        const opencl::PackedKernel made = binaryOf(other);
+        auto module = must(load(*m_device, doubledAndOne(), {kDoubledAndOne, made.binary, made.madeFor}));
+        QCOMPARE(run(module), QString());
+        auto neither = must(load(*m_device, doubledAndOne(), {other, made.binary, made.madeFor}));
+        const QString problem = run(neither);
+        QCOMPARE(int(m_code), int(Errc::BuildFailed));
+        QVERIFY2(problem.startsWith("the program has no kernel k_1: "), qPrintable(problem));
     }
 
     void aDamagedArtifactIsRefused()
