@@ -364,6 +364,20 @@ private slots:
                                                            : "the artifact has kernels whose statements are not apart");
     }
 
+    void aParameterThatIsNamedTwiceNeedsTheLargerBuffer()
+    {
+        Records records(largeAndSmall());
+        const Kernel& small = records.kernels[1];
+        Buffer& second = records.buffers[small.firstBuffer + 1];
+        second.parameter = 0;
+        second.shape[0] = second.elements = 3;
+        const std::vector<std::byte> bytes = records.bytes();
+        Program program;
+        QCOMPARE(program.read(bytes.data(), bytes.size()), std::string());
+        QCOMPARE(program.parameterBytes(program.kernels()[1], 0), std::size_t(12));
+        QCOMPARE(program.parameterBytes(program.kernels()[1], 1), std::size_t(0));
+    }
+
     void accessesSideBySideAreQuickerThanApart()
     {
         const auto copy = [](std::int64_t stride) {
