@@ -18,9 +18,9 @@ namespace {
 /// A large image makes the first dense layer of some networks larger than any memory.
 Result<> checkSize(const graph::Graph& graph)
 {
-    constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
+    constexpr std::int64_t kMostParameters = std::int64_t{1} << 31;
     for (const graph::Value& value : graph.values) {
-        if (!value.producer.valid() && elementCount(value.shape) > kMostElements)
+        if (!value.producer.valid() && elementCount(value.shape) > kMostParameters)
             return makeError(Errc::InvalidArgument,
                              fmt::format("{}: '{}' would have {} elements; the image is too large", graph.name,
                                          value.name, elementCount(value.shape)));

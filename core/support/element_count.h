@@ -31,7 +31,8 @@ inline std::optional<std::int64_t> checkedElementCount(std::span<const std::int6
     return isEmpty ? 0 : count;
 }
 
-/// The same of extents that were checked when they came in.
+/// The same of extents that were checked when they came in, all together: those of a tensor. What is made of attributes
+/// (a kernel, windows, an image) was not, however small each number is; it needs checkedElementCount().
 inline std::int64_t elementCount(std::span<const std::int64_t> shape)
 {
     const auto count = checkedElementCount(shape, std::numeric_limits<std::int64_t>::max());

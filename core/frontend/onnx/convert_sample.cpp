@@ -209,6 +209,8 @@ Result<std::vector<ValueId>> convertMaxUnpool(Builder& b, NodeReader& node)
         shape.push_back((in[d + 2] - 1) * strides[d] + kernel[d] - padding[d] - padding[d + dims]);
         if (shape.back() < 1 || shape.back() > kMaxPixels)
             return makeError(Errc::BadFile, say(Msg::AttributeOutOfRange, "pads", padding[d]));
+        if (!checkedElementCount(shape))
+            return makeError(Errc::BadFile, say(Msg::AttributeOutOfRange, "kernel_shape", kernel[d]));
     }
     Composer c(b);
     const std::int64_t count = elementCount(in);

@@ -119,8 +119,8 @@ Result<> exportSilu(Writer& w, const Node& node)
     return {};
 }
 
-/// x/2 * (1 + erf(x / sqrt 2)): opset 17 has no Gelu. Half floats would cancel on the way, so that there is one
-/// rounding as in ours.
+/// x/2 * (1 + erf(x / sqrt 2)): opset 17 has no Gelu. In half precision the steps would lose digits; computed in
+/// float32 there is one rounding, as in our kernel.
 Result<> exportGelu(Writer& w, const Node& node)
 {
     const DType own = w.value(node.inputs[0]).dtype;
@@ -141,12 +141,19 @@ Result<> exportGelu(Writer& w, const Node& node)
     return {};
 }
 
+/// ONNX's takes no integers below 32 bits. Of these sums as much is kept as fits, which is what they wrap around to.
 Result<> exportCumulativeSum(Writer& w, const Node& node)
 {
+    const DType own = w.value(node.inputs[0]).dtype;
+    const DType sums = !isFloat(own) && sizeOf(own) < sizeOf(DType::I32) ? DType::I32 : own;
     const std::string axis = w.reshape(w.intsInput({attrInt(node, "axis", 0)}), {});
-    w.node("CumSum", {w.input(node.inputs[0]), axis}, w.outputName(node.outputs[0]))
+    const std::string x = w.cast(w.input(node.inputs[0]), own, sums);
+    const std::string result = sums == own ? w.outputName(node.outputs[0]) : w.fresh(node.name + "_sums");
+    w.node("CumSum", {x, axis}, result)
         .integer("exclusive", attrInt(node, "exclusive", 0))
         .integer("reverse", attrInt(node, "reverse", 0));
+    if (sums != own)
+        w.node("Cast", {result}, w.outputName(node.outputs[0])).integer("to", dataTypeOf(own));
     return {};
 }
 

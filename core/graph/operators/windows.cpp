@@ -147,10 +147,12 @@ Result<Types> inferColumns(const Node& node, InputTypes inputs, Constants)
     LATHE_TRY_ASSIGN(const compute::WindowParams p, windowsOf(node, image.size()));
     LATHE_TRY_ASSIGN(const Shape counts, windowCounts(p, image));
     const Shape& in = inputs[0].shape;
-    const std::int64_t taps = elementCount(p.kernel);
-    if (in[1] % taps != 0 || in[2] != elementCount(counts))
-        return brokenRule(fmt::format("columns {} must have a multiple of {} rows and {} columns", shapeText(in), taps,
-                                      elementCount(counts)));
+    LATHE_TRY_ASSIGN(const std::int64_t taps, needElementCount(p.kernel));
+    LATHE_TRY_ASSIGN(const std::int64_t windows, needElementCount(counts));
+    LATHE_TRY(needElementCount(image));
+    if (in[1] % taps != 0 || in[2] != windows)
+        return brokenRule(
+            fmt::format("columns {} must have a multiple of {} rows and {} columns", shapeText(in), taps, windows));
     Shape shape{in[0], in[1] / taps};
     shape.insert(shape.end(), image.begin(), image.end());
     return Types{{inputs[0].dtype, std::move(shape)}};

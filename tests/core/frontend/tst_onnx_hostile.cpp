@@ -62,6 +62,10 @@ void windowRows(const Row& row)
         "the padded data has 4");
     const std::string far = wire::intsAttribute("strides", {1 << 20, 1 << 20, 1 << 20});
     row("spread beyond all memory", with("ConvTranspose", {"x", "w"}, far), "2^40 elements");
+    m.initializers = {wire::tensor("w", wire::Int64, {1, 1, 4, 4, 4}, wire::ints(std::vector<std::int64_t>(64, 0)))};
+    row("unpooled beyond all memory",
+        with("MaxUnpool", {"x", "w"}, wire::intsAttribute("kernel_shape", {1 << 23, 1 << 23, 1 << 23})),
+        "attribute kernel_shape");
     m.initializers = {wire::tensor("w", wire::Int64, {1, 1, 2, 2, 2}, wire::ints(std::vector<std::int64_t>(8, 1)))};
     row("weights of another type", with("Conv", {"x", "w"}, {}), "data is float32 and weight is int64");
     m.initializers = {wire::tensor("w", wire::Float, {1, 1, 0, 2, 2}, {})};
