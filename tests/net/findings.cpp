@@ -1,5 +1,7 @@
 #include "tests/net/findings.h"
 
+#include <QTest>
+
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -27,15 +29,41 @@ const OpenFinding* openFinding(std::span<const OpenFinding> open, std::string_vi
     return found != open.end() ? &*found : nullptr;
 }
 
-void onAllCores(std::size_t count, const std::function<void(std::size_t)>& work)
+bool isAsked(std::string_view op)
 {
-    std::atomic<std::size_t> next{0};
-    std::vector<std::jthread> threads;
-    for (unsigned t = 0; t < std::max(1U, std::thread::hardware_concurrency()); ++t)
-        threads.emplace_back([&] {
-            for (std::size_t i = next++; i < count; i = next++)
-                work(i);
-        });
+    const std::string only = qEnvironmentVariable("LATHE_TEST_OPERATOR").toStdString();
+    return only.empty() || only == op;
+}
+
+std::vector<Findings> findingsInRows(const std::vector<std::string>& names,
+                                     const std::function<Findings(std::size_t)>& find)
+{
+    std::vector<Findings> findings(names.size());
+    {
+        std::atomic<std::size_t> next{0};
+        std::vector<std::jthread> threads;
+        for (unsigned t = 0; t < std::max(1U, std::thread::hardware_concurrency()); ++t)
+            threads.emplace_back([&] {
+                for (std::size_t i = next++; i < names.size(); i = next++)
+                    findings[i] = find(i);
+            });
+    }
+    QTest::addColumn<int>("index");
+    for (std::size_t i = 0; i < names.size(); ++i)
+        QTest::newRow(names[i].c_str()) << static_cast<int>(i);
+    return findings;
+}
+
+std::vector<Findings> findingsOfOperators(const std::function<Findings(const graph::OpDef&)>& find)
+{
+    std::vector<const graph::OpDef*> entries;
+    std::vector<std::string> names;
+    for (const graph::OpDef* entry : graph::allOperators())
+        if (isAsked(entry->name)) {
+            entries.push_back(entry);
+            names.emplace_back(entry->name);
+        }
+    return findingsInRows(names, [&](std::size_t i) { return find(*entries[i]); });
 }
 
 } // namespace lathe::net

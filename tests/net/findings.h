@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/graph/operator.h"
 #include "core/runtime/dtype.h"
 #include "core/support/result.h"
 #include "tests/net/kernel_batch.h"
@@ -41,7 +42,14 @@ struct OpenFinding
 /// Null: its findings are to be none.
 const OpenFinding* openFinding(std::span<const OpenFinding> open, std::string_view op);
 
-/// work(i) for i below `count`, on as many threads as there are cores here.
-void onAllCores(std::size_t count, const std::function<void(std::size_t)>& work);
+/// Whether that operator is to be tested: LATHE_TEST_OPERATOR names one, by hand; else every one is.
+bool isAsked(std::string_view op);
+
+/// find(i) for the i-th of the names, on as many threads as there are cores here, and a row of QTest's table for each,
+/// whose column "index" says which of the findings are its.
+std::vector<Findings> findingsInRows(const std::vector<std::string>& names,
+                                     const std::function<Findings(std::size_t)>& find);
+/// The same of the entries of the operator registry that are asked for.
+std::vector<Findings> findingsOfOperators(const std::function<Findings(const graph::OpDef&)>& find);
 
 } // namespace lathe::net

@@ -41,7 +41,7 @@ Result<std::vector<HostTensor>> launchDag(const compute::DagPtr& dag, const sche
 {
     LATHE_TRY_ASSIGN(const schedule::State state, schedule::planDefaultLaunches(dag, options));
     schedule::LowerOptions lowering;
-    lowering.form = schedule::KernelForm::Launches;
+    lowering.form = KernelForm::Launches;
     lowering.constantInputs = options.constantInputs;
     LATHE_TRY_ASSIGN(const schedule::LoweredKernel kernel, schedule::lower(state, lowering));
     for (const ir::Buffer& buffer : kernel.nest.buffers)

@@ -120,16 +120,14 @@ private slots:
     void isRightInEveryType_data()
     {
         const Target target = must(session::parseTarget("cpu"));
-        const std::string only = qEnvironmentVariable("LATHE_TEST_OPERATOR").toStdString(); // by hand
         std::vector<std::filesystem::path> files;
+        std::vector<std::string> names;
         for (const std::filesystem::path& file : goldenFiles())
-            if (only.empty() || only == file.stem())
+            if (isAsked(file.stem().string())) {
                 files.push_back(file);
-        m_findings.resize(files.size());
-        onAllCores(files.size(), [&](std::size_t i) { m_findings[i] = findingsOf(files[i], target); });
-        QTest::addColumn<int>("index");
-        for (std::size_t i = 0; i < files.size(); ++i)
-            QTest::newRow(files[i].stem().c_str()) << static_cast<int>(i);
+                names.push_back(file.stem().string());
+            }
+        m_findings = findingsInRows(names, [&](std::size_t i) { return findingsOf(files[i], target); });
     }
     void isRightInEveryType()
     {

@@ -120,16 +120,7 @@ private slots:
     void isRightInEveryType_data()
     {
         const Target target = must(session::parseTarget("cpu"));
-        const std::string only = qEnvironmentVariable("LATHE_TEST_OPERATOR").toStdString(); // by hand
-        std::vector<const graph::OpDef*> entries;
-        for (const graph::OpDef* entry : graph::allOperators())
-            if (only.empty() || only == entry->name)
-                entries.push_back(entry);
-        m_findings.resize(entries.size());
-        onAllCores(entries.size(), [&](std::size_t i) { m_findings[i] = findingsOf(*entries[i], target); });
-        QTest::addColumn<int>("index");
-        for (std::size_t i = 0; i < entries.size(); ++i)
-            QTest::newRow(std::string(entries[i]->name).c_str()) << static_cast<int>(i);
+        m_findings = findingsOfOperators([&](const graph::OpDef& entry) { return findingsOf(entry, target); });
     }
     void isRightInEveryType()
     {
