@@ -106,9 +106,11 @@ private:
                 continue;
             }
             const bool isShared = buffer.scope == Scope::Shared;
+            // What vectors are read from: registers of elements are not.
+            const bool isAligned = isShared || buffer.scope == Scope::Local;
             declarations += fmt::format("    {}{} {}[{}]{};\n", isShared ? "__local " : "", typeName(buffer.dtype),
                                         name, isShared ? schedule::sharedElements(buffer) : ir::elementCount(buffer),
-                                        isShared ? " __attribute__((aligned(16)))" : "");
+                                        isAligned ? " __attribute__((aligned(16)))" : "");
         }
         m_text = fmt::format(
             "// {}: {} blocks of {} threads\n__kernel __attribute__((reqd_work_group_size({}, {}, {})))\n"

@@ -58,11 +58,40 @@ constexpr Helper kHelpers[] = {
     {"max_TYPE", "TYPE max_TYPE(TYPE a, TYPE b) { return a > b || isnan(a) ? a : b; }\n"},
     {"vmin_TYPE", "TYPE vmin_TYPE(TYPE a, TYPE b) { return select(b, a, a < b || a != a); }\n"},
     {"vmax_TYPE", "TYPE vmax_TYPE(TYPE a, TYPE b) { return select(b, a, a > b || a != a); }\n"},
-    {"floordiv_TYPE",
-     "TYPE floordiv_TYPE(TYPE a, TYPE b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }\n"},
-    {"floormod_TYPE",
-     "TYPE floormod_TYPE(TYPE a, TYPE b) { return a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0); }\n"},
+    // Integers by the table in core/compute/README.md: a divisor of zero counts as 1, the lowest number by -1 wraps
+    // around. The language leaves both undefined.
+    {"div_TYPE", "TYPE div_TYPE(TYPE a, TYPE b) { return a / (b == 0 ? 1 : b); }\n"},
+    {"mod_TYPE", "TYPE mod_TYPE(TYPE a, TYPE b) { return a % (b == 0 ? 1 : b); }\n"},
+    {"floordiv_TYPE", "TYPE floordiv_TYPE(TYPE a, TYPE b)\n"
+                      "{\n"
+                      "    if (b == 0 || b == -1)\n"
+                      "        return b == 0 ? a : (TYPE)(0 - (uTYPE)a);\n"
+                      "    return a / b - (a % b != 0 && (a % b < 0) != (b < 0));\n"
+                      "}\n"},
+    {"floormod_TYPE", "TYPE floormod_TYPE(TYPE a, TYPE b)\n"
+                      "{\n"
+                      "    if (b == 0 || b == -1)\n"
+                      "        return 0;\n"
+                      "    return a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);\n"
+                      "}\n"},
 };
+
+/// What functions of the intermediate representation are called.
+constexpr std::pair<std::string_view, std::string_view> kFunctions[] = {
+    {"exp", "exp"},   {"exp2", "exp2"},   {"log", "log"},     {"log2", "log2"}, {"sqrt", "sqrt"},   {"rsqrt", "rsqrt"},
+    {"tanh", "tanh"}, {"expm1", "expm1"}, {"log1p", "log1p"}, {"erf", "erf"},   {"sin", "sin"},     {"cos", "cos"},
+    {"tan", "tan"},   {"atan", "atan"},   {"floor", "floor"}, {"ceil", "ceil"}, {"trunc", "trunc"}, {"round", "rint"},
+    {"abs", "fabs"},  {"fabs", "fabs"},   {"pow", "pow"},     {"fmod", "fmod"}, {"fma", "fma"}};
+
+constexpr DType kPrintedTypes[] = {DType::F16, DType::F32, DType::F64, DType::I8,  DType::I16, DType::I32,
+                                   DType::I64, DType::U8,  DType::U16, DType::U32, DType::U64};
+constexpr std::int64_t kWidths[] = {2, 3, 4, 8, 16}; ///< of vectors
+
+/// From floats to integers: the type's ends for what lies beyond them, 0 for not-a-number.
+std::string conversionName(DType dtype)
+{
+    return fmt::format("convert_{}_sat_rtz", typeName(dtype));
+}
 
 std::string replaced(std::string_view text, std::string_view what, std::string_view by)
 {
@@ -72,19 +101,43 @@ std::string replaced(std::string_view text, std::string_view what, std::string_v
     return result;
 }
 
-/// Words of the language, and functions that are called.
+/// The language's own words and functions, and all that a text calls or declares beside its tensors.
+std::set<std::string> makeWords()
+{
+    std::set<std::string> words = {
+        "kernel",   "global",   "local",        "constant",     "private",    "for",
+        "if",       "else",     "while",        "do",           "return",     "const",
+        "void",     "switch",   "case",         "image",        "event",      "signed",
+        "unsigned", "struct",   "union",        "enum",         "static",     "inline",
+        "break",    "continue", "default",      "goto",         "sizeof",     "typedef",
+        "volatile", "register", "restrict",     "extern",       "auto",       "pipe",
+        "bool",     "size_t",   "read_only",    "dot",          "step",       "mix",
+        "sign",     "length",   "clamp",        "round",        "abs",        "min",
+        "max",      "select",   "isnan",        "barrier",      "NAN",        "INFINITY",
+        "INT_MIN",  "LONG_MIN", "get_group_id", "get_local_id", "write_only", "CLK_LOCAL_MEM_FENCE"};
+    for (const auto& [ours, printed] : kFunctions)
+        words.emplace(printed);
+    for (const std::int64_t width : kWidths) {
+        words.insert(fmt::format("vload{}", width));
+        words.insert(fmt::format("vstore{}", width));
+    }
+    for (const DType dtype : kPrintedTypes) {
+        std::vector<std::string> types = {typeName(dtype)};
+        for (const std::int64_t width : kWidths)
+            types.push_back(fmt::format("{}{}", typeName(dtype), width));
+        words.insert(conversionName(dtype));
+        for (const std::string& type : types) {
+            words.insert(type);
+            for (const Helper& helper : kHelpers)
+                words.insert(replaced(helper.name, "TYPE", type));
+        }
+    }
+    return words;
+}
+
 bool isWord(const std::string& name)
 {
-    static const std::set<std::string> kWords = {
-        "kernel", "global",    "local",      "constant", "private", "float",   "double",   "half",     "int",
-        "long",   "char",      "short",      "uint",     "ulong",   "uchar",   "ushort",   "bool",     "for",
-        "if",     "else",      "while",      "do",       "return",  "const",   "void",     "switch",   "case",
-        "image",  "event",     "signed",     "exp",      "log",     "sqrt",    "pow",      "floor",    "ceil",
-        "min",    "max",       "abs",        "fma",      "sin",     "cos",     "tan",      "erf",      "tanh",
-        "size_t", "select",    "dot",        "step",     "mix",     "sign",    "length",   "clamp",    "round",
-        "trunc",  "read_only", "write_only", "unsigned", "struct",  "union",   "enum",     "static",   "inline",
-        "break",  "continue",  "default",    "goto",     "sizeof",  "typedef", "volatile", "register", "restrict",
-        "extern", "auto",      "pipe"};
+    static const std::set<std::string> kWords = makeWords();
     return kWords.contains(name) || name.starts_with("__");
 }
 
@@ -195,16 +248,15 @@ std::string SourceText::arithmetic(const Expr& e, const char* sign)
 std::string SourceText::division(const Expr& e)
 {
     const std::string a = text(e->operands[0]), b = text(e->operands[1]);
-    const char* const sign = e->kind == ExprKind::FloorDiv ? "/" : "%";
+    const bool isQuotient = e->kind == ExprKind::FloorDiv;
     const bool isUnsigned = e->dtype == DType::U64 || e->dtype == DType::U32 || e->dtype == DType::U16
                             || e->dtype == DType::U8;
-    const bool isPositive = ir::boundsOf(e->operands[0], m_ranges).lo >= 0
-                            && ir::boundsOf(e->operands[1], m_ranges).lo > 0;
-    if (isUnsigned || isPositive)
-        return fmt::format("({} {} {})", a, sign, b);
-    return fmt::format("{}({}, {})",
-                       helper(e->kind == ExprKind::FloorDiv ? "floordiv_TYPE" : "floormod_TYPE", typeName(e->dtype)), a,
-                       b);
+    const bool isPositive = ir::boundsOf(e->operands[1], m_ranges).lo > 0;
+    if (isPositive && (isUnsigned || ir::boundsOf(e->operands[0], m_ranges).lo >= 0))
+        return fmt::format("({} {} {})", a, isQuotient ? "/" : "%", b);
+    const char* const name = isUnsigned ? (isQuotient ? "div_TYPE" : "mod_TYPE")
+                                        : (isQuotient ? "floordiv_TYPE" : "floormod_TYPE");
+    return fmt::format("{}({}, {})", helper(name, typeName(e->dtype)), a, b);
 }
 
 std::string SourceText::conversion(const Expr& e)
@@ -215,8 +267,8 @@ std::string SourceText::conversion(const Expr& e)
     noteType(from->dtype);
     if (e->dtype == DType::Bool)
         return fmt::format("({} != 0)", value);
-    if (isFloat(from->dtype) && !isFloat(e->dtype)) // ends for what lies beyond them, 0 for not-a-number
-        return fmt::format("convert_{}_sat_rtz({})", typeName(e->dtype), value);
+    if (isFloat(from->dtype) && !isFloat(e->dtype))
+        return fmt::format("{}({})", conversionName(e->dtype), value);
     return fmt::format("({})({})", typeName(e->dtype), value);
 }
 
@@ -238,14 +290,9 @@ std::string SourceText::callText(const Expr& e)
         problem(fmt::format("{} of {}", e->name, toString(e->dtype)));
         return "0";
     }
-    static const std::unordered_map<std::string, std::string> kNames = {
-        {"exp", "exp"},     {"exp2", "exp2"},   {"log", "log"},     {"log2", "log2"},   {"sqrt", "sqrt"},
-        {"rsqrt", "rsqrt"}, {"tanh", "tanh"},   {"expm1", "expm1"}, {"log1p", "log1p"}, {"erf", "erf"},
-        {"sin", "sin"},     {"cos", "cos"},     {"tan", "tan"},     {"atan", "atan"},   {"floor", "floor"},
-        {"ceil", "ceil"},   {"trunc", "trunc"}, {"round", "rint"},  {"abs", "fabs"},    {"fabs", "fabs"},
-        {"pow", "pow"},     {"fmod", "fmod"},   {"fma", "fma"}};
-    const auto known = kNames.find(e->name);
-    if (known == kNames.end()) {
+    const auto* const known = std::ranges::find(kFunctions, e->name,
+                                                &std::pair<std::string_view, std::string_view>::first);
+    if (known == std::end(kFunctions)) {
         problem(fmt::format("the intrinsic '{}'", e->name));
         return "0";
     }

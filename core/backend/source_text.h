@@ -45,7 +45,7 @@ protected:
     std::string vectorText(const ir::Expr& e); ///< of m_lanes.width elements, whether it depends on the lane or not
     /// The lines that store a vector.
     std::vector<std::string> vectorStore(const ir::StmtNode& store);
-    /// Which registers of a kernel are always come to by whole vectors: they are declared so.
+    /// Which registers of a kernel are only ever accessed as whole vectors: they are declared so.
     void findVectorRegisters(const ir::Stmt& body);
     std::int64_t registerWidth(std::int32_t buffer) const; ///< 1: elements
 

@@ -187,8 +187,10 @@ std::vector<std::string> SourceText::vectorStore(const ir::StmtNode& store)
             return {fmt::format("{} = {};", vectorAt(store.buffer, place.first, false), value)};
         return {fmt::format("vstore{}({}, 0, {} + {});", m_lanes.width, value, name, text(place.first))};
     }
+    std::set<std::string> taken = m_takenHere;
+    const std::string whole = identifier("lanes", taken);
     std::vector<std::string> lines = {
-        fmt::format("{{ const {} lanes = {};", vectorType(m_lanes.dtype, m_lanes.width), value)};
+        fmt::format("{{ const {} {} = {};", vectorType(m_lanes.dtype, m_lanes.width), whole, value)};
     const Lanes lanes = m_lanes;
     m_lanes = {};
     for (std::int64_t lane = 0; lane < lanes.width; ++lane) {
@@ -196,7 +198,7 @@ std::vector<std::string> SourceText::vectorStore(const ir::StmtNode& store)
         indices.reserve(store.indices.size());
         for (const Expr& index : store.indices)
             indices.push_back(ir::substitute(index, {{lanes.variable.get(), ir::intImm(lane)}}));
-        lines.push_back(fmt::format("  {} = lanes.s{};", element(store.buffer, indices), lane));
+        lines.push_back(fmt::format("  {} = {}.s{};", element(store.buffer, indices), whole, lane));
     }
     m_lanes = lanes;
     lines.back() += " }";

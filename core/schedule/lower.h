@@ -16,8 +16,6 @@ struct LoweredKernel
     std::int64_t partScratchBytes = 0;
 };
 
-using lathe::KernelForm;
-
 struct LowerOptions
 {
     /// Phases: the outermost loop of a stage at root is divided among parts. Launches: loops are bound to blockIdx and

@@ -91,7 +91,7 @@ Result<bool> write(const std::filesystem::path& folder, std::size_t number, Rand
     if (!state)
         return false;
     schedule::LowerOptions options;
-    options.form = schedule::KernelForm::Launches;
+    options.form = KernelForm::Launches;
     LATHE_TRY_ASSIGN(const schedule::LoweredKernel kernel, schedule::lower(*state, options));
     const auto resources = schedule::resourcesOf(kernel.nest);
     for (const schedule::LaunchResources& r : resources)
