@@ -4,6 +4,7 @@
 #include "core/ir/substitute.h"
 #include "core/schedule/lower.h"
 #include "core/schedule/schedule_maker.h"
+#include "core/support/element_count.h"
 
 #include <algorithm>
 #include <set>
@@ -23,14 +24,6 @@ constexpr std::int64_t kLongSum = 64; ///< steps from which a sum is worth divid
 constexpr std::int64_t kFewSums = 4096;
 constexpr std::int64_t kMostTile = 8; ///< sums of a thread along the dimension that shares what is read
 constexpr std::int64_t kUnrolledSteps = 64;
-
-std::int64_t countOf(const std::vector<std::int64_t>& extents)
-{
-    std::int64_t n = 1;
-    for (const std::int64_t extent : extents)
-        n *= extent;
-    return n;
-}
 
 /// What a thread computes of a stage that is stored element by element.
 struct ThreadTile
@@ -66,15 +59,6 @@ public:
             else
                 LATHE_TRY(scheduleElementwise(id));
         }
-        return std::move(m_state);
-    }
-
-    /// Every stage at root, element by element.
-    Result<State> runPlainly()
-    {
-        for (std::size_t i = 0; i < m_dag.ops.size(); ++i)
-            if (m_dag.ops[i].kind == compute::OpKind::Compute)
-                LATHE_TRY(bind(static_cast<std::int32_t>(i), static_cast<std::int32_t>(m_dag.ops[i].shape.size())));
         return std::move(m_state);
     }
 
@@ -115,7 +99,7 @@ private:
         const Op& op = m_dag.ops[id];
         const auto rank = static_cast<std::int32_t>(op.shape.size());
         const std::int64_t lanes = lanesOf(id);
-        if (lanes > 1 && countOf(op.shape) / lanes >= m_options.wantedThreads) {
+        if (lanes > 1 && elementCount(op.shape) / lanes >= m_options.wantedThreads) {
             LATHE_TRY(m_state.apply(SplitStep{id, rank - 1, op.shape.back(), {lanes}, true}));
             LATHE_TRY(m_state.apply(AnnotateStep{id, rank, Annotation::Vectorize}));
         }
@@ -190,7 +174,7 @@ private:
     std::int64_t sharingThreads(std::int32_t id) const
     {
         const Op& op = m_dag.ops[id];
-        const std::int64_t sums = countOf(op.shape), steps = countOf(op.reduceExtents);
+        const std::int64_t sums = elementCount(op.shape), steps = elementCount(op.reduceExtents);
         if (steps < kLongSum || sums > kFewSums || m_bounds.stages[id].bodies.size() > 1)
             return 1;
         const auto innermost = static_cast<std::int32_t>(op.shape.size() + op.reduceAxes.size()) - 1;
@@ -233,7 +217,7 @@ private:
             steps.iters.push_back(i);
         if (steps.iters.size() > 1)
             LATHE_TRY(m_state.apply(std::move(steps)));
-        LATHE_TRY(m_state.apply(SplitStep{id, first, countOf(m_dag.ops[id].reduceExtents), {threads}, true}));
+        LATHE_TRY(m_state.apply(SplitStep{id, first, elementCount(m_dag.ops[id].reduceExtents), {threads}, true}));
         return m_state.apply(AnnotateStep{id, first + 1, Annotation::ThreadX});
     }
 
@@ -304,7 +288,7 @@ private:
         if (last < 0)
             return tile;
         tile.lanes = std::min(lanesOf(id), consumer >= 0 ? lanesOf(consumer) : lanesOf(id));
-        const std::int64_t sums = countOf(op.shape);
+        const std::int64_t sums = elementCount(op.shape);
         if (sums / tile.lanes < m_options.wantedThreads)
             tile.lanes = 1;
         // What does not depend on a dimension, but on the last one, is read once for all of a tile along it.
@@ -398,15 +382,6 @@ Result<State> planDefaultLaunches(const compute::DagPtr& dag, const LaunchSchedu
     LATHE_TRY_ASSIGN(State state, LaunchScheduler(dag, options).run());
     LATHE_TRY(checkLowering(state, options));
     return state;
-}
-
-Result<State> defaultLaunches(const compute::DagPtr& dag, const LaunchScheduleOptions& options)
-{
-    if (Result<State> planned = planDefaultLaunches(dag, options))
-        return planned;
-    LATHE_TRY_ASSIGN(State plain, LaunchScheduler(dag, options).runPlainly());
-    LATHE_TRY(checkLowering(plain, options));
-    return plain;
 }
 
 } // namespace lathe::schedule

@@ -17,13 +17,11 @@ struct LaunchScheduleOptions
 };
 
 /// A sane schedule without tuning, for any DAG on a GPU (KernelForm::Launches): each stage that is not inlined or fused
-/// with its reader is one launch of blocks of 64 to 256 threads, where neighbouring threads come to neighbouring
+/// with its reader is one launch of blocks of 64 to 256 threads, where neighbouring threads access neighbouring
 /// elements. A sum of few long rows is divided among the threads of a block; other sums are kept in a small tile of
 /// registers for each thread. Shared memory holds no more than what threads hand over at the end of a divided sum, and
-/// a thread has no scratch but its tile. What this cannot improve is computed element by element. Errors: those of
-/// lowering element by element.
-Result<State> defaultLaunches(const compute::DagPtr& dag, const LaunchScheduleOptions& options);
-/// The same without the last resort. Errors: IllegalSchedule or Unsupported, what kept it from applying.
+/// a thread has no scratch but its tile. Errors: IllegalSchedule or Unsupported, what kept it from applying or from
+/// being lowered.
 Result<State> planDefaultLaunches(const compute::DagPtr& dag, const LaunchScheduleOptions& options);
 
 } // namespace lathe::schedule

@@ -17,14 +17,6 @@ using ir::ExprKind;
 using ir::Stmt;
 using ir::StmtKind;
 
-bool uses(const std::vector<Expr>& indices, const ir::Node* variable)
-{
-    bool found = false;
-    for (const Expr& index : indices)
-        ir::visit(index, [&](const Expr& e) { found = found || e.get() == variable; });
-    return found;
-}
-
 /// The widest access of a thread to memory, in bytes: what a vectorized loop moves at once.
 class WidestVector
 {
@@ -63,7 +55,9 @@ private:
     void note(std::int32_t id, const std::vector<Expr>& indices)
     {
         const ir::Buffer& buffer = m_nest.buffers[static_cast<std::size_t>(id)];
-        if (buffer.scope != ir::Scope::Register && uses(indices, m_loop->variable.get()))
+        const bool isByLane = std::ranges::any_of(indices,
+                                                  [&](const Expr& e) { return ir::uses(e, m_loop->variable); });
+        if (buffer.scope != ir::Scope::Register && isByLane)
             m_bytes = std::max(m_bytes, m_loop->extent->intValue * sizeOf(buffer.dtype));
     }
 
