@@ -233,7 +233,7 @@ class TestConformance : public QObject
         std::vector<measure::KernelJob> jobs;
         for (std::size_t i = 0; i < list.size(); ++i)
             jobs.push_back({"case" + std::to_string(i), compute::toJson(*list[i].dag).dump(), list[i].steps, {}});
-        return builder->build(jobs, measure::Product::Artifact, Deadline::inSeconds(60));
+        return builder->build(jobs, measure::Product::Artifact, Deadline::inSeconds(60.0 * static_cast<double>(list.size())));
     }
 
     static Result<std::shared_ptr<serve::Device>> open(const std::string& target)
