@@ -1,5 +1,7 @@
 #include "app/cli/output.h"
 
+#include "core/support/message.h"
+
 #include <atomic>
 #include <cerrno>
 #include <cmath>

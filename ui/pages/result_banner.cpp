@@ -9,6 +9,7 @@
 #include "ui/views/spacing.h"
 #include "ui/views/write_access.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QToolButton>
