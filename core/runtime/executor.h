@@ -6,19 +6,9 @@
 #include "core/runtime/layout_transform.h"
 #include "core/runtime/memory.h"
 #include "core/runtime/pool.h"
+#include "core/runtime/status.h"
 
 namespace lathe::runtime {
-
-/// Outcomes; equal to the constants of the C interface (resources/deploy/model.h.in).
-enum class Status : std::int32_t
-{
-    Ok = 0,
-    InvalidArgument = 1,
-    Damaged = 2,
-    NoMemory = 3,
-    KernelFailed = 4,
-    Busy = 5
-};
 
 /// What a library is made of. All of it must outlive the Model.
 struct ModelSource

@@ -1,0 +1,90 @@
+#pragma once
+
+/// What the executor asks of a device beside the processor: memory on it, launches prepared once, one queue in which
+/// all of them run in order. A back end whose kernels are launches has one DeviceDriver in an archive of its own,
+/// liblathe_KIND.a beside that of the runtime, under the symbol `lathe_driver_KIND`; libraries with kernels for that
+/// kind are linked with it. It is made as the runtime is: no exceptions, no C++ library; what belongs to the device's
+/// maker is opened at run time.
+///
+/// Threads: a context may be used by several threads at once, a queue and what was made of it by one at a time.
+/// A function that fails returns something else than Status::Ok (KernelFailed, if the device refused or failed;
+/// NoMemory; InvalidArgument, if what was asked for is not there) and a sentence.
+
+#include "core/runtime/image.h"
+#include "core/runtime/status.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lathe::runtime {
+
+struct DeviceContext; ///< a device, the code for it, and the memory that a model's instances share
+struct DeviceMemory; ///< a stretch of a device's memory; null stands for one of no bytes
+struct DeviceQueue; ///< of one instance
+struct DeviceLaunch; ///< ready to be started as often as one likes
+
+struct ContextRequest
+{
+    const char* target = ""; ///< that the code was made for
+    const char* key = nullptr; ///< of the device as `lathe-cli devices` lists it; null: the driver chooses
+    const std::byte* code = nullptr; ///< all that compileObject() of the back end made for this kind, 8-byte aligned
+    std::size_t codeBytes = 0;
+    std::uint64_t alignment = 0; ///< of parts of memory; more than the device needs, or it is refused
+    void* context = nullptr; ///< the caller's own of the device's maker (cl_context), kept by him; null: a new one
+};
+
+struct LaunchRequest
+{
+    const char* symbol = nullptr;
+    std::uint32_t grid[3] = {1, 1, 1}; ///< blocks
+    std::uint32_t block[3] = {1, 1, 1}; ///< threads
+    std::uint64_t sharedBytes = 0;
+    DeviceMemory* const* buffers = nullptr; ///< what its parameters point to, in order
+    std::uint32_t bufferCount = 0;
+};
+
+struct DeviceDriver
+{
+    const char* kind; ///< first word of the targets that it is for
+
+    /// Whether a device for this target is here; else what is missing.
+    bool (*isHere)(const char* target, ErrorText& missing);
+
+    Status (*open)(const ContextRequest& request, DeviceContext** context, ErrorText& error);
+    void (*close)(DeviceContext* context);
+    /// For people: the device's name.
+    const char* (*name)(const DeviceContext* context);
+
+    /// With what `host` holds, if it is given.
+    Status (*allocate)(DeviceContext* context, std::size_t bytes, const void* host, DeviceMemory** memory,
+                       ErrorText& error);
+    /// A part of what allocate() gave, which outlives it. The offset is a multiple of the context's alignment.
+    Status (*part)(DeviceContext* context, DeviceMemory* memory, std::size_t offset, std::size_t bytes,
+                   DeviceMemory** part, ErrorText& error);
+    /// The caller's own memory on the device (cl_mem), kept by him. InvalidArgument: it is none of so many bytes.
+    Status (*adopt)(DeviceContext* context, void* handle, std::size_t bytes, DeviceMemory** memory, ErrorText& error);
+    void (*release)(DeviceMemory* memory);
+
+    /// @param handle  the caller's own (cl_command_queue), in order, kept by him; null: a new one
+    Status (*start)(DeviceContext* context, void* handle, DeviceQueue** queue, ErrorText& error);
+    /// Waits for all that was enqueued.
+    void (*end)(DeviceQueue* queue);
+    /// Builds its function if that has not been done. It holds the memory of its buffers.
+    Status (*prepare)(DeviceQueue* queue, const LaunchRequest& request, DeviceLaunch** launch, ErrorText& error);
+    void (*forget)(DeviceLaunch* launch);
+
+    // What follows enqueues and returns at once, behind all that was enqueued before.
+    Status (*launch)(DeviceQueue* queue, DeviceLaunch* launch, ErrorText& error);
+    Status (*copy)(DeviceQueue* queue, DeviceMemory* from, DeviceMemory* to, std::size_t bytes, ErrorText& error);
+    /// `wait`: returns when it is done; else the host's memory is in use until the queue was waited for.
+    Status (*write)(DeviceQueue* queue, DeviceMemory* to, const void* from, std::size_t bytes, bool wait,
+                    ErrorText& error);
+    Status (*read)(DeviceQueue* queue, void* to, DeviceMemory* from, std::size_t bytes, bool wait, ErrorText& error);
+    /// Waits for all that was enqueued.
+    Status (*finish)(DeviceQueue* queue, ErrorText& error);
+    /// Waits, and tells what the device took from the beginning of the first to the end of the last that was enqueued
+    /// since time(true) was called; zero if nothing was, or if its clock is not known. False ends the keeping of times.
+    Status (*time)(DeviceQueue* queue, bool keep, std::uint64_t& nanoseconds, ErrorText& error);
+};
+
+} // namespace lathe::runtime
