@@ -262,7 +262,7 @@ Result<> JobBuilder::link(const wire::LinkJob& job, wire::BlobStore& blobs)
             section.file = entry.file();
         request.sections.push_back(std::move(section));
     }
-    request.runtimeArchive = job.runtime_archive();
+    request.archives.assign(job.archives().begin(), job.archives().end());
     request.exports.assign(job.exports().begin(), job.exports().end());
     request.output = job.output();
     return generator->linkLibrary(request);

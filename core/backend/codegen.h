@@ -55,7 +55,7 @@ struct LibraryRequest
     std::string name; ///< DT_SONAME: the file name under which programs find it
     std::vector<std::vector<std::byte>> objects; ///< from compileObject
     std::vector<BinarySection> sections;
-    std::filesystem::path runtimeArchive; ///< core/runtime for this triple
+    std::vector<std::filesystem::path> archives; ///< core/runtime for this triple, and drivers of devices
     std::vector<std::string> exports; ///< the only dynamic symbols
     std::filesystem::path output;
 };

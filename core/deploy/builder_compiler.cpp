@@ -2,6 +2,7 @@
 #include "core/deploy/compiler.h"
 #include "core/measure/builder_client.h"
 #include "core/support/message.h"
+#include "core/target/target.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,9 +18,12 @@ namespace {
 class BuilderCompiler : public Compiler
 {
 public:
-    BuilderCompiler(std::vector<std::unique_ptr<measure::BuilderClient>> clients, std::chrono::nanoseconds timeout)
+    BuilderCompiler(std::vector<std::unique_ptr<measure::BuilderClient>> clients, std::string linker,
+                    std::chrono::nanoseconds timeout, std::stop_token stop)
         : m_clients(std::move(clients))
+        , m_linker(std::move(linker))
         , m_timeout(timeout)
+        , m_stop(std::move(stop))
     {
     }
 
@@ -68,12 +72,18 @@ public:
 
     Result<> link(const backend::LibraryRequest& request) override
     {
-        return m_clients.front()->link(request, Deadline::in(m_timeout));
+        const Deadline deadline = Deadline::in(m_timeout);
+        if (m_linker.empty())
+            return m_clients.front()->link(request, deadline);
+        LATHE_TRY_ASSIGN(const auto client, measure::BuilderClient::start(m_linker, {}, m_stop));
+        return client->link(request, deadline);
     }
 
 private:
     std::vector<std::unique_ptr<measure::BuilderClient>> m_clients;
+    std::string m_linker; ///< another target's back end; empty: the first client links
     std::chrono::nanoseconds m_timeout;
+    std::stop_token m_stop;
 };
 
 } // namespace
@@ -81,12 +91,14 @@ private:
 Result<std::unique_ptr<Compiler>> makeBuilderCompiler(const std::string& target, std::size_t builders,
                                                       std::chrono::nanoseconds timeout, std::stop_token stop)
 {
+    LATHE_TRY_ASSIGN(const Target parsed, Target::parse(target));
     std::vector<std::unique_ptr<measure::BuilderClient>> clients;
     for (std::size_t i = 0; i < std::max<std::size_t>(1, builders); ++i) {
         LATHE_TRY_ASSIGN(auto client, measure::BuilderClient::start(target, {}, stop));
         clients.push_back(std::move(client));
     }
-    return std::unique_ptr<Compiler>(std::make_unique<BuilderCompiler>(std::move(clients), timeout));
+    return std::unique_ptr<Compiler>(
+        std::make_unique<BuilderCompiler>(std::move(clients), parsed.traits().linker, timeout, std::move(stop)));
 }
 
 } // namespace lathe::deploy

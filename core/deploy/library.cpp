@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace lathe::deploy {
@@ -86,13 +88,23 @@ int vectorBytes(const std::vector<std::string>& features)
     return has("avx512f") && has("avx512vl") ? 64 : has("avx") ? 32 : 16;
 }
 
-/// Each with its kernels compiled, the best first.
+constexpr std::size_t kCodeAlignment = 8; ///< ContextRequest::code
+
+/// With its kernels compiled.
 struct CompiledVariant
 {
     StagedVariant staged;
     CompiledKernels compiled;
 };
 
+/// Whether what was made of its kernels is for a device's driver, not for the linker.
+bool hasLaunches(const CompiledKernels& compiled)
+{
+    return std::ranges::any_of(compiled.kernels,
+                               [](const KernelInfo& kernel) { return kernel.form == KernelForm::Launches; });
+}
+
+/// The best first.
 Result<std::vector<CompiledVariant>> compileVariants(std::span<const VariantSource> sources)
 {
     std::vector<CompiledVariant> variants;
@@ -113,7 +125,7 @@ Result<std::vector<CompiledVariant>> compileVariants(std::span<const VariantSour
     }
     std::ranges::stable_sort(variants, [](const CompiledVariant& a, const CompiledVariant& b) {
         const auto rank = [](const CompiledVariant& v) {
-            return std::pair(vectorBytes(v.staged.features), v.staged.features.size());
+            return std::tuple(hasLaunches(v.compiled), vectorBytes(v.staged.features), v.staged.features.size());
         };
         return rank(a) > rank(b);
     });
@@ -155,7 +167,8 @@ Result<StagedLibrary> buildLibrary(std::span<const VariantSource> sources, const
     StubRequest stubs;
     stubs.machine = machine;
     backend::LibraryRequest request;
-    std::vector<std::byte> descriptions;
+    std::vector<std::byte> descriptions, code;
+    std::set<std::string> drivers; // kinds of targets
     for (CompiledVariant& variant : variants) {
         const VariantSource& source = sources[variant.staged.source];
         PlanOptions planOptions;
@@ -174,13 +187,26 @@ Result<StagedLibrary> buildLibrary(std::span<const VariantSource> sources, const
         descriptions.insert(descriptions.end(), image.description.begin(), image.description.end());
         variant.staged.image.description = {};
         stubs.phases.insert(stubs.phases.end(), image.phases.begin(), image.phases.end());
-        std::ranges::move(variant.compiled.objects, std::back_inserter(request.objects));
+        if (hasLaunches(variant.compiled)) {
+            drivers.insert(source.target.substr(0, source.target.find(' ')));
+            for (const std::vector<std::byte>& object : variant.compiled.objects) {
+                code.resize((code.size() + kCodeAlignment - 1) / kCodeAlignment * kCodeAlignment);
+                code.insert(code.end(), object.begin(), object.end());
+            }
+        } else if (!variant.compiled.kernels.empty()) {
+            std::ranges::move(variant.compiled.objects, std::back_inserter(request.objects));
+        }
         staged.variants.push_back(std::move(variant.staged));
     }
     staged.weightsBytes = constants.bytes();
     for (const std::string& function : interfaceFunctions()) {
         stubs.functions.emplace_back("lathe_" + staged.name + "_" + function, "lathe_0_" + function);
         request.exports.push_back(stubs.functions.back().first);
+    }
+    request.archives = {std::move(archive)};
+    for (const std::string& kind : drivers) {
+        stubs.drivers.push_back("lathe_driver_" + kind);
+        LATHE_TRY_ASSIGN(request.archives.emplace_back(), findDriverArchive(kind, machine));
     }
     LATHE_TRY_ASSIGN(std::vector<std::byte> stubObject, makeStubObject(stubs));
     request.name = staged.output.filename().string();
@@ -189,7 +215,7 @@ Result<StagedLibrary> buildLibrary(std::span<const VariantSource> sources, const
     const bool large = constants.inFile();
     request.sections.push_back({"lathe_0_weights", std::move(constants).take(),
                                 large ? weightsFile : std::filesystem::path(), 4096}); // may be used as mapped
-    request.runtimeArchive = std::move(archive);
+    request.sections.push_back({"lathe_0_code", std::move(code), {}, 64});
     request.output = staged.file;
     LATHE_TRY(sources.front().compiler.link(request));
     std::error_code ignored;

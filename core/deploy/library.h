@@ -71,10 +71,10 @@ struct VariantSource
     std::string target;
 };
 
-/// Collects, compiles, plans, links. Of several variants those with the widest vectors, and then those that ask most of
-/// a processor, come first: when it is loaded, the library takes the first that runs. Weights that are packed alike are
-/// there once. Errors: InvalidArgument (no such folder), those of the compiler and of the
-/// planner.
+/// Collects, compiles, plans, links. Of several variants those for devices beside the processor, those with the widest
+/// vectors, and then those that ask most of a processor, come first: when it is loaded, the library takes the first
+/// that runs. Weights that are packed alike are there once. Errors: InvalidArgument (no such folder), those of the
+/// compiler and of the planner.
 Result<StagedLibrary> buildLibrary(std::span<const VariantSource> variants, const LibraryOptions& options);
 /// Of one variant, which is for options.target.
 Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Partition& partition,

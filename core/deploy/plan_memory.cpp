@@ -54,7 +54,9 @@ std::vector<bool> Planner::overwritable(const Instruction& in) const
         return allowed;
     }
     const KernelSource& source = m_set.sources[static_cast<std::size_t>(in.source)];
-    if (m_kernels[static_cast<std::size_t>(in.source)].phases.size() != 1 || recomputes(source.steps))
+    const KernelInfo& kernel = m_kernels[static_cast<std::size_t>(in.source)];
+    // Of launches another thread may still read what one has overwritten.
+    if (kernel.form != KernelForm::Phases || kernel.phases.size() != 1 || recomputes(source.steps))
         return allowed;
     return overwritableInputs(*source.dag);
 }
@@ -93,38 +95,55 @@ void Planner::shareInPlace()
     }
 }
 
+std::uint64_t Planner::placeBuffers(std::uint32_t device, std::uint64_t alignment, ModelImage& image)
+{
+    std::vector<LiveBlock> blocks;
+    std::vector<std::size_t> bufferOf;
+    for (std::size_t b = 0; b < m_buffers.size(); ++b) {
+        const Buffer& buffer = m_buffers[b];
+        if (buffer.storage != Storage::Arena || buffer.device != device || buffer.last < 0)
+            continue;
+        bufferOf.push_back(b);
+        blocks.push_back({buffer.bytes, buffer.first, buffer.last});
+        image.unsharedBytes += (buffer.bytes + alignment - 1) / alignment * alignment;
+    }
+    const MemoryPlan memory = planMemory(blocks, alignment);
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+        m_buffers[bufferOf[i]].place = memory.offsets[i];
+    return memory.bytes;
+}
+
 Result<ModelImage> Planner::write()
 {
     ModelImage image;
-    std::vector<LiveBlock> blocks;
-    std::vector<std::size_t> blockOf(m_buffers.size(), kNone);
-    for (std::size_t b = 0; b < m_buffers.size(); ++b) {
-        const Buffer& buffer = m_buffers[b];
-        if (buffer.storage != Storage::Arena || buffer.last < 0)
-            continue;
-        blockOf[b] = blocks.size();
-        blocks.push_back({buffer.bytes, buffer.first, buffer.last});
-        image.unsharedBytes += (buffer.bytes + 63) / 64 * 64;
-    }
-    const MemoryPlan memory = planMemory(blocks);
-    image.arenaBytes = memory.bytes;
+    const std::uint64_t onProcessor = placeBuffers(kProcessor, runtime::kTensorAlignment, image);
+    const std::uint64_t beside = placeBuffers(kBeside, kDeviceAlignment, image);
+    image.arenaBytes = onProcessor + beside;
 
     ImageWriter writer(m_options.name);
     writer.setTarget(m_options.target, m_options.features);
+    if (std::ranges::any_of(m_kernels, [](const KernelInfo& k) { return k.form == KernelForm::Launches; }))
+        writer.addDevice(m_options.target, beside, kDeviceAlignment);
     std::vector<std::uint32_t> written(m_tensors.size(), UINT32_MAX);
     const auto tensorIndex = [&](std::size_t t) {
         if (written[t] == UINT32_MAX) {
             const Tensor& tensor = m_tensors[t];
             const Buffer& buffer = m_buffers[tensor.buffer];
-            const std::uint64_t place = buffer.storage == Storage::Arena ? memory.offsets[blockOf[tensor.buffer]]
-                                                                         : buffer.place;
-            written[t] = writer.addTensor({tensor.name, tensor.dtype, buffer.storage, place, tensor.map});
+            written[t] = writer.addTensor(
+                {tensor.name, tensor.dtype, buffer.storage, buffer.place, tensor.map, buffer.device});
         }
         return written[t];
     };
     ImageWriter::Sizes sizes;
-    std::vector<std::uint32_t> firstPhase;
+    std::vector<std::uint32_t> firstPhase; // by source
+    std::vector<ImageWriter::Launches> launches; // likewise
     for (const KernelInfo& kernel : m_kernels) {
+        if (kernel.form == KernelForm::Launches) {
+            firstPhase.push_back(0);
+            launches.push_back(writer.addLaunches(kBeside, kernel));
+            continue;
+        }
+        launches.emplace_back();
         if (kernel.phases.empty() || kernel.teamScratchBytes < 0 || kernel.partScratchBytes < 0)
             return makeError(Errc::Internal, fmt::format("kernel '{}' has no phases", kernel.name));
         firstPhase.push_back(static_cast<std::uint32_t>(image.phases.size()));
@@ -152,6 +171,11 @@ Result<ModelImage> Planner::write()
                 writer.addKernel(in.name, arguments, static_cast<std::uint32_t>(in.outputCount),
                                  functionPhases.at(in.function->phases),
                                  static_cast<std::uint32_t>(in.function->phases.size()));
+                break;
+            }
+            if (m_kernels[static_cast<std::size_t>(in.source)].form == KernelForm::Launches) {
+                writer.addDeviceKernel(in.name, kBeside, arguments, static_cast<std::uint32_t>(in.outputCount),
+                                       launches[static_cast<std::size_t>(in.source)]);
                 break;
             }
             writer.addKernel(in.name, arguments, static_cast<std::uint32_t>(in.outputCount),
@@ -183,13 +207,13 @@ Result<ModelImage> Planner::write()
         writer.addExtent(static_cast<std::uint32_t>(extent.output), static_cast<std::uint32_t>(extent.axis),
                          tensorIndex(m_counts[i]));
     }
-    sizes.arena = memory.bytes;
+    sizes.arena = onProcessor;
     sizes.weights = m_constants.bytes();
     image.weightsBytes = m_constants.bytes();
     sizes.phases = image.phases.size();
     image.description = writer.finish(sizes);
     for (const auto& [place, buffer] : m_constantBuffers)
-        image.usedWeightsBytes += place.second;
+        image.usedWeightsBytes += std::get<1>(place);
     image.weights = std::move(m_ownConstants).take();
 
     runtime::Image opened;

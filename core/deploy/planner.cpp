@@ -57,9 +57,13 @@ Result<> Planner::addSubgraphs(std::size_t first, std::size_t end)
     return {};
 }
 
-std::size_t Planner::addBuffer(std::uint64_t bytes, Storage storage, std::uint64_t place)
+std::size_t Planner::addBuffer(std::uint64_t bytes, Storage storage, std::uint64_t place, std::uint32_t device)
 {
-    m_buffers.push_back({bytes, storage, place});
+    Buffer& buffer = m_buffers.emplace_back();
+    buffer.bytes = bytes;
+    buffer.storage = storage;
+    buffer.place = place;
+    buffer.device = device;
     return m_buffers.size() - 1;
 }
 
@@ -89,20 +93,20 @@ Result<> Planner::addInputs()
 }
 
 Result<std::size_t> Planner::constantTensor(const graph::Value& value, const compute::DagPtr& recipe,
-                                            const IndexMap& map, DType dtype)
+                                            const IndexMap& map, DType dtype, std::uint32_t device)
 {
     LATHE_TRY_ASSIGN(const std::uint64_t offset, m_constants.add(value, recipe, map, dtype));
-    const auto [place, isNew] = m_constantBuffers.try_emplace({offset, bytesOf(map, dtype)}, m_buffers.size());
+    const auto [place, isNew] = m_constantBuffers.try_emplace({offset, bytesOf(map, dtype), device}, m_buffers.size());
     if (isNew)
-        addBuffer(bytesOf(map, dtype), Storage::Weights, offset);
+        addBuffer(bytesOf(map, dtype), Storage::Weights, offset, device);
     return addTensor(place->second, map, dtype, value.name);
 }
 
-Result<std::size_t> Planner::tensorIn(graph::ValueId id, const IndexMap& map, DType dtype)
+Result<std::size_t> Planner::tensorIn(graph::ValueId id, const IndexMap& map, DType dtype, std::uint32_t device)
 {
     const graph::Value& value = m_graph.value(id);
     if (value.constant)
-        return constantTensor(value, nullptr, map, dtype);
+        return constantTensor(value, nullptr, map, dtype, device);
     if (home(id) == kNone)
         return makeError(Errc::Internal, fmt::format("tensor '{}' is read before it is made", value.name));
     if (m_tensors[home(id)].dtype != dtype)
@@ -111,28 +115,39 @@ Result<std::size_t> Planner::tensorIn(graph::ValueId id, const IndexMap& map, DT
     if (m_tensors[home(id)].map.logicalCount() != map.logicalCount())
         return makeError(Errc::Internal,
                          fmt::format("tensor '{}' of shape {} does not fit its reader", value.name, value.shape));
-    return convert(id, home(id), map);
+    return convert(id, home(id), map, device);
 }
 
-std::size_t Planner::convert(graph::ValueId id, std::size_t from, const IndexMap& map)
+std::size_t Planner::convert(graph::ValueId id, std::size_t from, const IndexMap& map, std::uint32_t device)
 {
-    if (m_tensors[from].map == map)
+    if (m_tensors[from].map == map && deviceOf(from) == device)
         return from;
-    std::vector<std::size_t>& variants = m_variants[static_cast<std::size_t>(id.value)];
+    const std::vector<std::size_t>& variants = m_variants[static_cast<std::size_t>(id.value)];
     for (const std::size_t variant : variants)
-        if (m_tensors[variant].map == map)
+        if (m_tensors[variant].map == map && deviceOf(variant) == device)
             return variant;
     const std::string name = m_tensors[from].name;
     const DType dtype = m_tensors[from].dtype;
     std::size_t made = kNone;
     const std::size_t open = hoistedTo(id);
-    if (m_tensors[from].map.isPlain() && map.isPlain()) {
+    const bool isView = m_tensors[from].map.isPlain() && map.isPlain();
+    if (deviceOf(from) != device) {
+        // The processor alone changes layouts: before the copy to the device, or behind the one from it.
+        if (device == kProcessor && !(m_tensors[from].map == map))
+            return convert(id, convert(id, from, m_tensors[from].map, device), map, device);
+        if (!(m_tensors[from].map == map))
+            return convert(id, convert(id, from, map, deviceOf(from)), map, device);
+        made = addTensor(addBuffer(bytesOf(map, dtype), Storage::Arena, 0, device), map, dtype, name);
+        addBefore(open, {InstructionKind::Copy, (device == kProcessor ? "read " : "write ") + name, {from, made}});
+    } else if (device != kProcessor && !isView) {
+        return convert(id, convert(id, from, map, kProcessor), map, device);
+    } else if (isView) {
         made = addTensor(m_tensors[from].buffer, map, dtype, name);
     } else if (!equalShape(m_tensors[from].map, map)) {
         // Only plain forms of two shapes are the same bytes: there and back through them.
         const IndexMap old = IndexMap::plain(m_tensors[from].map.logicalShape, m_tensors[from].map.logicalRank);
         const IndexMap shaped = IndexMap::plain(map.logicalShape, map.logicalRank);
-        return convert(id, convert(id, convert(id, from, old), shaped), map);
+        return convert(id, convert(id, convert(id, from, old, device), shaped, device), map, device);
     } else {
         made = addTensor(addBuffer(bytesOf(map, dtype)), map, dtype, name);
         addBefore(open, {InstructionKind::Transform, "layout of " + name, {from, made}});
@@ -201,7 +216,8 @@ Result<> Planner::addNoop(const graph::Subgraph& subgraph)
     LATHE_TRY_ASSIGN(const IndexMap toMap, plainMap(to));
     if (from.dtype != to.dtype || fromMap.logicalCount() != toMap.logicalCount())
         return makeError(Errc::Internal, fmt::format("'{}' cannot share the storage of '{}'", to.name, from.name));
-    LATHE_TRY_ASSIGN(const std::size_t tensor, tensorIn(data, fromMap, from.dtype));
+    const std::uint32_t device = from.constant || home(data) == kNone ? kProcessor : deviceOf(home(data));
+    LATHE_TRY_ASSIGN(const std::size_t tensor, tensorIn(data, fromMap, from.dtype, device));
     home(subgraph.outputs[0]) = addTensor(m_tensors[tensor].buffer, toMap, to.dtype, to.name);
     return {};
 }
@@ -211,6 +227,7 @@ Result<> Planner::addKernel(const graph::Subgraph& subgraph, std::int32_t index)
     const graph::Alternative& alternative = *m_choices[static_cast<std::size_t>(index)].alternative;
     const std::int32_t source = m_set.ofSubgraph[static_cast<std::size_t>(index)];
     const KernelInfo& kernel = m_kernels[static_cast<std::size_t>(source)];
+    const std::uint32_t device = kernel.form == KernelForm::Launches ? kBeside : kProcessor;
     const std::size_t inputs = alternative.bindings.size(), outputs = subgraph.outputs.size();
     if (alternative.dag->inputs.size() != inputs || alternative.dag->outputs.size() != outputs
         || kernel.parameters.size() != inputs + outputs)
@@ -228,9 +245,9 @@ Result<> Planner::addKernel(const graph::Subgraph& subgraph, std::int32_t index)
         if (binding.recipe && !value.constant)
             return makeError(Errc::Unsupported,
                              fmt::format("'{}' has to be known ahead of time for '{}'", value.name, alternative.name));
-        LATHE_TRY_ASSIGN(const std::size_t tensor, value.constant
-                                                       ? constantTensor(value, binding.recipe, spec.map, spec.dtype)
-                                                       : tensorIn(id, spec.map, spec.dtype));
+        LATHE_TRY_ASSIGN(const std::size_t tensor,
+                         value.constant ? constantTensor(value, binding.recipe, spec.map, spec.dtype, device)
+                                        : tensorIn(id, spec.map, spec.dtype, device));
         instruction.arguments.push_back(tensor);
     }
     for (std::size_t j = 0; j < outputs; ++j) {
@@ -240,8 +257,8 @@ Result<> Planner::addKernel(const graph::Subgraph& subgraph, std::int32_t index)
         if (spec.dtype != value.dtype || spec.map.logicalCount() != plain.logicalCount())
             return makeError(Errc::Internal,
                              fmt::format("output '{}' of shape {} does not fit the kernel's", value.name, value.shape));
-        const std::size_t tensor = addTensor(addBuffer(bytesOf(spec.map, spec.dtype)), spec.map, spec.dtype,
-                                             value.name);
+        const std::size_t buffer = addBuffer(bytesOf(spec.map, spec.dtype), Storage::Arena, 0, device);
+        const std::size_t tensor = addTensor(buffer, spec.map, spec.dtype, value.name);
         home(subgraph.outputs[j]) = tensor;
         instruction.arguments.push_back(tensor);
     }

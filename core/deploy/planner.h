@@ -9,7 +9,7 @@
 #include <map>
 #include <span>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace lathe::deploy {
@@ -21,6 +21,9 @@ namespace lathe::deploy {
 /// Reshapes (noops) are further views of a plain tensor's buffer. When all instructions stand, buffers of graph outputs
 /// become the caller's, kernels take over buffers that die under them, and the rest is packed into one arena by
 /// liveness.
+///
+/// Kernels of launches run on one device beside the processor; all else is the processor's. A value has its home where
+/// it is made, and a copy wherever else it is read, made once. Constants lie where they are read.
 ///
 /// Control flow (graph/flatten.h) becomes branch and loop instructions in front of the instructions that they run. Both
 /// branches leave their results in one tensor. What a loop carries has one tensor, too, which is filled before the
@@ -51,6 +54,10 @@ private:
     using InstructionKind = runtime::InstructionKind;
     using Storage = runtime::Storage;
 
+    static constexpr std::uint32_t kProcessor = 0, kBeside = 1;
+    /// Of parts of a device's memory: no OpenCL driver is known to ask for more (NVIDIA's for 512, Mesa's for 256).
+    static constexpr std::uint64_t kDeviceAlignment = 1024;
+
     struct Buffer
     {
         std::uint64_t bytes = 0;
@@ -60,6 +67,7 @@ private:
         bool held = false; ///< by a loop, beyond what reads it last: nothing may take it over
         bool carried = false; ///< what makes a loop's next value writes there: no other buffer may take its part
         bool swapped = false; ///< trades places with another one: both are theirs alone in the whole run
+        std::uint32_t device = 0; ///< in whose memory: kProcessor or kBeside
     };
 
     struct Tensor
@@ -98,16 +106,19 @@ private:
 
     // planner.cpp
     Result<> addSubgraphs(std::size_t first, std::size_t end);
-    std::size_t addBuffer(std::uint64_t bytes, Storage storage = Storage::Arena, std::uint64_t place = 0);
+    std::size_t addBuffer(std::uint64_t bytes, Storage storage = Storage::Arena, std::uint64_t place = 0,
+                          std::uint32_t device = kProcessor);
+    std::uint32_t deviceOf(std::size_t tensor) const { return m_buffers[m_tensors[tensor].buffer].device; }
     std::size_t addTensor(std::size_t buffer, const IndexMap& map, DType dtype, std::string name);
     Result<IndexMap> plainMap(const graph::Value& value) const;
     Result<> addInputs();
     std::size_t& home(graph::ValueId id) { return m_homes[static_cast<std::size_t>(id.value)]; }
     Result<std::size_t> constantTensor(const graph::Value& value, const compute::DagPtr& recipe, const IndexMap& map,
-                                       DType dtype);
-    /// The value in this layout: as it is, as another view, or through a transform.
-    Result<std::size_t> tensorIn(graph::ValueId id, const IndexMap& map, DType dtype);
-    std::size_t convert(graph::ValueId id, std::size_t from, const IndexMap& map);
+                                       DType dtype, std::uint32_t device = kProcessor);
+    /// The value in this layout and there: as it is, as another view, or through a transform or a copy.
+    Result<std::size_t> tensorIn(graph::ValueId id, const IndexMap& map, DType dtype,
+                                 std::uint32_t device = kProcessor);
+    std::size_t convert(graph::ValueId id, std::size_t from, const IndexMap& map, std::uint32_t device);
     void add(Instruction instruction);
     /// In front of an open branch or loop, an index into m_open; behind all if it is none of them.
     void addBefore(std::size_t open, Instruction instruction);
@@ -160,6 +171,8 @@ private:
     /// one may fill the output before a later one reads.
     std::vector<bool> overwritable(const Instruction& in) const;
     void shareInPlace();
+    /// Gives the buffers of a device's arena their places. Returns its bytes.
+    std::uint64_t placeBuffers(std::uint32_t device, std::uint64_t alignment, ModelImage& image);
     Result<ModelImage> write();
 
     static constexpr std::size_t kNone = SIZE_MAX;
@@ -181,7 +194,8 @@ private:
     std::vector<std::size_t> m_counts; ///< by entry of Graph::outputExtents: tensor
     ConstantPool m_ownConstants;
     ConstantPool& m_constants;
-    std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> m_constantBuffers; ///< by (offset, bytes)
+    std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>, std::size_t>
+        m_constantBuffers; ///< by (offset, bytes, device)
 };
 
 /// Of a tensor in this form.

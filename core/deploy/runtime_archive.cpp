@@ -44,13 +44,27 @@ Result<std::filesystem::path> findRuntimeArchive(const std::string& machine)
     return makeError(Errc::Unsupported, say(Msg::NoCrossCompiler, machine, known->compiler));
 }
 
+Result<std::filesystem::path> findDriverArchive(const std::string& kind, const std::string& machine)
+{
+    LATHE_TRY_ASSIGN(const std::filesystem::path runtime, findRuntimeArchive(machine));
+    const std::filesystem::path archive = runtime.parent_path() / fmt::format("liblathe_{}.a", kind);
+    std::error_code error;
+    if (!std::filesystem::exists(archive, error))
+        return makeError(Errc::NotFound, say(Msg::NoDriverArchive, kind, archive.string()));
+    return archive;
+}
+
 Result<> checkExportable(const Target& target)
 {
     if (!target.traits().libraries)
         return makeError(Errc::Unsupported, say(Msg::ExportNoCpu, target.kind()));
-    if (const auto triple = target.attribute("mtriple"); triple && !isGnuLinux(*triple))
-        return makeError(Errc::Unsupported, say(Msg::ExportNoGlibc, *triple));
-    LATHE_TRY(findRuntimeArchive(target.machine()));
+    for (const char* word : {"mtriple", "host"})
+        if (const auto triple = target.attribute(word); triple && !isGnuLinux(*triple))
+            return makeError(Errc::Unsupported, say(Msg::ExportNoGlibc, *triple));
+    if (target.traits().form == KernelForm::Launches)
+        LATHE_TRY(findDriverArchive(target.kind(), target.machine()));
+    else
+        LATHE_TRY(findRuntimeArchive(target.machine()));
     return {};
 }
 

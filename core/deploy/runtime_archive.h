@@ -12,6 +12,9 @@ namespace lathe::deploy {
 /// Unsupported (no library can be made for it, or not by this build: names the package that was missing), NotFound.
 Result<std::filesystem::path> findRuntimeArchive(const std::string& machine);
 
+/// liblathe_KIND.a beside it, with the DeviceDriver of a kind of target. Errors: those above; NotFound.
+Result<std::filesystem::path> findDriverArchive(const std::string& kind, const std::string& machine);
+
 /// Whether libraries can be exported for `target`, known before anything is compiled. Errors: those above; Unsupported
 /// (no CPU, another system than Linux with glibc).
 Result<> checkExportable(const Target& target);

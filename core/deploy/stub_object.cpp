@@ -73,16 +73,18 @@ public:
                  m_machine.jumpAddend);
     }
 
-    void addPhases(const std::vector<std::string>& phases)
+    /// An array of pointers and, under another name, how many they are.
+    void addTable(const std::string& name, const std::string& count, const std::vector<std::string>& symbols)
     {
         std::vector<std::byte>& table = m_contents[kTable];
-        table.resize((phases.empty() ? 1 : phases.size()) * 8);
-        define("lathe_0_phases", kTable, 0, table.size(), STT_OBJECT, STV_HIDDEN);
-        for (std::size_t i = 0; i < phases.size(); ++i)
-            relocate(kRelaTable, i * 8, reference(phases[i]), m_machine.pointerRelocation, 0);
-        const std::uint64_t count = phases.size();
-        append(m_contents[kCount], &count, sizeof count);
-        define("lathe_0_phase_count", kCount, 0, sizeof count, STT_OBJECT, STV_HIDDEN);
+        const std::uint64_t at = table.size();
+        table.resize(at + (symbols.empty() ? 1 : symbols.size()) * 8);
+        define(name, kTable, at, table.size() - at, STT_OBJECT, STV_HIDDEN);
+        for (std::size_t i = 0; i < symbols.size(); ++i)
+            relocate(kRelaTable, at + i * 8, reference(symbols[i]), m_machine.pointerRelocation, 0);
+        const std::uint64_t size = symbols.size();
+        define(count, kCount, m_contents[kCount].size(), sizeof size, STT_OBJECT, STV_HIDDEN);
+        append(m_contents[kCount], &size, sizeof size);
     }
 
     std::vector<std::byte> finish()
@@ -104,10 +106,10 @@ public:
         };
         section(kText, ".text.lathe_stubs", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 16);
         section(kRelaText, ".rela.text.lathe_stubs", SHT_RELA, SHF_INFO_LINK, 8, sizeof(Elf64_Rela), kSymbols, kText);
-        section(kTable, ".data.rel.ro.lathe_phases", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 8);
-        section(kRelaTable, ".rela.data.rel.ro.lathe_phases", SHT_RELA, SHF_INFO_LINK, 8, sizeof(Elf64_Rela), kSymbols,
+        section(kTable, ".data.rel.ro.lathe_tables", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 8);
+        section(kRelaTable, ".rela.data.rel.ro.lathe_tables", SHT_RELA, SHF_INFO_LINK, 8, sizeof(Elf64_Rela), kSymbols,
                 kTable);
-        section(kCount, ".rodata.lathe_phase_count", SHT_PROGBITS, SHF_ALLOC, 8);
+        section(kCount, ".rodata.lathe_counts", SHT_PROGBITS, SHF_ALLOC, 8);
         section(kStack, ".note.GNU-stack", SHT_PROGBITS, 0, 1);
         section(kSymbols, ".symtab", SHT_SYMTAB, 0, 8, sizeof(Elf64_Sym), kStrings,
                 1); // info: the first that is not local
@@ -197,7 +199,8 @@ Result<std::vector<std::byte>> makeStubObject(const StubRequest& request)
     Writer writer(*machine);
     for (const auto& [name, target] : request.functions)
         writer.addFunction(name, target);
-    writer.addPhases(request.phases);
+    writer.addTable("lathe_0_phases", "lathe_0_phase_count", request.phases);
+    writer.addTable("lathe_0_drivers", "lathe_0_driver_count", request.drivers);
     return writer.finish();
 }
 

@@ -134,7 +134,8 @@ Result<> BuilderClient::link(const backend::LibraryRequest& request, Deadline de
     job.set_id(m_impl->worker.nextId());
     job.set_target(m_impl->target);
     job.set_name(request.name);
-    job.set_runtime_archive(request.runtimeArchive.string());
+    for (const std::filesystem::path& archive : request.archives)
+        job.add_archives(archive.string());
     job.set_output(std::filesystem::absolute(request.output).string());
     for (const std::string& symbol : request.exports)
         job.add_exports(symbol);

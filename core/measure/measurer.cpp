@@ -29,17 +29,6 @@ Measurer::Measurer(std::unique_ptr<Impl> impl)
 }
 Measurer::~Measurer() = default;
 
-namespace {
-
-/// Of the processor that runs the code, or that a device is beside.
-std::string machineOf(const Target& target)
-{
-    const std::optional<std::string> host = target.attribute("host");
-    return host && !target.attribute("mtriple") ? host->substr(0, host->find('-')) : target.machine();
-}
-
-} // namespace
-
 DeviceSpec deviceOf(const Target& target, std::string key)
 {
     const std::string text = target.text();
@@ -54,7 +43,7 @@ BuiltKernelPtr makeBuiltKernel()
 Result<> checkMeasurable(const Target& target)
 {
     if (!target.traits().runsHere)
-        return makeError(Errc::Unsupported, say(Msg::NotMeasurableHere, machineOf(target), thisMachine()));
+        return makeError(Errc::Unsupported, say(Msg::NotMeasurableHere, target.machine(), thisMachine()));
     return {};
 }
 

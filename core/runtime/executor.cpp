@@ -49,6 +49,10 @@ Executor::~Executor()
     if (m_model == nullptr)
         return;
     const ImageHeader& header = *m_model->image().header;
+    for (std::uint64_t i = 0; m_inputs != nullptr && i < header.inputs.count; ++i)
+        m_devices.release(m_inputs[i].device);
+    for (std::uint64_t i = 0; m_outputs != nullptr && i < header.outputs.count; ++i)
+        m_devices.release(m_outputs[i].device);
     freeArray(m_inputs, header.inputs.count);
     freeArray(m_outputs, header.outputs.count);
     freeArray(m_pointers, header.arguments.count);
@@ -88,14 +92,18 @@ Status Executor::prepare(const Model& model, const ExecutorOptions& options)
         || m_exchanges == nullptr || m_transforms == nullptr || m_profiles == nullptr)
         return fail(Status::NoMemory, "no memory for an instance");
 
+    PoolOptions pool = options.pool;
+    // Threads of the processor would wait for the device, and take the processor from one that is made of it.
+    if (pool.threads == 0 && header.devices.count > 0)
+        pool.threads = 1;
     if (options.parallelFor != nullptr) {
         m_parallelFor = options.parallelFor;
         m_parallelForUser = options.parallelForUser;
-        m_parts = options.pool.threads > 0 ? options.pool.threads : processorCount(options.pool.systemRoot);
+        m_parts = pool.threads > 0 ? pool.threads : processorCount(pool.systemRoot);
     } else {
-        m_pool = Pool::create(options.pool);
+        m_pool = Pool::create(pool);
         if (m_pool == nullptr)
-            return fail(Status::NoMemory, "%u threads were asked for and could not be started", options.pool.threads);
+            return fail(Status::NoMemory, "%u threads were asked for and could not be started", pool.threads);
         m_parts = m_pool->parts();
     }
     // An odd number of lines apart, so that equal offsets in the scratch of two parts do not fall into one cache set.
@@ -112,7 +120,39 @@ Status Executor::prepare(const Model& model, const ExecutorOptions& options)
     for (std::uint64_t i = 0; i < header.outputs.count; ++i)
         m_outputs[i].bytes = model.image().tensors[model.image().outputs[i].tensor].bytes;
     resetShapes();
+    if (header.devices.count > 0) {
+        if (const Status status = m_devices.prepare(model.image(), model.devices(), options.deviceQueue, m_error);
+            status != Status::Ok)
+            return status;
+        findHostPorts();
+    }
     return prepareSteps();
+}
+
+/// Ports that an instruction of the processor reads or writes: their memory on a device alone will not do.
+void Executor::findHostPorts()
+{
+    const Image& image = m_model->image();
+    for (std::uint64_t i = 0; i < image.header->instructions.count; ++i) {
+        const ImageInstruction& in = image.instructions[i];
+        const std::uint32_t* const arguments = image.arguments + in.firstArgument;
+        if (static_cast<InstructionKind>(in.kind) == InstructionKind::Copy
+            && (image.tensors[arguments[0]].device != 0 || image.tensors[arguments[1]].device != 0))
+            continue;
+        for (std::uint32_t k = 0; k < in.argumentCount; ++k) {
+            const ImageTensor& tensor = image.tensors[arguments[k]];
+            if (tensor.storage == static_cast<std::uint32_t>(Storage::Input))
+                m_inputs[tensor.offset].onHost = true;
+            else if (tensor.storage == static_cast<std::uint32_t>(Storage::Output))
+                m_outputs[tensor.offset].onHost = true;
+        }
+    }
+    for (std::uint64_t i = 0; i < image.header->extents.count; ++i) { // they are cut and looked at
+        m_outputs[image.extents[i].output].onHost = true;
+        if (const ImageTensor& count = image.tensors[image.extents[i].count];
+            count.storage == static_cast<std::uint32_t>(Storage::Output))
+            m_outputs[count.offset].onHost = true;
+    }
 }
 
 Status Executor::bind(Port* ports, std::uint64_t count, std::uint32_t index, std::byte* data, std::size_t bytes,
@@ -135,10 +175,48 @@ Status Executor::bind(Port* ports, std::uint64_t count, std::uint32_t index, std
             return fail(Status::NoMemory, "no memory for a copy of %s %u", what, index);
         used = port.staging.data();
     }
+    m_devices.release(port.device);
+    port.device = nullptr;
     port.bound = data;
     port.used = used;
     m_stalePointers = true;
     return Status::Ok;
+}
+
+Status Executor::bindDevice(Port* ports, std::uint64_t count, std::uint32_t index, void* handle, std::size_t bytes,
+                            const char* what)
+{
+    if (!m_devices.any())
+        return fail(Status::InvalidArgument,
+                    "%s %u was bound to a device's memory, and the network runs on the processor", what, index);
+    if (index >= count)
+        return fail(Status::InvalidArgument, "there is no %s %u, the network has %llu", what, index,
+                    static_cast<unsigned long long>(count));
+    Port& port = ports[index];
+    if (bytes != port.bytes)
+        return fail(Status::InvalidArgument, "%s %u has %zu bytes, the bound buffer %zu", what, index, port.bytes,
+                    bytes);
+    if (port.staging.data() == nullptr && !port.staging.allocate(port.bytes, false))
+        return fail(Status::NoMemory, "no memory for a copy of %s %u", what, index);
+    DeviceMemory* memory = nullptr;
+    if (bytes > 0)
+        if (const Status status = m_devices.adopt(handle, bytes, &memory, m_error); status != Status::Ok)
+            return status;
+    m_devices.release(port.device);
+    port.device = memory;
+    port.bound = port.used = bytes > 0 ? port.staging.data() : g_nothing;
+    m_stalePointers = true;
+    return Status::Ok;
+}
+
+Status Executor::bindDeviceInput(std::uint32_t index, void* handle, std::size_t bytes)
+{
+    return bindDevice(m_inputs, m_model->image().header->inputs.count, index, handle, bytes, "input");
+}
+
+Status Executor::bindDeviceOutput(std::uint32_t index, void* handle, std::size_t bytes)
+{
+    return bindDevice(m_outputs, m_model->image().header->outputs.count, index, handle, bytes, "output");
 }
 
 Status Executor::bindInput(std::uint32_t index, const void* data, std::size_t bytes)
@@ -169,20 +247,30 @@ Status Executor::portBuffer(Port* ports, std::uint64_t count, std::uint32_t inde
     return Status::Ok;
 }
 
+void* Executor::ownBuffer(Port* ports, std::uint64_t count, std::uint32_t index)
+{
+    if (portBuffer(ports, count, index) != Status::Ok)
+        return nullptr;
+    Port& port = ports[index]; // memory on a device gives way to its buffer in the processor's
+    m_devices.release(port.device);
+    port.device = nullptr;
+    return port.bound;
+}
+
 void* Executor::inputBuffer(std::uint32_t index)
 {
-    return portBuffer(m_inputs, m_model->image().header->inputs.count, index) == Status::Ok ? m_inputs[index].bound
-                                                                                            : nullptr;
+    return ownBuffer(m_inputs, m_model->image().header->inputs.count, index);
 }
 
 void* Executor::outputBuffer(std::uint32_t index)
 {
-    return portBuffer(m_outputs, m_model->image().header->outputs.count, index) == Status::Ok ? m_outputs[index].bound
-                                                                                              : nullptr;
+    return ownBuffer(m_outputs, m_model->image().header->outputs.count, index);
 }
 
 std::byte* Executor::pointerTo(const ImageTensor& tensor) const
 {
+    if (tensor.device != 0) // nothing of the processor reads it
+        return nullptr;
     switch (static_cast<Storage>(tensor.storage)) {
     case Storage::Arena: return m_arena.data() + tensor.offset;
     case Storage::Weights: return const_cast<std::byte*>(m_model->weightsAt(tensor.offset));
@@ -234,6 +322,10 @@ Status Executor::prepareRun()
                         image.string(image.tensors[image.inputs[i].tensor].name));
         if (port.used != port.bound)
             std::memcpy(port.used, port.bound, port.bytes);
+        if (port.device != nullptr && port.onHost)
+            if (const Status status = m_devices.read(1, port.used, port.device, port.bytes, true, m_error);
+                status != Status::Ok)
+                return status;
     }
     for (std::uint32_t i = 0; i < image.header->outputs.count; ++i)
         if (const Status status = portBuffer(m_outputs, image.header->outputs.count, i); status != Status::Ok)
@@ -255,9 +347,15 @@ Status Executor::run()
         return status;
     if (const Status status = cutOutputs(); status != Status::Ok)
         return status;
-    for (std::uint64_t i = 0; i < m_model->image().header->outputs.count; ++i)
-        if (const Port& port = m_outputs[i]; port.used != port.bound)
+    for (std::uint64_t i = 0; i < m_model->image().header->outputs.count; ++i) {
+        const Port& port = m_outputs[i];
+        if (port.used != port.bound)
             std::memcpy(port.bound, port.used, port.bytes);
+        if (port.device != nullptr && port.onHost)
+            if (const Status status = m_devices.write(1, port.device, port.used, port.bytes, true, m_error);
+                status != Status::Ok)
+                return status;
+    }
     return Status::Ok;
 }
 
@@ -339,13 +437,32 @@ void Executor::setObserver(Observer observer, void* user)
     m_observerUser = user;
 }
 
+/// Whether an output's values lie in the processor's memory.
+bool Executor::isFilled(const ImageTensor& tensor) const
+{
+    return tensor.storage != static_cast<std::uint32_t>(Storage::Output) || m_outputs[tensor.offset].device == nullptr
+           || m_outputs[tensor.offset].onHost;
+}
+
 Status Executor::observe(std::uint32_t instruction)
 {
     const Image& image = m_model->image();
     const ImageInstruction& in = image.instructions[instruction];
     for (std::uint32_t k = in.argumentCount - in.outputCount; k < in.argumentCount; ++k) {
-        const ImageTensor& tensor = image.tensors[image.arguments[in.firstArgument + k]];
-        const void* const data = m_pointers[in.firstArgument + k];
+        const std::uint32_t index = image.arguments[in.firstArgument + k];
+        const ImageTensor& tensor = image.tensors[index];
+        const void* data = m_pointers[in.firstArgument + k];
+        Pages fetched;
+        if (tensor.device != 0 || !isFilled(tensor)) {
+            DeviceMemory* const memory = tensor.device != 0 ? m_devices.memory(index) : m_outputs[tensor.offset].device;
+            if (!fetched.allocate(tensor.bytes, false))
+                return fail(Status::NoMemory, "no memory to show tensor \"%s\"", image.string(tensor.name));
+            if (const Status status = m_devices.read(tensor.device != 0 ? tensor.device : 1, fetched.data(), memory,
+                                                     tensor.bytes, true, m_error);
+                status != Status::Ok)
+                return status;
+            data = tensor.bytes > 0 ? fetched.data() : g_nothing;
+        }
         const IndexMap map = image.map(tensor);
         if (map.isPlain()) {
             m_observer(m_observerUser, instruction, tensor, data);

@@ -2,6 +2,7 @@
 
 /// Runs a model description: the one executor of deploy libraries, by which whole networks are measured, too.
 
+#include "core/runtime/devices.h"
 #include "core/runtime/image.h"
 #include "core/runtime/layout_transform.h"
 #include "core/runtime/memory.h"
@@ -19,6 +20,13 @@ struct ModelSource
     std::size_t weightsBytes = 0;
     const LathePhase* phases = nullptr;
     std::size_t phaseCount = 0;
+    // Of networks with kernels for devices beside the processor:
+    const DeviceDriver* const* drivers = nullptr; ///< one for each kind
+    std::size_t driverCount = 0;
+    const std::byte* code = nullptr; ///< ContextRequest::code
+    std::size_t codeBytes = 0;
+    const char* deviceKey = nullptr; ///< ContextRequest::key
+    void* deviceContext = nullptr; ///< ContextRequest::context, of the first device
 };
 
 /// A checked description with its weights; shared by instances, never changed after open().
@@ -38,6 +46,7 @@ public:
     /// Where the weights are that lie at `offset` of the library's section; a tensor's own offset.
     const std::byte* weightsAt(std::uint64_t offset) const;
     const LathePhase* phases() const { return m_phases; }
+    const ModelDevices& devices() const { return m_devices; }
 
 private:
     /// Weights that are used, without a gap.
@@ -54,6 +63,7 @@ private:
     std::uint64_t m_stretchCount = 0, m_stretchRoom = 0;
     const std::byte* m_weights = nullptr; ///< the section, or the copy
     const LathePhase* m_phases = nullptr;
+    ModelDevices m_devices;
 };
 
 /// Calls body(context, part) for every part in [0, parts) and returns when all have returned.
@@ -65,6 +75,7 @@ struct ExecutorOptions
     PoolOptions pool;
     ParallelFor parallelFor = nullptr; ///< instead of a pool; pool.threads is then the number of parts
     void* parallelForUser = nullptr;
+    void* deviceQueue = nullptr; ///< of the first device beside the processor: DeviceDriver::start()
 };
 
 struct Profile
@@ -95,7 +106,12 @@ public:
     /// Buffers that start at a multiple of 64 bytes are used in place, others are copied at each run.
     Status bindInput(std::uint32_t index, const void* data, std::size_t bytes);
     Status bindOutput(std::uint32_t index, void* data, std::size_t bytes);
-    /// What is bound, else a buffer of the executor's own, bound by this call. Null: no such port, or no memory.
+    /// Memory on the first device beside the processor (DeviceDriver::adopt()) instead; a run is over when the device
+    /// is done with it. InvalidArgument: the network runs on the processor alone.
+    Status bindDeviceInput(std::uint32_t index, void* handle, std::size_t bytes);
+    Status bindDeviceOutput(std::uint32_t index, void* handle, std::size_t bytes);
+    /// What is bound of the processor's memory, else a buffer of the executor's own, bound by this call. Null: no such
+    /// port, or no memory.
     void* inputBuffer(std::uint32_t index);
     void* outputBuffer(std::uint32_t index);
 
@@ -123,6 +139,8 @@ private:
         std::size_t bytes = 0;
         std::int64_t shape[kMaxRank] = {}; ///< of an output, as of the last run
         Pages staging;
+        DeviceMemory* device = nullptr; ///< the caller's, bound instead; `used` is then staging
+        bool onHost = false; ///< an instruction of the processor reads or writes it
     };
     struct Step; ///< what runs between two barriers
     struct LoopState;
@@ -139,11 +157,18 @@ private:
     Status bind(Port* ports, std::uint64_t count, std::uint32_t index, std::byte* data, std::size_t bytes,
                 const char* what);
     Status portBuffer(Port* ports, std::uint64_t count, std::uint32_t index);
+    void* ownBuffer(Port* ports, std::uint64_t count, std::uint32_t index);
     std::byte* pointerTo(const ImageTensor& tensor) const;
     Status refuseOverlaps();
     void refreshPointers();
     void resetShapes();
-    std::int32_t runStep(const Run& run, const Step& step, std::uint32_t part, std::uint32_t parts) const;
+    std::int32_t runStep(Run& run, const Step& step, std::uint32_t part, std::uint32_t parts);
+    std::int32_t runDeviceStep(Run& run, const Step& step);
+    Status carry(const Step& step, ErrorText& error);
+    Status bindDevice(Port* ports, std::uint64_t count, std::uint32_t index, void* handle, std::size_t bytes,
+                      const char* what);
+    Status finishDevices();
+    void findHostPorts();
     Status prepareExchange(std::uint32_t instruction);
     void exchange(std::uint32_t instruction) const;
     std::uint32_t decide(const Run& run, std::uint32_t stepIndex) const;
@@ -151,6 +176,7 @@ private:
     static void partTask(void* context, std::uint32_t part);
     void runOnCaller(Run& run);
     void finishInstruction(Run& run, std::uint32_t instruction);
+    bool isFilled(const ImageTensor& tensor) const;
     Status observe(std::uint32_t instruction);
     const ImageTensor& argument(const Step& step, std::uint32_t index) const;
     Status fail(Status status, const char* format, ...) __attribute__((format(printf, 3, 4)));
@@ -177,6 +203,8 @@ private:
     bool m_stalePointers = true;
     Observer m_observer = nullptr;
     void* m_observerUser = nullptr;
+    InstanceDevices m_devices;
+    ErrorText m_deviceError; ///< of the step that failed
     ErrorText m_error;
 };
 

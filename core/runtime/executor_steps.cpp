@@ -4,6 +4,9 @@
 //
 // Branches, loops and swaps are steps as well. One part looks at the condition and says where all go on, since the
 // others may come late, when the memory of the condition is already used for something else.
+//
+// Steps of devices are started by one part as well. The device runs them in order, so that nobody waits for one that
+// another one of the device follows; copies to the processor wait if a step of the processor comes behind.
 
 #include "core/runtime/executor_steps.h"
 
@@ -60,10 +63,19 @@ Status Executor::prepareSteps()
         m_args[i] = LatheArgs{m_pointers + in.firstArgument, m_teamScratch.data()};
         switch (static_cast<InstructionKind>(in.kind)) {
         case InstructionKind::Kernel:
+            if (in.device != 0) {
+                m_steps[m_stepCount++] = Step{StepKind::Launch, i, nullptr, false};
+                break;
+            }
             for (std::uint32_t p = 0; p < in.phaseCount; ++p)
                 m_steps[m_stepCount++] = Step{StepKind::Phase, i, m_model->phases()[in.firstPhase + p], false};
             break;
-        case InstructionKind::Copy: m_steps[m_stepCount++] = Step{StepKind::Copy, i, nullptr, false}; break;
+        case InstructionKind::Copy: {
+            const bool carries = image.tensors[image.arguments[in.firstArgument]].device != 0
+                                 || image.tensors[image.arguments[in.firstArgument + 1]].device != 0;
+            m_steps[m_stepCount++] = Step{carries ? StepKind::Carry : StepKind::Copy, i, nullptr, false};
+            break;
+        }
         case InstructionKind::Row: m_steps[m_stepCount++] = Step{StepKind::Row, i, nullptr, false}; break;
         case InstructionKind::Swap:
             if (const Status status = prepareExchange(i); status != Status::Ok)
@@ -93,6 +105,8 @@ Status Executor::prepareSteps()
         m_steps[m_stepCount - 1].last = true;
     }
     closeUntil(image.header->instructions.count);
+    for (std::uint32_t i = m_stepCount; i > 0 && m_steps[i - 1].isOfDevice(); --i)
+        m_steps[i - 1].waits = false;
     return Status::Ok;
 }
 
@@ -186,8 +200,67 @@ std::uint32_t Executor::decide(const Run& run, std::uint32_t stepIndex) const
     return another == (step.kind == StepKind::Enter) ? stepIndex + 1 : step.target;
 }
 
-std::int32_t Executor::runStep(const Run& run, const Step& step, std::uint32_t part, std::uint32_t parts) const
+/// To, from or on a device.
+Status Executor::carry(const Step& step, ErrorText& error)
 {
+    const Image& image = m_model->image();
+    const std::uint32_t* const arguments = image.arguments + image.instructions[step.instruction].firstArgument;
+    const ImageTensor &from = image.tensors[arguments[0]], &to = image.tensors[arguments[1]];
+    void* const* const tensors = m_args[step.instruction].tensors;
+    const auto isPort = [](const ImageTensor& tensor, Storage storage) {
+        return tensor.storage == static_cast<std::uint32_t>(storage);
+    };
+    if (from.device != 0 && to.device != 0 && from.device != to.device) { // through the processor's memory
+        Pages between;
+        if (!between.allocate(from.bytes, false)) {
+            error.set("no memory for a copy of tensor \"%s\"", image.string(from.name));
+            return Status::NoMemory;
+        }
+        const Status status = m_devices.read(from.device, between.data(), m_devices.memory(arguments[0]), from.bytes,
+                                             true, error);
+        return status != Status::Ok ? status
+                                    : m_devices.write(to.device, m_devices.memory(arguments[1]), between.data(),
+                                                      from.bytes, true, error);
+    }
+    if (from.device != 0 && to.device != 0)
+        return m_devices.copy(to.device, m_devices.memory(arguments[0]), m_devices.memory(arguments[1]), from.bytes,
+                              error);
+    if (from.device == 0) {
+        if (isPort(from, Storage::Input) && m_inputs[from.offset].device != nullptr)
+            return m_devices.copy(to.device, m_inputs[from.offset].device, m_devices.memory(arguments[1]), from.bytes,
+                                  error);
+        // Nobody writes to an input within a run.
+        const bool waits = step.waits && !isPort(from, Storage::Input);
+        return m_devices.write(to.device, m_devices.memory(arguments[1]), tensors[0], from.bytes, waits, error);
+    }
+    if (isPort(to, Storage::Output) && m_outputs[to.offset].device != nullptr && !m_outputs[to.offset].onHost)
+        return m_devices.copy(from.device, m_devices.memory(arguments[0]), m_outputs[to.offset].device, from.bytes,
+                              error);
+    return m_devices.read(from.device, tensors[1], m_devices.memory(arguments[0]), from.bytes, step.waits, error);
+}
+
+/// Only the part that starts it comes here.
+std::int32_t Executor::runDeviceStep(Run& run, const Step& step)
+{
+    const ImageInstruction& in = m_model->image().instructions[step.instruction];
+    const bool timed = m_profiling && step.kind == StepKind::Launch;
+    std::uint64_t ignored = 0;
+    Status status = timed ? m_devices.time(in.device, true, ignored, m_deviceError) : Status::Ok;
+    if (status == Status::Ok)
+        status = step.kind == StepKind::Launch ? m_devices.run(step.instruction, m_deviceError)
+                                               : carry(step, m_deviceError);
+    run.deviceNs = 0;
+    if (status == Status::Ok && timed)
+        status = m_devices.time(in.device, false, run.deviceNs, m_deviceError);
+    else if (status == Status::Ok && m_profiling)
+        status = m_devices.finish(m_deviceError);
+    return static_cast<std::int32_t>(status);
+}
+
+std::int32_t Executor::runStep(Run& run, const Step& step, std::uint32_t part, std::uint32_t parts)
+{
+    if (step.isOfDevice())
+        return part == 0 ? runDeviceStep(run, step) : 0;
     const LatheArgs& args = m_args[step.instruction];
     switch (step.kind) {
     case StepKind::Phase: return step.phase(&args, m_partScratch.data() + part * m_partScratchStride, part, parts);
@@ -211,7 +284,9 @@ std::int32_t Executor::runStep(const Run& run, const Step& step, std::uint32_t p
     case StepKind::Branch:
     case StepKind::Skip:
     case StepKind::Enter:
-    case StepKind::Again: return 0;
+    case StepKind::Again:
+    case StepKind::Launch:
+    case StepKind::Carry: return 0;
     }
     return 0;
 }
@@ -220,7 +295,7 @@ void Executor::finishInstruction(Run& run, std::uint32_t instruction)
 {
     const bool counts = !run.chain || run.timed == instruction;
     if (m_profiling && counts) {
-        const std::uint64_t now = nowNanoseconds(), elapsed = now - run.mark;
+        const std::uint64_t elapsed = run.deviceNs > 0 ? run.deviceNs : nowNanoseconds() - run.mark;
         Profile& profile = m_profiles[instruction];
         profile.minNs = profile.calls == 0 || elapsed < profile.minNs ? elapsed : profile.minNs;
         profile.totalNs += elapsed;
@@ -228,6 +303,7 @@ void Executor::finishInstruction(Run& run, std::uint32_t instruction)
     }
     if (m_observer != nullptr && !run.chain && run.observed == Status::Ok)
         run.observed = observe(instruction);
+    run.deviceNs = 0;
     if (m_profiling)
         run.mark = nowNanoseconds();
 }
@@ -292,7 +368,10 @@ void Executor::runOnCaller(Run& run)
             continue;
         }
         ++i;
-        m_parallelFor(m_parallelForUser, m_parts, &partTask, &run);
+        if (run.step->isOfDevice())
+            partTask(&run, 0);
+        else
+            m_parallelFor(m_parallelForUser, m_parts, &partTask, &run);
         if (run.failure.load(std::memory_order_relaxed) != 0)
             return;
         if (run.step->last)
@@ -308,6 +387,9 @@ Status Executor::runSteps(Run& run)
         runOnCaller(run);
     else if (run.last > run.first)
         m_pool->run(&poolTask, &run);
+    // Whatever happened: what was started may not run on behind this call.
+    ErrorText late;
+    const Status finished = m_devices.finish(late);
 
     const Image& image = m_model->image();
     if (const std::uint64_t failure = run.failure.load(std::memory_order_relaxed); failure != 0) {
@@ -316,9 +398,13 @@ Status Executor::runSteps(Run& run)
         if (step.kind == StepKind::Row)
             return fail(Status::KernelFailed, "a loop ran more often than its result \"%s\" has rows",
                         image.string(in.name));
-        return fail(Status::KernelFailed, "kernel \"%s\" failed with code %d", image.string(in.name),
-                    static_cast<std::int32_t>(static_cast<std::uint32_t>(failure)));
+        const auto code = static_cast<std::int32_t>(static_cast<std::uint32_t>(failure));
+        if (step.isOfDevice())
+            return fail(static_cast<Status>(code), "\"%.200s\" failed: %s", image.string(in.name), m_deviceError.text);
+        return fail(Status::KernelFailed, "kernel \"%s\" failed with code %d", image.string(in.name), code);
     }
+    if (finished != Status::Ok)
+        return fail(finished, "%s", late.text);
     return run.observed;
 }
 

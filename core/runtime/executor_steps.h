@@ -19,7 +19,9 @@ enum class StepKind : std::uint32_t
     Skip, ///< behind that branch: passes over the other; needs no barrier
     Enter, ///< of a loop: passes over it if there is no iteration
     Swap, ///< of two tensors
-    Again ///< behind its last instruction: back to the first, if there is another iteration
+    Again, ///< behind its last instruction: back to the first, if there is another iteration
+    Launch, ///< all launches of a device's kernel: one part starts them
+    Carry ///< a copy from, to or on a device: likewise
 };
 
 struct Executor::Step
@@ -29,6 +31,7 @@ struct Executor::Step
     LathePhase phase = nullptr;
     bool last = false; ///< of its instruction
     std::uint32_t target = 0; ///< a step: of Branch, Skip, Enter and Again
+    bool waits = true; ///< of Carry: until the processor's memory is free again
 
     /// Whether one part does it alone, while all others wait.
     bool decides() const
@@ -58,6 +61,7 @@ struct Executor::Run
     std::uint32_t timed = 0; ///< of a chain: the instruction that profiling counts
     const Step* step = nullptr; ///< of partTask
     std::uint64_t mark = 0; ///< when the instruction began
+    std::uint64_t deviceNs = 0; ///< what the device took for it; zero: not known, or it is the processor's
     std::uint32_t next[2] = {}; ///< where to go on, by turn: a part may still read the one while another is decided
     /// Code in the low half; in the high half how many steps had been run before the one that returned it. Zero: none.
     std::atomic<std::uint64_t> failure{0};

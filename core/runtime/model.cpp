@@ -14,12 +14,10 @@ Status Model::open(const ModelSource& source, bool copyWeights, ErrorText& error
         error.set("the library's weights or kernels do not belong to its model description");
         return Status::Damaged;
     }
-    if (header.devices.count > 0) {
-        error.set("the network has kernels for \"%s\", and this runtime reaches no device beside the processor",
-                  m_image.string(m_image.devices[0].target));
-        return Status::Damaged;
-    }
     m_phases = source.phases;
+    if (header.devices.count > 0)
+        if (const Status status = m_devices.open(m_image, source, error); status != Status::Ok)
+            return status;
     m_weights = source.weights;
     const bool aligned = reinterpret_cast<std::uintptr_t>(source.weights) % kTensorAlignment == 0;
     if (header.weightsBytes == 0 || (!copyWeights && aligned))
@@ -51,7 +49,7 @@ bool Model::findStretches()
     const ImageHeader& header = *m_image.header;
     const auto isWeight = [&](std::uint64_t i) {
         return m_image.tensors[i].storage == static_cast<std::uint32_t>(Storage::Weights)
-               && m_image.tensors[i].bytes > 0;
+               && m_image.tensors[i].device == 0 && m_image.tensors[i].bytes > 0;
     };
     for (std::uint64_t i = 0; i < header.tensors.count; ++i)
         m_stretchRoom += isWeight(i) ? 1 : 0;

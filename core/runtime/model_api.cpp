@@ -32,12 +32,20 @@ extern const std::byte lathe_0_weights[];
 extern const std::byte lathe_0_weights_end[];
 extern const LathePhase lathe_0_phases[];
 extern const std::uint64_t lathe_0_phase_count;
+extern const DeviceDriver* const lathe_0_drivers[];
+extern const std::uint64_t lathe_0_driver_count;
+extern const std::byte lathe_0_code[];
+extern const std::byte lathe_0_code_end[];
+}
+
+namespace {
+struct SharedModel;
 }
 
 struct lathe_instance
 {
     Executor* executor = nullptr;
-    std::uint32_t variant = 0;
+    SharedModel* model = nullptr;
     std::atomic<pthread_t> user{}; ///< the thread that is in a call; zero: none is
     std::atomic<bool> refused = false; ///< the last call that failed was one that met another's
     lathe_observer observer = nullptr;
@@ -121,18 +129,22 @@ bool readOptions(const lathe_options* given, lathe_options& options, ErrorText& 
     return true;
 }
 
-/// A variant's weights and description are opened by its first instance and dropped with its last.
+/// A variant's weights and description on one device are opened by their first instance and dropped with their last.
 struct SharedModel
 {
     std::uint32_t users = 0;
-    Model* model = nullptr;
+    std::uint32_t variant = 0;
+    char device[64] = {}; ///< lathe_options::device
+    void* context = nullptr; ///< lathe_options::device_context
+    Model model;
+    SharedModel* next = nullptr;
 };
-constinit SharedModel g_shared[kMostVariants];
+constinit SharedModel* g_shared = nullptr;
 constinit pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /// Where the sections lie, read from memory: behind gigabytes of weights an offset of 32 bits would not reach them.
-constinit const std::byte* const volatile g_sections[] = {lathe_0_description, lathe_0_description_end, lathe_0_weights,
-                                                          lathe_0_weights_end};
+constinit const std::byte* const volatile g_sections[] = {
+    lathe_0_description, lathe_0_description_end, lathe_0_weights, lathe_0_weights_end, lathe_0_code, lathe_0_code_end};
 
 /// The library as its index-th variant has it. False beyond the last one, and behind a damaged one.
 bool source(std::uint32_t index, ModelSource& s)
@@ -155,6 +167,10 @@ bool source(std::uint32_t index, ModelSource& s)
             s.descriptionBytes = last ? bytes - at : own; // openImage() compares it with what the description says
             s.weights = g_sections[2];
             s.weightsBytes = static_cast<std::size_t>(g_sections[3] - g_sections[2]);
+            s.code = g_sections[4];
+            s.codeBytes = static_cast<std::size_t>(g_sections[5] - g_sections[4]);
+            s.drivers = lathe_0_drivers;
+            s.driverCount = lathe_0_driver_count;
             s.phases = lathe_0_phases + phase;
             s.phaseCount = last || header.phaseCount > phasesLeft ? phasesLeft : header.phaseCount;
             return true;
@@ -185,29 +201,47 @@ const char* nameOfVariant(std::uint32_t index)
     return openVariant(index, image, error) ? image.string(image.header->target) : nullptr;
 }
 
-/// Whether this processor has what a variant's instructions need; else its first lines into `missing`.
+/// Whether this processor has what a variant's instructions need, and a device is here for each that it needs; else in
+/// `missing` a sentence why not.
 bool runsHere(const Image& image, ErrorText& missing)
 {
+    const char* const target = image.string(image.header->target);
+    ErrorText list;
     std::size_t length = 0;
-    missing.set("%s", "");
     for (std::uint64_t i = 0; i < image.header->features.count; ++i) {
         const char* const feature = image.string(image.features[i]);
         if (processorHas(feature))
             continue;
-        const std::size_t room = sizeof missing.text - length;
-        const int more = std::snprintf(missing.text + length, room, "%s%s", length > 0 ? ", " : "", feature);
+        const std::size_t room = sizeof list.text - length;
+        const int more = std::snprintf(list.text + length, room, "%s%s", length > 0 ? ", " : "", feature);
         if (more < 0 || static_cast<std::size_t>(more) >= room)
-            return false;
+            break;
         length += static_cast<std::size_t>(more);
     }
-    return length == 0;
+    if (length > 0) {
+        missing.set("this processor lacks %.240s, which code for \"%.200s\" needs", list.text, target);
+        return false;
+    }
+    for (std::uint64_t i = 0; i < image.header->devices.count; ++i) {
+        const char* const wanted = image.string(image.devices[i].target);
+        ModelSource drivers;
+        drivers.drivers = lathe_0_drivers;
+        drivers.driverCount = lathe_0_driver_count;
+        const DeviceDriver* const driver = findDriver(drivers, wanted);
+        if (driver == nullptr)
+            list.set("the library has no driver for it");
+        if (driver != nullptr && driver->isHere(wanted, list))
+            continue;
+        missing.set("no device for \"%.200s\" is here: %.240s", wanted, list.text);
+        return false;
+    }
+    return true;
 }
 
 /// The variant of that name, or the first that this processor runs, as the best stand first. False with one sentence.
 bool chooseVariant(const char* wanted, std::uint32_t& chosen, ErrorText& error)
 {
     Image image;
-    ErrorText missing;
     std::uint32_t index = 0;
     for (const char* name = nullptr; (name = nameOfVariant(index)) != nullptr; ++index) {
         if (wanted != nullptr && std::strcmp(wanted, name) != 0)
@@ -215,10 +249,8 @@ bool chooseVariant(const char* wanted, std::uint32_t& chosen, ErrorText& error)
         if (!openVariant(index, image, error))
             return false;
         chosen = index;
-        if (runsHere(image, missing))
+        if (runsHere(image, error)) // the last is the least demanding one: its sentence stays
             return true;
-        // The last is the least demanding one.
-        error.set("this processor lacks %.240s, which code for \"%.200s\" needs", missing.text, name);
         if (wanted != nullptr)
             return false;
     }
@@ -229,33 +261,68 @@ bool chooseVariant(const char* wanted, std::uint32_t& chosen, ErrorText& error)
     return false;
 }
 
-const Model* acquireModel(std::uint32_t variant, bool copyWeights, ErrorText& error)
+bool isSame(const SharedModel& shared, std::uint32_t variant, const lathe_options& options)
 {
-    pthread_mutex_lock(&g_lock);
-    SharedModel& shared = g_shared[variant];
-    if (shared.users == 0) {
-        ModelSource s;
-        shared.model = makeArray<Model>(1);
-        if (shared.model == nullptr) {
-            error.set("no memory for the model");
-        } else if (!source(variant, s) || shared.model->open(s, copyWeights, error) != Status::Ok) {
-            freeArray(shared.model, 1);
-            shared.model = nullptr;
-        }
-    }
-    const Model* const model = shared.model;
-    shared.users += model != nullptr ? 1 : 0;
-    pthread_mutex_unlock(&g_lock);
-    return model;
+    return shared.variant == variant && shared.context == options.device_context
+           && std::strcmp(shared.device, options.device != nullptr ? options.device : "") == 0;
 }
 
-void releaseModel(std::uint32_t variant)
+SharedModel* openModel(std::uint32_t variant, const lathe_options& options, ErrorText& error)
+{
+    SharedModel* const shared = makeArray<SharedModel>(1);
+    if (shared == nullptr) {
+        error.set("no memory for the model");
+        return nullptr;
+    }
+    const char* const device = options.device != nullptr ? options.device : "";
+    ModelSource s;
+    bool opened = std::strlen(device) < sizeof shared->device;
+    if (!opened)
+        error.set("lathe_options.device is no key of a device: it has more than %zu characters",
+                  sizeof shared->device - 1);
+    opened = opened && source(variant, s);
+    if (opened) {
+        std::strcpy(shared->device, device);
+        shared->variant = variant;
+        shared->context = options.device_context;
+        s.deviceKey = options.device;
+        s.deviceContext = options.device_context;
+        opened = shared->model.open(s, options.keep_weights_mapped == 0, error) == Status::Ok;
+    }
+    if (opened)
+        return shared;
+    freeArray(shared, 1);
+    return nullptr;
+}
+
+SharedModel* acquireModel(std::uint32_t variant, const lathe_options& options, ErrorText& error)
 {
     pthread_mutex_lock(&g_lock);
-    SharedModel& shared = g_shared[variant];
-    if (--shared.users == 0) {
-        freeArray(shared.model, 1);
-        shared.model = nullptr;
+    SharedModel* shared = g_shared;
+    while (shared != nullptr && !isSame(*shared, variant, options))
+        shared = shared->next;
+    if (shared == nullptr) {
+        shared = openModel(variant, options, error);
+        if (shared != nullptr) {
+            shared->next = g_shared;
+            g_shared = shared;
+        }
+    }
+    if (shared != nullptr)
+        ++shared->users;
+    pthread_mutex_unlock(&g_lock);
+    return shared;
+}
+
+void releaseModel(SharedModel* shared)
+{
+    pthread_mutex_lock(&g_lock);
+    if (--shared->users == 0) {
+        SharedModel** place = &g_shared;
+        while (*place != shared)
+            place = &(*place)->next;
+        *place = shared->next;
+        freeArray(shared, 1);
     }
     pthread_mutex_unlock(&g_lock);
 }
@@ -373,35 +440,33 @@ const char* lathe_0_variant(const lathe_instance* instance)
 lathe_instance* lathe_0_create(const lathe_options* options, char* error, std::size_t errorSize)
 {
     ErrorText text;
-    ExecutorOptions wanted;
-    bool copyWeights = true;
     lathe_instance* instance = nullptr;
     lathe_options given;
     if (readOptions(options, given, text)) {
+        ExecutorOptions wanted;
         wanted.pool.threads = given.threads;
         wanted.pool.pin = given.pin_threads != 0;
         if (given.idle_spin_us != 0)
             wanted.pool.idleSpinMicroseconds = given.idle_spin_us;
         wanted.parallelFor = given.parallel_for;
         wanted.parallelForUser = given.parallel_for_user;
-        copyWeights = given.keep_weights_mapped == 0;
+        wanted.deviceQueue = given.device_queue;
         std::uint32_t variant = 0;
-        const Model* const model = chooseVariant(given.variant, variant, text)
-                                       ? acquireModel(variant, copyWeights, text)
-                                       : nullptr;
-        if (model != nullptr) {
+        SharedModel* const shared = chooseVariant(given.variant, variant, text) ? acquireModel(variant, given, text)
+                                                                                : nullptr;
+        if (shared != nullptr) {
             instance = makeArray<lathe_instance>(1);
             if (instance == nullptr) {
                 text.set("no memory for an instance");
             } else {
                 Status status = Status::Ok;
-                instance->variant = variant;
-                instance->executor = Executor::create(*model, wanted, status, text);
+                instance->model = shared;
+                instance->executor = Executor::create(shared->model, wanted, status, text);
             }
             if (instance == nullptr || instance->executor == nullptr) {
                 freeArray(instance, 1);
                 instance = nullptr;
-                releaseModel(variant);
+                releaseModel(shared);
             }
         }
     }
@@ -414,10 +479,10 @@ void lathe_0_destroy(lathe_instance* instance)
 {
     if (instance == nullptr)
         return;
-    const std::uint32_t variant = instance->variant;
+    SharedModel* const shared = instance->model;
     Executor::destroy(instance->executor);
     freeArray(instance, 1);
-    releaseModel(variant);
+    releaseModel(shared);
 }
 
 std::int32_t lathe_0_bind_input(lathe_instance* instance, std::uint32_t index, const void* data, std::size_t bytes)
@@ -430,6 +495,26 @@ std::int32_t lathe_0_bind_output(lathe_instance* instance, std::uint32_t index, 
 {
     const Use use(instance);
     return use.alone() ? use.ended(instance->executor->bindOutput(index, data, bytes)) : use.failure();
+}
+
+std::int32_t lathe_0_bind_device_input(lathe_instance* instance, std::uint32_t index, void* memory, std::size_t bytes)
+{
+    const Use use(instance);
+    return use.alone() ? use.ended(instance->executor->bindDeviceInput(index, memory, bytes)) : use.failure();
+}
+
+std::int32_t lathe_0_bind_device_output(lathe_instance* instance, std::uint32_t index, void* memory, std::size_t bytes)
+{
+    const Use use(instance);
+    return use.alone() ? use.ended(instance->executor->bindDeviceOutput(index, memory, bytes)) : use.failure();
+}
+
+const char* lathe_0_device(const lathe_instance* instance)
+{
+    if (instance == nullptr || instance->executor->model().devices().count() == 0)
+        return "";
+    const ModelDevices& devices = instance->executor->model().devices();
+    return devices.driver(1).name(devices.context(1));
 }
 
 void* lathe_0_input_buffer(lathe_instance* instance, std::uint32_t index)

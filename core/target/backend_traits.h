@@ -54,6 +54,11 @@ struct BackendTraits
     bool runsHere = true;
     /// Deploy libraries can be made for it.
     bool libraries = false;
+    /// The family of the processor that its code runs on, or that the device is beside, as triples name it: "aarch64".
+    /// Empty: that of the target's -mtriple, else this machine's.
+    std::string machine;
+    /// Target of the back end that links its libraries, "cpu -mtriple=aarch64-linux-gnu". Empty: its own does.
+    std::string linker;
     /// What the images of Lathe's own partition are converted to, "NHWC" or "NCHW", where nobody asked for a layout;
     /// empty: they stay.
     std::string layout;

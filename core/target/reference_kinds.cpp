@@ -51,15 +51,25 @@ BackendTraits cpuTraits(const Target& target)
     return traits;
 }
 
+/// Of the processor that a device is beside; empty: of this one.
+std::string hostMachine(const Target& target)
+{
+    const std::string triple = target.attribute("host").value_or("");
+    return triple.substr(0, triple.find('-'));
+}
+
 BackendTraits openclTraits(const Target& target)
 {
-    return gpuTraits(target.attribute("device") == "mali" ? "mali" : "gpu");
+    BackendTraits traits = gpuTraits(target.attribute("device") == "mali" ? "mali" : "gpu");
+    traits.machine = hostMachine(target);
+    return traits;
 }
 
 /// What the array does not do runs on the host.
-BackendTraits vtaTraits(const Target&)
+BackendTraits vtaTraits(const Target& target)
 {
     BackendTraits traits = processorTraits();
+    traits.machine = hostMachine(target);
     traits.headStart = "vta";
     return traits;
 }

@@ -121,6 +121,8 @@ std::string Target::text() const
 
 unsigned Target::threads() const
 {
+    if (m_traits != nullptr && m_traits->form == KernelForm::Launches) // the processor waits for the device
+        return 1;
     if (const auto text = attribute("threads")) {
         unsigned number = 0;
         if (std::from_chars(text->data(), text->data() + text->size(), number).ec == std::errc())
@@ -131,6 +133,8 @@ unsigned Target::threads() const
 
 std::string Target::machine() const
 {
+    if (m_traits != nullptr && !m_traits->machine.empty())
+        return m_traits->machine;
     const std::optional<std::string> triple = attribute("mtriple");
     return triple ? triple->substr(0, triple->find('-')) : thisMachine();
 }

@@ -49,9 +49,10 @@ public:
     const BackendTraits& traits() const;
     /// The family whose rules of the reference apply: "cpu", "gpu" (cuda, opencl, sim -like=cuda) or "mali".
     const std::string& family() const { return traits().family; }
-    unsigned threads() const; ///< of a CPU; the attribute, else this machine's
-    std::string machine()
-        const; ///< of a CPU: the processor's family as triples name it, "aarch64"; without a triple thisMachine()
+    /// Of the processor: the attribute, else this machine's; 1 where a device beside it runs the kernels.
+    unsigned threads() const;
+    /// The family of the processor that runs the code, or that the device is beside, as triples name it: "aarch64".
+    std::string machine() const;
     bool operator==(const Target& other) const { return m_kind == other.m_kind && m_attributes == other.m_attributes; }
 
 private:

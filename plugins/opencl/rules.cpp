@@ -18,8 +18,11 @@ BackendTraits traitsOf(const Target& target)
     traits.family = device == "mali" ? "mali" : "gpu";
     traits.form = KernelForm::Launches;
     traits.clock = CostClock::Device;
-    const std::string host = target.attribute("host").value_or(thisMachine());
-    traits.runsHere = host.substr(0, host.find('-')) == thisMachine();
+    const std::string host = target.attribute("host").value_or("");
+    traits.machine = host.empty() ? thisMachine() : host.substr(0, host.find('-'));
+    traits.runsHere = traits.machine == thisMachine();
+    traits.libraries = true;
+    traits.linker = host.empty() ? "cpu" : "cpu -mtriple=" + host;
     traits.takesDeviceFigures = device.empty();
     return traits;
 }

@@ -41,9 +41,11 @@ Result<std::filesystem::path> findLibrary(const llvm::Triple& triple, const std:
 Result<> checkRoom(const backend::LibraryRequest& request)
 {
     std::error_code unknown;
-    std::uintmax_t needed = std::filesystem::file_size(request.runtimeArchive, unknown);
-    if (unknown)
-        needed = 0;
+    std::uintmax_t needed = 0;
+    for (const std::filesystem::path& archive : request.archives) {
+        const std::uintmax_t bytes = std::filesystem::file_size(archive, unknown);
+        needed += unknown ? 0 : bytes;
+    }
     for (const std::vector<std::byte>& object : request.objects)
         needed += object.size();
     for (const backend::BinarySection& section : request.sections) {
@@ -64,8 +66,9 @@ Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::st
 {
     const llvm::Triple triple(tripleText);
     std::error_code ignored;
-    if (!std::filesystem::exists(request.runtimeArchive, ignored))
-        return makeError(Errc::NotFound, say(Msg::NoRuntimeFile, request.runtimeArchive.string()));
+    for (const std::filesystem::path& archive : request.archives)
+        if (!std::filesystem::exists(archive, ignored))
+            return makeError(Errc::NotFound, say(Msg::NoRuntimeFile, archive.string()));
 
     std::vector<std::string> arguments = sharedObjectArguments();
     const std::string script = versionScript(request.exports);
@@ -90,13 +93,20 @@ Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::st
             LATHE_TRY(completeSectionFile(section, tripleText));
             arguments.push_back(section.file.string());
         }
-    arguments.insert(arguments.end(), {"--whole-archive", request.runtimeArchive.string(), "--no-whole-archive"});
+    arguments.emplace_back("--whole-archive");
+    for (const std::filesystem::path& archive : request.archives)
+        arguments.push_back(archive.string());
+    arguments.emplace_back("--no-whole-archive");
     // Before glibc 2.34 threads were a library of their own: the library asks for it, wherever it was linked.
     LATHE_TRY_ASSIGN(const std::filesystem::path libc, findLibrary(triple, "libc.so.6"));
     LATHE_TRY_ASSIGN(const std::filesystem::path threads, findLibrary(triple, "libpthread.so.0"));
     LATHE_TRY_ASSIGN(const std::filesystem::path maths, findLibrary(triple, "libm.so.6"));
     arguments.insert(arguments.end(),
                      {"--no-as-needed", threads.string(), libc.string(), "--as-needed", maths.string()});
+    if (request.archives.size() > 1) { // drivers open libraries, by functions that had one of their own before, too
+        LATHE_TRY_ASSIGN(const std::filesystem::path loading, findLibrary(triple, "libdl.so.2"));
+        arguments.insert(arguments.end(), {"--no-as-needed", loading.string()});
+    }
     LATHE_TRY(checkRoom(request));
     return runLinker(arguments);
 }

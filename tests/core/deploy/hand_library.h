@@ -83,9 +83,10 @@ public:
             script += name + "; ";
         script += "local: *; };\n";
         write(path("exports.map"), script.data(), script.size());
-        arguments << QString::fromStdString(path("sections.s"))
-                  << QString::fromStdString(request.runtimeArchive.string())
-                  << "-Wl,--gc-sections,-z,defs,--version-script=" + QString::fromStdString(path("exports.map"));
+        arguments << QString::fromStdString(path("sections.s"));
+        for (const std::filesystem::path& archive : request.archives)
+            arguments << QString::fromStdString(archive.string());
+        arguments << "-Wl,--gc-sections,-z,defs,--version-script=" + QString::fromStdString(path("exports.map"));
         const Output result = runProgram(C_COMPILER, arguments, m_folder);
         if (result.code != 0)
             return makeError(Errc::BuildFailed, result.err.toStdString());

@@ -30,7 +30,7 @@ private slots:
         QFETCH(QString, machine);
         QFETCH(int, elf);
         const auto object = makeStubObject(
-            {machine.toStdString(), {{"lathe_a_run", "lathe_0_run"}}, {"k0_p0", "k0_p1", "k0_p0"}});
+            {machine.toStdString(), {{"lathe_a_run", "lathe_0_run"}}, {"k0_p0", "k0_p1", "k0_p0"}, {"lathe_driver_cl"}});
         QVERIFY(object);
         Elf64_Ehdr header;
         QVERIFY(object->size() > sizeof header);
@@ -41,7 +41,7 @@ private slots:
     }
     void otherMachinesAreRefused()
     {
-        const auto object = makeStubObject({"armv7l", {}, {}});
+        const auto object = makeStubObject({"armv7l", {}, {}, {}});
         QVERIFY(!object);
         QVERIFY(object.error().code == Errc::Unsupported);
     }
@@ -57,7 +57,7 @@ private slots:
     void theHeaderNamesTheInterface()
     {
         const std::vector<std::string> functions = interfaceFunctions();
-        QCOMPARE(functions.size(), 25U);
+        QCOMPARE(functions.size(), 28U);
         for (const char* const name : {"api_version", "create", "run", "destroy", "set_observer"})
             QVERIFY(std::find(functions.begin(), functions.end(), name) != functions.end());
         const std::string header = fillTemplate(kHeaderTemplate, "net");

@@ -373,7 +373,7 @@ void TestCpuCodegen::aLibraryHoldsSectionsAndExportsNamesAlone()
     section.bytes.assign(1000, std::byte{7});
     section.alignment = 4096;
     request.sections.push_back(section);
-    request.runtimeArchive = LATHE_EMPTY_ARCHIVE;
+    request.archives = {LATHE_EMPTY_ARCHIVE};
     request.exports = {"matmul_p0", "sample_weights", "sample_weights_end"};
     request.output = directory.filePath("libsample.so").toStdString();
     const Result<> linked = m_codegen->linkLibrary(request);
@@ -394,14 +394,14 @@ void TestCpuCodegen::anUndefinedSymbolIsNamed()
     const QTemporaryDir directory;
     backend::LibraryRequest request;
     request.name = "broken";
-    request.runtimeArchive = LATHE_BROKEN_ARCHIVE;
+    request.archives = {LATHE_BROKEN_ARCHIVE};
     request.exports = {"broken_entry"};
     request.output = directory.filePath("libbroken.so").toStdString();
     const Result<> linked = m_codegen->linkLibrary(request);
     QVERIFY(!linked);
     QVERIFY(linked.error().code == Errc::BuildFailed);
     QVERIFY(linked.error().message.find("missing_function") != std::string::npos);
-    request.runtimeArchive = directory.filePath("absent.a").toStdString();
+    request.archives = {directory.filePath("absent.a").toStdString()};
     const Result<> absent = m_codegen->linkLibrary(request);
     QVERIFY(!absent);
     QVERIFY(absent.error().code == Errc::NotFound);

@@ -1,0 +1,329 @@
+#include "core/runtime/devices.h"
+
+#include "core/runtime/array.h"
+#include "core/runtime/executor.h"
+
+#include <cstring>
+
+namespace lathe::runtime {
+
+namespace {
+
+/// Whether `target` begins with the driver's kind as a word.
+bool isFor(const DeviceDriver& driver, const char* target)
+{
+    const std::size_t length = std::strlen(driver.kind);
+    return std::strncmp(target, driver.kind, length) == 0 && (target[length] == '\0' || target[length] == ' ');
+}
+
+bool isWeight(const ImageTensor& tensor)
+{
+    return tensor.storage == static_cast<std::uint32_t>(Storage::Weights);
+}
+
+Status noMemory(ErrorText& error)
+{
+    error.set("no memory for an instance");
+    return Status::NoMemory;
+}
+
+} // namespace
+
+const DeviceDriver* findDriver(const ModelSource& source, const char* target)
+{
+    for (std::size_t i = 0; i < source.driverCount; ++i)
+        if (isFor(*source.drivers[i], target))
+            return source.drivers[i];
+    return nullptr;
+}
+
+ModelDevices::~ModelDevices()
+{
+    if (m_image == nullptr)
+        return;
+    const std::uint64_t tensors = m_image->header->tensors.count;
+    for (std::uint64_t i = 0; m_weights != nullptr && i < tensors; ++i) {
+        if (m_weights[i] == nullptr)
+            continue;
+        for (std::uint64_t k = i + 1; k < tensors; ++k) // equal ones are released once
+            if (m_weights[k] == m_weights[i])
+                m_weights[k] = nullptr;
+        driver(m_image->tensors[i].device).release(m_weights[i]);
+    }
+    freeArray(m_weights, tensors);
+    for (std::uint32_t i = 0; i < m_count; ++i)
+        if (m_devices[i].context != nullptr)
+            m_devices[i].driver->close(m_devices[i].context);
+    freeArray(m_devices, m_count);
+}
+
+Status ModelDevices::open(const Image& image, const ModelSource& source, ErrorText& error)
+{
+    m_image = &image;
+    m_devices = makeArray<Opened>(image.header->devices.count);
+    m_weights = makeArray<DeviceMemory*>(image.header->tensors.count);
+    if (m_devices == nullptr || m_weights == nullptr)
+        return noMemory(error);
+    m_count = static_cast<std::uint32_t>(image.header->devices.count);
+    for (std::uint32_t device = 1; device <= m_count; ++device)
+        if (const Status status = openDevice(image, source, device, error); status != Status::Ok)
+            return status;
+    return fill(image, source, error);
+}
+
+Status ModelDevices::openDevice(const Image& image, const ModelSource& source, std::uint32_t device, ErrorText& error)
+{
+    const ImageDevice& wanted = image.devices[device - 1];
+    const char* const target = image.string(wanted.target);
+    Opened& opened = m_devices[device - 1];
+    opened.driver = findDriver(source, target);
+    if (opened.driver == nullptr) {
+        error.set("the network has kernels for \"%s\", and this runtime has no driver for that kind of device", target);
+        return Status::Damaged;
+    }
+    ContextRequest request;
+    request.target = target;
+    request.key = source.deviceKey;
+    request.code = source.code;
+    request.codeBytes = source.codeBytes;
+    request.alignment = wanted.alignment;
+    request.context = device == 1 ? source.deviceContext : nullptr;
+    return opened.driver->open(request, &opened.context, error);
+}
+
+/// Uploads each stretch of weights once, however many tensors name it.
+Status ModelDevices::fill(const Image& image, const ModelSource& source, ErrorText& error)
+{
+    for (std::uint64_t i = 0; i < image.header->tensors.count; ++i) {
+        const ImageTensor& tensor = image.tensors[i];
+        if (!isWeight(tensor) || tensor.device == 0 || tensor.bytes == 0)
+            continue;
+        for (std::uint64_t k = 0; k < i && m_weights[i] == nullptr; ++k) {
+            const ImageTensor& other = image.tensors[k];
+            if (isWeight(other) && other.device == tensor.device && other.offset == tensor.offset
+                && other.bytes == tensor.bytes)
+                m_weights[i] = m_weights[k];
+        }
+        if (m_weights[i] != nullptr)
+            continue;
+        const Status status = driver(tensor.device)
+                                  .allocate(context(tensor.device), tensor.bytes, source.weights + tensor.offset,
+                                            &m_weights[i], error);
+        if (status != Status::Ok)
+            return status;
+    }
+    return Status::Ok;
+}
+
+InstanceDevices::~InstanceDevices()
+{
+    if (m_devices == nullptr)
+        return;
+    const ImageHeader& header = *m_image->header;
+    for (std::uint32_t i = 0; m_own != nullptr && i < m_devices->count(); ++i)
+        if (m_own[i].queue != nullptr) { // nothing is released while the device uses it
+            ErrorText ignored;
+            m_devices->driver(i + 1).finish(m_own[i].queue, ignored);
+        }
+    for (std::uint64_t i = 0, launch = 0; m_launches != nullptr && i < header.instructions.count; ++i) {
+        const ImageInstruction& in = m_image->instructions[i];
+        if (in.device == 0)
+            continue;
+        for (std::uint32_t k = 0; k < in.phaseCount; ++k, ++launch)
+            if (m_launches[launch] != nullptr)
+                m_devices->driver(in.device).forget(m_launches[launch]);
+    }
+    freeArray(m_launches, m_launchCount);
+    freeArray(m_firstLaunches, header.instructions.count);
+    for (std::uint32_t i = 0; i < m_scratchPartCount; ++i)
+        m_devices->driver(m_scratchParts[i].device).release(m_scratchParts[i].memory);
+    freeArray(m_scratchParts, m_scratchPartRoom);
+    for (std::uint64_t i = 0; m_memory != nullptr && i < header.tensors.count; ++i)
+        if (m_memory[i] != nullptr && !isWeight(m_image->tensors[i]))
+            m_devices->driver(m_image->tensors[i].device).release(m_memory[i]);
+    freeArray(m_memory, header.tensors.count);
+    for (std::uint32_t i = 0; m_own != nullptr && i < m_devices->count(); ++i) {
+        const DeviceDriver& driver = m_devices->driver(i + 1);
+        for (DeviceMemory* const memory : {m_own[i].arena, m_own[i].scratch})
+            if (memory != nullptr)
+                driver.release(memory);
+        if (m_own[i].queue != nullptr)
+            driver.end(m_own[i].queue);
+    }
+    freeArray(m_own, m_devices->count());
+}
+
+Status InstanceDevices::prepare(const Image& image, const ModelDevices& devices, void* queue, ErrorText& error)
+{
+    m_image = &image;
+    m_devices = &devices;
+    const ImageHeader& header = *image.header;
+    std::uint64_t launches = 0, scratch = 0;
+    for (std::uint64_t i = 0; i < header.instructions.count; ++i) {
+        const ImageInstruction& in = image.instructions[i];
+        for (std::uint32_t l = 0; in.device != 0 && l < in.phaseCount; ++l) {
+            ++launches;
+            scratch += image.launches[in.firstPhase + l].bufferCount;
+        }
+    }
+    if (launches > UINT32_MAX || scratch > UINT32_MAX)
+        return noMemory(error);
+    m_own = makeArray<Own>(devices.count());
+    m_memory = makeArray<DeviceMemory*>(header.tensors.count);
+    m_firstLaunches = makeArray<std::uint32_t>(header.instructions.count);
+    m_launches = makeArray<DeviceLaunch*>(launches);
+    m_scratchParts = makeArray<ScratchPart>(scratch);
+    if (m_own == nullptr || m_memory == nullptr || m_firstLaunches == nullptr || m_launches == nullptr
+        || m_scratchParts == nullptr)
+        return noMemory(error);
+    m_launchCount = static_cast<std::uint32_t>(launches);
+    m_scratchPartRoom = static_cast<std::uint32_t>(scratch);
+    for (std::uint32_t device = 1; device <= devices.count(); ++device) {
+        Own& own = m_own[device - 1];
+        const DeviceDriver& driver = devices.driver(device);
+        Status status = driver.start(devices.context(device), device == 1 ? queue : nullptr, &own.queue, error);
+        if (status == Status::Ok)
+            status = allocate(device, image.devices[device - 1].arenaBytes, &own.arena, error);
+        if (status == Status::Ok)
+            status = allocate(device, image.devices[device - 1].scratchBytes, &own.scratch, error);
+        if (status != Status::Ok)
+            return status;
+    }
+    if (const Status status = placeTensors(error); status != Status::Ok)
+        return status;
+    std::uint32_t first = 0;
+    for (std::uint32_t i = 0; i < header.instructions.count; ++i) {
+        m_firstLaunches[i] = first;
+        if (image.instructions[i].device == 0)
+            continue;
+        if (const Status status = prepareLaunches(i, error); status != Status::Ok)
+            return status;
+        first += image.instructions[i].phaseCount;
+    }
+    return Status::Ok;
+}
+
+Status InstanceDevices::allocate(std::uint32_t device, std::uint64_t bytes, DeviceMemory** memory,
+                                 ErrorText& error) const
+{
+    return bytes == 0 ? Status::Ok
+                      : m_devices->driver(device).allocate(m_devices->context(device), bytes, nullptr, memory, error);
+}
+
+Status InstanceDevices::placeTensors(ErrorText& error)
+{
+    for (std::uint32_t i = 0; i < m_image->header->tensors.count; ++i) {
+        const ImageTensor& tensor = m_image->tensors[i];
+        if (tensor.device == 0 || tensor.bytes == 0)
+            continue;
+        if (isWeight(tensor)) {
+            m_memory[i] = m_devices->weights(i);
+            continue;
+        }
+        const Status status = m_devices->driver(tensor.device)
+                                  .part(m_devices->context(tensor.device), m_own[tensor.device - 1].arena,
+                                        tensor.offset, tensor.bytes, &m_memory[i], error);
+        if (status != Status::Ok)
+            return status;
+    }
+    return Status::Ok;
+}
+
+Status InstanceDevices::prepareLaunches(std::uint32_t instruction, ErrorText& error)
+{
+    const ImageInstruction& in = m_image->instructions[instruction];
+    const DeviceDriver& driver = m_devices->driver(in.device);
+    const Own& own = m_own[in.device - 1];
+    for (std::uint32_t l = 0; l < in.phaseCount; ++l) {
+        const ImageLaunch& launch = m_image->launches[in.firstPhase + l];
+        DeviceMemory** const buffers = makeArray<DeviceMemory*>(launch.bufferCount);
+        if (buffers == nullptr)
+            return noMemory(error);
+        Status status = Status::Ok;
+        for (std::uint32_t b = 0; b < launch.bufferCount && status == Status::Ok; ++b) {
+            const ImageLaunchBuffer& buffer = m_image->launchBuffers[launch.firstBuffer + b];
+            if (buffer.argument != kScratchBuffer) {
+                buffers[b] = m_memory[m_image->arguments[in.firstArgument + buffer.argument]];
+            } else if (buffer.bytes > 0) {
+                status = driver.part(m_devices->context(in.device), own.scratch, buffer.offset, buffer.bytes,
+                                     &buffers[b], error);
+                if (status == Status::Ok)
+                    m_scratchParts[m_scratchPartCount++] = {in.device, buffers[b]};
+            }
+        }
+        if (status == Status::Ok) {
+            LaunchRequest request;
+            request.symbol = m_image->string(launch.symbol);
+            std::memcpy(request.grid, launch.grid, sizeof request.grid);
+            std::memcpy(request.block, launch.block, sizeof request.block);
+            request.sharedBytes = launch.sharedBytes;
+            request.buffers = buffers;
+            request.bufferCount = launch.bufferCount;
+            status = driver.prepare(own.queue, request, &m_launches[m_firstLaunches[instruction] + l], error);
+        }
+        freeArray(buffers, launch.bufferCount);
+        if (status != Status::Ok)
+            return status;
+    }
+    return Status::Ok;
+}
+
+Status InstanceDevices::adopt(void* handle, std::size_t bytes, DeviceMemory** memory, ErrorText& error) const
+{
+    return m_devices->driver(1).adopt(m_devices->context(1), handle, bytes, memory, error);
+}
+
+void InstanceDevices::release(DeviceMemory* memory) const
+{
+    if (memory != nullptr)
+        m_devices->driver(1).release(memory);
+}
+
+Status InstanceDevices::run(std::uint32_t instruction, ErrorText& error) const
+{
+    const ImageInstruction& in = m_image->instructions[instruction];
+    const DeviceDriver& driver = m_devices->driver(in.device);
+    for (std::uint32_t l = 0; l < in.phaseCount; ++l) {
+        DeviceLaunch* const launch = m_launches[m_firstLaunches[instruction] + l];
+        if (const Status status = driver.launch(m_own[in.device - 1].queue, launch, error); status != Status::Ok)
+            return status;
+    }
+    return Status::Ok;
+}
+
+Status InstanceDevices::copy(std::uint32_t device, DeviceMemory* from, DeviceMemory* to, std::size_t bytes,
+                             ErrorText& error) const
+{
+    return bytes == 0 ? Status::Ok : m_devices->driver(device).copy(m_own[device - 1].queue, from, to, bytes, error);
+}
+
+Status InstanceDevices::write(std::uint32_t device, DeviceMemory* to, const void* from, std::size_t bytes, bool wait,
+                              ErrorText& error) const
+{
+    return bytes == 0 ? Status::Ok
+                      : m_devices->driver(device).write(m_own[device - 1].queue, to, from, bytes, wait, error);
+}
+
+Status InstanceDevices::read(std::uint32_t device, void* to, DeviceMemory* from, std::size_t bytes, bool wait,
+                             ErrorText& error) const
+{
+    return bytes == 0 ? Status::Ok
+                      : m_devices->driver(device).read(m_own[device - 1].queue, to, from, bytes, wait, error);
+}
+
+Status InstanceDevices::finish(ErrorText& error) const
+{
+    Status result = Status::Ok;
+    for (std::uint32_t device = 1; any() && device <= m_devices->count(); ++device) {
+        const Status status = m_devices->driver(device).finish(m_own[device - 1].queue, error);
+        result = result == Status::Ok ? status : result;
+    }
+    return result;
+}
+
+Status InstanceDevices::time(std::uint32_t device, bool keep, std::uint64_t& nanoseconds, ErrorText& error) const
+{
+    return m_devices->driver(device).time(m_own[device - 1].queue, keep, nanoseconds, error);
+}
+
+} // namespace lathe::runtime
