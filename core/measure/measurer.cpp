@@ -8,6 +8,7 @@
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -47,6 +48,17 @@ Result<> checkMeasurable(const Target& target)
     return {};
 }
 
+namespace {
+
+/// Whether a device says that it is made of this machine's processor, though its target may be one beside it.
+bool sharesCores(const DeviceIdentity& device)
+{
+    const auto json = nlohmann::json::parse(device.fingerprint, nullptr, false);
+    return json.is_object() && json.contains("shares_cores") && json["shares_cores"] == true;
+}
+
+} // namespace
+
 Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
 {
     LATHE_TRY_ASSIGN(const Target target, Target::parse(options.target));
@@ -56,6 +68,7 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
         options.builders = availableThreads();
     if (options.devices.empty())
         options.devices.push_back(deviceOf(target));
+    const bool mayBeGated = options.quietGate;
     options.quietGate = options.quietGate && target.traits().sharesCores;
     impl->options = std::move(options);
     for (std::uint32_t i = 0; i < impl->options.builders; ++i) {
@@ -67,6 +80,8 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
         slot.worker = std::make_unique<Worker>(Worker::Kind::Runner, impl->options.programs, device);
         LATHE_TRY(slot.worker->ensureStarted());
         impl->devices.push_back(slot.worker->identity());
+        if (mayBeGated && sharesCores(impl->devices.back()))
+            impl->options.quietGate = true;
     }
     return std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
 }

@@ -38,6 +38,7 @@ struct Executor::Step
     {
         return kind == StepKind::Branch || kind == StepKind::Enter || kind == StepKind::Again || kind == StepKind::Swap;
     }
+    bool isOfDevice() const { return kind == StepKind::Launch || kind == StepKind::Carry; }
 };
 
 /// Arguments of the description that a swap moves.

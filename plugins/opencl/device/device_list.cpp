@@ -136,6 +136,7 @@ std::string devicesText()
                             {"platform", facts.platformName},
                             {"version", facts.version},
                             {"driver", facts.driver},
+                            {"shares_cores", facts.isProcessor},
                             {"hardware", hardwareOf(facts)}});
     if (!problem.empty())
         list.push_back({{"name", "OpenCL devices"}, {"error", problem}});
