@@ -72,7 +72,10 @@ public:
     /// A text of one kernel, for people and tests; `name` is that of one of TargetKind::listings. It changes nothing of
     /// what build() makes. Errors: Unsupported (no such listing), those of making it.
     virtual Result<Listing> listing(const schedule::LoweredKernel& kernel, std::string_view name) = 0;
-    /// Relocatable object with the phases of all kernels, symbols "<nest.name>_p<i>", for deploy.
+    /// The code of all kernels for deploy libraries. Kernels of phases: a relocatable object with the phases, symbols
+    /// "<nest.name>_p<i>", for linkLibrary(). Kernels of launches: what the DeviceDriver of the kind
+    /// (core/runtime/device_driver.h) takes as ContextRequest::code, where what several calls made stands one behind the
+    /// other; its size is a multiple of 8 bytes, and it says which launches are in it ("<nest.name>_<i>").
     virtual Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels) = 0;
     virtual Result<> linkLibrary(const LibraryRequest& request) = 0;
     /// What a processor must have to run what is made here, as core/runtime/cpu_features.h names it: libraries check

@@ -24,6 +24,10 @@ target_include_directories(lathe_zstd SYSTEM INTERFACE "${LATHE_ZSTD_INCLUDE}")
 find_path(LATHE_OPENCL_INCLUDE CL/cl.h REQUIRED)
 add_library(lathe_opencl_headers INTERFACE)
 target_include_directories(lathe_opencl_headers SYSTEM INTERFACE "${LATHE_OPENCL_INCLUDE}")
+# They alone, for compilers that the other headers of this machine are not for.
+set(LATHE_OPENCL_ANY_MACHINE_INCLUDE "${CMAKE_BINARY_DIR}/opencl-headers")
+file(MAKE_DIRECTORY "${LATHE_OPENCL_ANY_MACHINE_INCLUDE}")
+file(CREATE_LINK "${LATHE_OPENCL_INCLUDE}/CL" "${LATHE_OPENCL_ANY_MACHINE_INCLUDE}/CL" SYMBOLIC)
 
 if(LATHE_BUILD_UI)
     find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets DBus Svg LinguistTools)

@@ -42,7 +42,7 @@ Result<> Compiler::compile(PackedKernel& kernel) const
     if (!program)
         return makeError(Errc::BuildFailed, problem);
     kernel.binary = program.binary();
-    kernel.madeFor = m_device.identity();
+    kernel.madeFor = m_device.identity;
     return {};
 }
 

@@ -63,9 +63,14 @@ public:
         return listing;
     }
 
-    Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel>) override
+    Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels) override
     {
-        return makeError(Errc::Unsupported, say(Msg::ExportNoCpu, m_target.kind()));
+        std::vector<PackedKernel> packed;
+        for (const schedule::LoweredKernel& kernel : kernels) {
+            LATHE_TRY_ASSIGN(PackedKernel made, make(kernel));
+            packed.push_back(std::move(made));
+        }
+        return pack(packed);
     }
 
     Result<> linkLibrary(const backend::LibraryRequest&) override
@@ -79,6 +84,8 @@ private:
         LATHE_TRY_ASSIGN(backend::KernelSource source, backend::printOpenCl(kernel.nest, kernel.nest.name));
         PackedKernel packed;
         packed.source = std::move(source.text);
+        for (const backend::SourceLaunch& launch : source.launches)
+            packed.symbols += launch.symbol + '\n';
         if (m_compiler)
             LATHE_TRY(m_compiler->compile(packed));
         return packed;

@@ -76,10 +76,10 @@ struct LatheDevice
                                                     reinterpret_cast<cl_context_properties>(facts.platform), 0};
         context = driver.createContext(properties, 1, &facts.id, nullptr, nullptr, &code);
         if (context == nullptr)
-            return refused(error, code, "a context on " + facts.name);
+            return refused(error, code, std::string("a context on ") + facts.name);
         queue = driver.createCommandQueue(context, facts.id, CL_QUEUE_PROFILING_ENABLE, &code);
         if (queue == nullptr)
-            return refused(error, code, "a queue on " + facts.name);
+            return refused(error, code, std::string("a queue on ") + facts.name);
         return tryEvents(error);
     }
 
@@ -143,7 +143,7 @@ struct LatheDevice
                                                         &buffer.memory))
                 return code;
         }
-        return driver.enqueueNdRangeKernel(queue, one.kernel, 3, nullptr, one.threads.data(), one.block.data(), 0,
+        return driver.enqueueNdRangeKernel(queue, one.kernel, 3, nullptr, one.threads, one.block, 0,
                                            nullptr, event);
     }
 };
@@ -163,7 +163,7 @@ int openDevice(const char* key, const char*, LatheDevice** out, LatheDeviceError
     if (driver == nullptr)
         return fail(error, LATHE_ERRC_NOT_FOUND, problem);
     for (DeviceFacts& facts : listDevices(*driver, problem))
-        if (facts.key == key) {
+        if (std::strcmp(facts.key, key) == 0) {
             auto device = std::make_unique<LatheDevice>(*driver, std::move(facts));
             if (const int status = device->start(error))
                 return status;

@@ -4,7 +4,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
-#include <string>
+/// This is also in the libraries that Lathe exports: nothing of the C++ library is linked.
 
 namespace lathe::opencl {
 
@@ -16,13 +16,21 @@ struct Driver
     decltype(&::clGetDeviceIDs) getDeviceIds = nullptr;
     decltype(&::clGetDeviceInfo) getDeviceInfo = nullptr;
     decltype(&::clCreateContext) createContext = nullptr;
+    decltype(&::clGetContextInfo) getContextInfo = nullptr;
+    decltype(&::clRetainContext) retainContext = nullptr;
     decltype(&::clReleaseContext) releaseContext = nullptr;
     decltype(&::clCreateCommandQueue) createCommandQueue = nullptr;
+    decltype(&::clGetCommandQueueInfo) getCommandQueueInfo = nullptr;
+    decltype(&::clRetainCommandQueue) retainCommandQueue = nullptr;
     decltype(&::clReleaseCommandQueue) releaseCommandQueue = nullptr;
     decltype(&::clCreateBuffer) createBuffer = nullptr;
+    decltype(&::clCreateSubBuffer) createSubBuffer = nullptr;
+    decltype(&::clGetMemObjectInfo) getMemObjectInfo = nullptr;
+    decltype(&::clRetainMemObject) retainMemObject = nullptr;
     decltype(&::clReleaseMemObject) releaseMemObject = nullptr;
     decltype(&::clEnqueueReadBuffer) enqueueReadBuffer = nullptr;
     decltype(&::clEnqueueWriteBuffer) enqueueWriteBuffer = nullptr;
+    decltype(&::clEnqueueCopyBuffer) enqueueCopyBuffer = nullptr;
     decltype(&::clEnqueueFillBuffer) enqueueFillBuffer = nullptr;
     decltype(&::clEnqueueMapBuffer) enqueueMapBuffer = nullptr;
     decltype(&::clEnqueueUnmapMemObject) enqueueUnmapMemObject = nullptr;
@@ -33,6 +41,7 @@ struct Driver
     decltype(&::clGetProgramBuildInfo) getProgramBuildInfo = nullptr;
     decltype(&::clReleaseProgram) releaseProgram = nullptr;
     decltype(&::clCreateKernel) createKernel = nullptr;
+    decltype(&::clGetKernelInfo) getKernelInfo = nullptr;
     decltype(&::clSetKernelArg) setKernelArg = nullptr;
     decltype(&::clGetKernelWorkGroupInfo) getKernelWorkGroupInfo = nullptr;
     decltype(&::clReleaseKernel) releaseKernel = nullptr;
@@ -45,9 +54,14 @@ struct Driver
 
 /// The loader of this process, opened once and never closed: drivers do not survive that. Null: `problem` is a sentence
 /// with the name of what is missing. Any thread.
-const Driver* findDriver(std::string& problem);
+const Driver* openDriver(const char*& problem);
+
+struct ErrorName
+{
+    char text[72];
+};
 
 /// "CL_OUT_OF_RESOURCES (-5)".
-std::string errorText(cl_int error);
+ErrorName errorName(cl_int code);
 
 } // namespace lathe::opencl

@@ -3,9 +3,15 @@
 #include "core/runtime/device_error.h"
 #include "plugins/opencl/device/driver.h"
 
+#include <string>
 #include <string_view>
 
 namespace lathe::opencl {
+
+inline std::string errorText(cl_int code)
+{
+    return errorName(code).text;
+}
 
 /// Fails with what the driver refused: `doing` completes "OpenCL refuses ...". UNSUPPORTED: more is asked for than the
 /// device has; DEVICE_LOST: it is not available.

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <utility>
 
 namespace lathe::opencl {
@@ -21,9 +22,11 @@ ModuleLaunch readLaunch(const json& entry, std::size_t buffers)
         if (buffer >= buffers)
             throw json::other_error::create(500, "a launch takes a buffer that its kernel does not have", &entry);
     const auto grid = entry.at("grid").get<std::array<std::size_t, 3>>();
-    launch.block = entry.at("block").get<std::array<std::size_t, 3>>();
-    for (std::size_t d = 0; d < 3; ++d)
-        launch.threads[d] = grid[d] * launch.block[d];
+    const auto block = entry.at("block").get<std::array<std::size_t, 3>>();
+    for (std::size_t d = 0; d < 3; ++d) {
+        launch.block[d] = block[d];
+        launch.threads[d] = grid[d] * block[d];
+    }
     launch.localBytes = entry.at("shared_bytes").get<std::uint64_t>();
     return launch;
 }
@@ -75,7 +78,7 @@ void Module::build(std::size_t number)
 {
     ModuleKernel& kernel = m_kernels[number];
     const PackedKernel& packed = m_packed[number];
-    if (!packed.binary.empty() && packed.madeFor == m_device.identity()) {
+    if (!packed.binary.empty() && packed.madeFor == m_device.identity) {
         kernel.program = Program::fromBinary(m_driver, m_context, m_device.id, packed.binary);
         if (kernel.program && !makeKernels(kernel).empty())
             kernel.program = {}; // it is not the binary of this source
@@ -110,54 +113,17 @@ void Module::releaseKernels(ModuleKernel& kernel) const
 int Module::prepare(std::size_t number, LatheDeviceError* error)
 {
     ModuleKernel& kernel = m_kernels[number];
+    runtime::ErrorText problem;
     for (const ModuleLaunch& launch : kernel.launches)
-        if (const int status = checkLaunch(kernel, launch, error))
-            return status;
+        if (!canStart(m_device, kernel.name.c_str(), launch.block, launch.localBytes, problem))
+            return fail(error, LATHE_ERRC_UNSUPPORTED, problem.text);
     if (!kernel.program && kernel.problem.empty())
         build(number);
     if (!kernel.problem.empty())
         return fail(error, LATHE_ERRC_BUILD_FAILED, kernel.problem);
     for (const ModuleLaunch& launch : kernel.launches)
-        if (const int status = checkBuilt(kernel, launch, error))
-            return status;
-    return 0;
-}
-
-/// Before anything is built: there are drivers that end the process instead of refusing.
-int Module::checkLaunch(const ModuleKernel& kernel, const ModuleLaunch& launch, LatheDeviceError* error) const
-{
-    std::size_t threads = 1;
-    for (std::size_t d = 0; d < 3; ++d) {
-        threads *= launch.block[d];
-        if (launch.block[d] > m_device.mostAlong[d])
-            return fail(error, LATHE_ERRC_UNSUPPORTED,
-                        "a work-group of kernel " + kernel.name + " has " + std::to_string(launch.block[d])
-                            + " threads along axis " + std::to_string(d) + "; this device starts at most "
-                            + std::to_string(m_device.mostAlong[d]));
-    }
-    if (threads > m_device.mostThreads)
-        return fail(error, LATHE_ERRC_UNSUPPORTED,
-                    "a work-group of kernel " + kernel.name + " has " + std::to_string(threads)
-                        + " threads; this device starts at most " + std::to_string(m_device.mostThreads));
-    if (launch.localBytes > m_device.localBytes)
-        return fail(error, LATHE_ERRC_UNSUPPORTED,
-                    "a work-group of kernel " + kernel.name + " needs " + std::to_string(launch.localBytes)
-                        + " bytes of local memory; this device has " + std::to_string(m_device.localBytes));
-    return 0;
-}
-
-/// Registers may leave room for fewer threads than the device could start.
-int Module::checkBuilt(const ModuleKernel& kernel, const ModuleLaunch& launch, LatheDeviceError* error) const
-{
-    std::size_t most = 0;
-    if (m_driver.getKernelWorkGroupInfo(launch.kernel, m_device.id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
-                                        nullptr)
-            == CL_SUCCESS
-        && launch.block[0] * launch.block[1] * launch.block[2] > most)
-        return fail(error, LATHE_ERRC_UNSUPPORTED,
-                    "as it was built, kernel " + kernel.name + " can have " + std::to_string(most)
-                        + " threads in a work-group, not "
-                        + std::to_string(launch.block[0] * launch.block[1] * launch.block[2]));
+        if (!canStartBuilt(m_driver, m_device, launch.kernel, kernel.name.c_str(), launch.block, problem))
+            return fail(error, LATHE_ERRC_UNSUPPORTED, problem.text);
     return 0;
 }
 

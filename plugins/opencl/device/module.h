@@ -4,7 +4,6 @@
 #include "plugins/opencl/device/package.h"
 #include "plugins/opencl/device/program.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,8 +16,8 @@ struct ModuleLaunch
 {
     std::string symbol;
     std::vector<std::size_t> buffers; ///< below the number of parameters: one of these; above: scratch
-    std::array<std::size_t, 3> threads = {}; ///< of all work-groups along x, y, z
-    std::array<std::size_t, 3> block = {}; ///< of one
+    std::size_t threads[3] = {}; ///< of all work-groups along x, y, z
+    std::size_t block[3] = {}; ///< of one
     std::uint64_t localBytes = 0;
     cl_kernel kernel = nullptr; ///< null: not made yet
 };
@@ -62,8 +61,6 @@ private:
     /// Of all launches; else none, and a sentence.
     std::string makeKernels(ModuleKernel& kernel) const;
     void releaseKernels(ModuleKernel& kernel) const;
-    int checkLaunch(const ModuleKernel& kernel, const ModuleLaunch& launch, LatheDeviceError* error) const;
-    int checkBuilt(const ModuleKernel& kernel, const ModuleLaunch& launch, LatheDeviceError* error) const;
 
     const Driver& m_driver;
     cl_context m_context;

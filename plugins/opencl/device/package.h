@@ -11,18 +11,16 @@ namespace lathe::opencl {
 /// Name of the artifact's format in its descriptor.
 inline constexpr const char* kFormat = "opencl-c";
 
-/// How every source is compiled, in the builder and on the device.
-inline constexpr const char* kBuildOptions = "-cl-std=CL1.2";
-
 /// One kernel of an artifact: its launches as OpenCL C, and what the builder's driver made of them, if it has one.
 struct PackedKernel
 {
     std::string source;
     std::string binary; ///< empty: there is none
-    std::string madeFor; ///< DeviceFacts::identity() of the device whose driver made `binary`
+    std::string madeFor; ///< DeviceFacts::identity of the device whose driver made `binary`
+    std::string symbols = {}; ///< of the launches, one a line
 };
 
-/// An artifact's bytes: kernels in the descriptor's order.
+/// An artifact's bytes (package_view.h): kernels in the descriptor's order.
 std::vector<std::byte> pack(std::span<const PackedKernel> kernels);
 /// False: these are not the bytes of pack().
 bool unpack(std::string_view bytes, std::vector<PackedKernel>& kernels);

@@ -17,6 +17,7 @@ public:
     Program& operator=(Program&& other) noexcept
     {
         std::swap(m_driver, other.m_driver);
+        std::swap(m_device, other.m_device);
         std::swap(m_program, other.m_program);
         return *this;
     }
@@ -31,17 +32,18 @@ public:
 
     cl_program get() const { return m_program; }
     explicit operator bool() const { return m_program != nullptr; }
-    /// What fromBinary() takes; empty: the driver gives none. A driver that compiles late does it now: PoCL makes code
-    /// for the work-group size that each kernel requires, so nothing is left for the first launch.
+    /// What fromBinary() takes; empty: the driver gives none (binaryOf()).
     std::string binary() const;
 
 private:
-    Program(const Driver& driver, cl_program program)
+    Program(const Driver& driver, cl_device_id device, cl_program program)
         : m_driver(&driver)
+        , m_device(device)
         , m_program(program)
     {
     }
     const Driver* m_driver = nullptr;
+    cl_device_id m_device = nullptr;
     cl_program m_program = nullptr;
 };
 

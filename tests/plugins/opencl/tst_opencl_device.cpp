@@ -1,5 +1,6 @@
 #include "core/measure/measurer.h"
 #include "plugins/opencl/device/device_list.h"
+#include "plugins/opencl/device/errors.h"
 #include "plugins/opencl/device/program.h"
 #include "tests/plugins/opencl/opencl_fixture.h"
 #include "tests/support/test_program.h"
@@ -27,7 +28,7 @@ opencl::PackedKernel binaryOf(const std::string& source)
     cl_context const context = driver.createContext(nullptr, 1, &device.id, nullptr, nullptr, &code);
     if (context == nullptr)
         qFatal("%s", opencl::errorText(code).c_str());
-    opencl::PackedKernel made = {source, {}, device.identity()};
+    opencl::PackedKernel made = {source, {}, device.identity};
     if (const auto program = opencl::Program::fromSource(driver, context, device.id, source, problem))
         made.binary = program.binary();
     driver.releaseContext(context);
@@ -260,7 +261,7 @@ private slots:
         std::string problem;
         const auto devices = opencl::listDevices(*opencl::findDriver(problem), problem);
         auto module = must(
-            load(*m_device, doubledAndOne(), {kDoubledAndOne, "of yesterday", devices.at(0).identity()}));
+            load(*m_device, doubledAndOne(), {kDoubledAndOne, "of yesterday", devices.at(0).identity}));
         QCOMPARE(run(module), QString());
     }
 

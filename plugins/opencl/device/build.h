@@ -1,0 +1,38 @@
+#pragma once
+
+/// This is also in the libraries that Lathe exports: nothing of the C++ library is linked.
+
+#include "plugins/opencl/device/driver.h"
+
+#include <cstddef>
+#include <string_view>
+
+namespace lathe::opencl {
+
+/// How every source is compiled, in the builder and on the device.
+inline constexpr const char* kBuildOptions = "-cl-std=CL1.2";
+
+/// Why there is no program.
+struct BuildProblem
+{
+    BuildProblem() = default;
+    ~BuildProblem();
+    BuildProblem(const BuildProblem&) = delete;
+    BuildProblem& operator=(const BuildProblem&) = delete;
+
+    cl_int code = CL_SUCCESS;
+    bool isOfCompiler = false; ///< else of what came before it
+    char* log = nullptr; ///< the compiler's own words; null: it had none
+};
+
+/// Compiles OpenCL C.
+cl_program buildSource(const Driver& driver, cl_context context, cl_device_id device, std::string_view source,
+                       BuildProblem& problem);
+/// Null: the driver does not take the binary, which is of another version, or of another device.
+cl_program buildBinary(const Driver& driver, cl_context context, cl_device_id device, std::string_view binary);
+
+/// What buildBinary() takes, for free(). Null: the driver gives none. A driver that compiles late does it now: PoCL makes
+/// code for the work-group size that each kernel requires, so nothing is left for the first launch.
+char* binaryOf(const Driver& driver, cl_program program, cl_device_id device, std::size_t& bytes);
+
+} // namespace lathe::opencl

@@ -1,0 +1,54 @@
+#pragma once
+
+/// This is also in the libraries that Lathe exports: nothing of the C++ library is linked.
+
+#include "core/runtime/image.h"
+#include "plugins/opencl/device/driver.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lathe::opencl {
+
+/// A device of any platform, with what its driver says of it. Longer texts are cut.
+struct DeviceFacts
+{
+    cl_platform_id platform = nullptr;
+    cl_device_id id = nullptr;
+    char key[16] = ""; ///< "cl0", "cl1" ...: its place among all devices of this machine, platform by platform
+    char name[256] = "", platformName[256] = "", version[256] = "", driver[256] = ""; ///< in the driver's words
+    /// Of all four: binaries made for one device run on those of equal identity alone.
+    char identity[1056] = "";
+    bool isProcessor = false; ///< its kernels run on the cores of this machine
+    bool hasCompiler = false;
+    bool sharesMemory = false; ///< with the host, so that buffers need no copies
+    std::uint64_t units = 0; ///< that run work-groups
+    std::uint64_t clockMhz = 0; ///< 0: not known
+    std::uint64_t memoryBytes = 0;
+    std::uint64_t largestBuffer = 0; ///< bytes
+    std::uint64_t localBytes = 0; ///< of a work-group
+    std::uint64_t cacheLineBytes = 0;
+    std::uint64_t alignment = 0; ///< bytes: where parts of a buffer may begin
+    std::uint64_t subgroup = 0; ///< threads that run in step; 0: the driver does not say
+    std::size_t mostThreads = 0; ///< of a work-group
+    std::size_t mostAlong[3] = {}; ///< each axis of one
+};
+
+/// Without a key.
+DeviceFacts readFacts(const Driver& driver, cl_platform_id platform, cl_device_id id);
+
+/// All devices of all platforms, for freeArray(); null if there are none.
+DeviceFacts* readDevices(const Driver& driver, std::size_t& count);
+/// For whoever has none.
+inline constexpr const char* kNoDevices =
+    "no OpenCL device was found: install the OpenCL driver of its maker, or pocl-opencl-icd for the processor";
+
+/// Whether the device can start work-groups of a kernel; else a sentence. Drivers accept more than the device can run,
+/// and some end the process instead of refusing: so this comes before anything is built.
+bool canStart(const DeviceFacts& device, const char* kernel, const std::size_t (&block)[3], std::uint64_t localBytes,
+              runtime::ErrorText& problem);
+/// Likewise, of a kernel as it was built: registers may leave room for fewer threads than the device could start.
+bool canStartBuilt(const Driver& driver, const DeviceFacts& device, cl_kernel built, const char* kernel,
+                   const std::size_t (&block)[3], runtime::ErrorText& problem);
+
+} // namespace lathe::opencl

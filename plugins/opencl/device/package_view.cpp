@@ -1,0 +1,114 @@
+#include "plugins/opencl/device/package_view.h"
+
+#include <cstring>
+
+namespace lathe::opencl {
+namespace {
+
+constexpr char kMagic[] = {'L', 'A', 'T', 'H', 'E', 'C', 'L', '2'};
+constexpr std::size_t kHeaderBytes = sizeof kMagic + 2 * sizeof(std::uint64_t);
+/// Of a kernel without a byte in it.
+constexpr std::size_t kLeastKernelBytes = 4 * sizeof(std::uint64_t);
+
+constexpr std::size_t rounded(std::size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+std::uint64_t numberAt(std::string_view bytes, std::size_t offset)
+{
+    std::uint64_t number = 0;
+    std::memcpy(&number, bytes.data() + offset, sizeof number);
+    return number;
+}
+
+/// Where the next bytes go.
+std::byte* put(std::byte* to, std::uint64_t number)
+{
+    std::memcpy(to, &number, sizeof number);
+    return to + sizeof number;
+}
+
+std::byte* put(std::byte* to, std::string_view text)
+{
+    to = put(to, std::uint64_t{text.size()});
+    const std::size_t size = rounded(text.size());
+    if (!text.empty())
+        std::memcpy(to, text.data(), text.size());
+    std::memset(to + text.size(), 0, size - text.size());
+    return to + size;
+}
+
+} // namespace
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+
+bool takeLine(std::string_view& text, std::string_view& line)
+{
+    if (text.empty())
+        return false;
+    const std::size_t end = text.find('\n');
+    line = {text.data(), end == std::string_view::npos ? text.size() : end};
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    return true;
+}
+
+PackageReader::PackageReader(std::string_view bytes)
+{
+    if (bytes.size() < kHeaderBytes || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
+        return;
+    const std::uint64_t size = numberAt(bytes, sizeof kMagic);
+    m_kernels = numberAt(bytes, sizeof kMagic + sizeof size);
+    if (size < kHeaderBytes || size > bytes.size() || size % 8 != 0
+        || m_kernels > (size - kHeaderBytes) / kLeastKernelBytes)
+        return;
+    m_bytes = static_cast<std::size_t>(size);
+    m_rest = {bytes.data() + kHeaderBytes, m_bytes - kHeaderBytes};
+    m_isGood = m_kernels > 0 || m_rest.empty();
+}
+
+bool PackageReader::take(std::string_view& text)
+{
+    if (m_rest.size() < sizeof(std::uint64_t))
+        return false;
+    const std::uint64_t size = numberAt(m_rest, 0);
+    m_rest.remove_prefix(sizeof size);
+    // What is left is a multiple of 8: where the text has room, so have the zeros behind it.
+    if (size > m_rest.size())
+        return false;
+    text = {m_rest.data(), static_cast<std::size_t>(size)};
+    m_rest.remove_prefix(rounded(text.size()));
+    return true;
+}
+
+bool PackageReader::next(KernelView& kernel)
+{
+    if (!m_isGood || m_read == m_kernels)
+        return false;
+    ++m_read;
+    m_isGood = take(kernel.source) && take(kernel.binary) && take(kernel.madeFor) && take(kernel.symbols)
+               && (m_read < m_kernels || m_rest.empty());
+    return m_isGood;
+}
+
+std::size_t packageBytes(const KernelView* kernels, std::size_t count)
+{
+    std::size_t bytes = kHeaderBytes;
+    for (std::size_t k = 0; k < count; ++k)
+        bytes += kLeastKernelBytes + rounded(kernels[k].source.size()) + rounded(kernels[k].binary.size())
+                 + rounded(kernels[k].madeFor.size()) + rounded(kernels[k].symbols.size());
+    return bytes;
+}
+
+void writePackage(const KernelView* kernels, std::size_t count, std::byte* to)
+{
+    std::memcpy(to, kMagic, sizeof kMagic);
+    std::byte* at = put(to + sizeof kMagic, std::uint64_t{packageBytes(kernels, count)});
+    at = put(at, std::uint64_t{count});
+    for (std::size_t k = 0; k < count; ++k)
+        for (const std::string_view text :
+             {kernels[k].source, kernels[k].binary, kernels[k].madeFor, kernels[k].symbols})
+            at = put(at, text);
+}
+
+} // namespace lathe::opencl

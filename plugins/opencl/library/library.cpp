@@ -1,0 +1,27 @@
+#include "plugins/opencl/library/library.h"
+
+#include "plugins/opencl/library/queue.h"
+
+using namespace lathe::opencl;
+
+const lathe::runtime::DeviceDriver lathe_driver_opencl = {
+    .kind = "opencl",
+    .isHere = isHere,
+    .open = openContext,
+    .close = closeContext,
+    .name = nameOf,
+    .allocate = allocate,
+    .part = partOf,
+    .adopt = adopt,
+    .release = release,
+    .start = startQueue,
+    .end = endQueue,
+    .prepare = prepareLaunch,
+    .forget = forgetLaunch,
+    .launch = enqueueLaunch,
+    .copy = enqueueCopy,
+    .write = enqueueWrite,
+    .read = enqueueRead,
+    .finish = finishQueue,
+    .time = takeTime,
+};
