@@ -187,7 +187,7 @@ inline const runtime::DeviceDriver& driver()
             },
         .launch =
             [](DeviceQueue* queue, DeviceLaunch* launch, ErrorText& error) {
-                const auto* const it = reinterpret_cast<Launch*>(launch);
+                const auto* const made = reinterpret_cast<Launch*>(launch);
                 return enqueue(
                     queue, [it] { return it->function(it->buffers, it->request); }, false, error);
             },
