@@ -189,7 +189,7 @@ inline const runtime::DeviceDriver& driver()
             [](DeviceQueue* queue, DeviceLaunch* launch, ErrorText& error) {
                 const auto* const made = reinterpret_cast<Launch*>(launch);
                 return enqueue(
-                    queue, [it] { return it->function(it->buffers, it->request); }, false, error);
+                    queue, [made] { return made->function(made->buffers, made->request); }, false, error);
             },
         .copy =
             [](DeviceQueue* queue, DeviceMemory* from, DeviceMemory* to, std::size_t bytes, ErrorText& error) {
