@@ -1859,12 +1859,16 @@
             <translation>链接库所用的运行时不在“{file}”</translation>
         </message>
         <message>
+            <source>the driver for {kind} that libraries are linked with is not at &apos;{file}&apos;</source>
+            <translation>链接库所用的 {kind} 驱动不在“{file}”处</translation>
+        </message>
+        <message>
             <source>this build of Lathe cannot link libraries for {machine}: install the package {package} and build Lathe again</source>
             <translation>此版 Lathe 无法链接 {machine} 的库：请安装软件包 {package} 并重新构建 Lathe</translation>
         </message>
         <message>
-            <source>libraries can only be exported for CPUs; the target is {kind}</source>
-            <translation>只能为 CPU 导出库；当前目标是 {kind}</translation>
+            <source>no library can be exported for the target {kind}: its back end makes none</source>
+            <translation>无法为目标 {kind} 导出库：其后端不生成库</translation>
         </message>
         <message>
             <source>libraries are made for Linux with glibc (MACHINE-linux-gnu), not for &apos;{triple}&apos;</source>
