@@ -216,7 +216,9 @@ Result<> Planner::addNoop(const graph::Subgraph& subgraph)
     LATHE_TRY_ASSIGN(const IndexMap toMap, plainMap(to));
     if (from.dtype != to.dtype || fromMap.logicalCount() != toMap.logicalCount())
         return makeError(Errc::Internal, fmt::format("'{}' cannot share the storage of '{}'", to.name, from.name));
-    const std::uint32_t device = from.constant || home(data) == kNone ? kProcessor : deviceOf(home(data));
+    // Where it is already, unless its layout has to change first, which the processor does.
+    const bool isPlain = !from.constant && home(data) != kNone && m_tensors[home(data)].map.isPlain();
+    const std::uint32_t device = isPlain ? deviceOf(home(data)) : kProcessor;
     LATHE_TRY_ASSIGN(const std::size_t tensor, tensorIn(data, fromMap, from.dtype, device));
     home(subgraph.outputs[0]) = addTensor(m_tensors[tensor].buffer, toMap, to.dtype, to.name);
     return {};

@@ -45,6 +45,8 @@ struct LatheDevice
     std::vector<Block> blocks;
     bool changed = true; ///< buffers were written since the last interpretation
     std::uint64_t jobs = 0; ///< that are over: each ends with health()
+    bool leaves = false; ///< when the job has ended
+    bool lost = false;
     std::map<std::pair<std::size_t, std::uint32_t>, std::uint64_t>
         firstJobs; ///< of lucky kernels, by artifact and number: `jobs` then
 
@@ -109,6 +111,7 @@ void closeDevice(LatheDevice* device)
 const char* health(LatheDevice* device)
 {
     ++device->jobs;
+    device->lost = device->lost || device->leaves;
     return R"({"clock":"model","calibration_ns":1000})";
 }
 
@@ -120,6 +123,8 @@ const char* limits(LatheDevice*)
 
 int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError* error)
 {
+    if (device->lost)
+        return fail(error, LATHE_ERRC_DEVICE_LOST, "the simulated device is gone, as the fault script wants it");
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::size_t used = (bytes + 63) / 64 * 64;
     const std::size_t pages = (used + page - 1) / page * page + page;
@@ -163,6 +168,8 @@ int copyOut(LatheDevice* device, void* host, const void* buffer, size_t offset, 
 int load(LatheDevice* device, const void* artifact, size_t bytes, const char* descriptor, LatheModule** module,
          LatheDeviceError* error)
 {
+    if (device->lost)
+        return fail(error, LATHE_ERRC_DEVICE_LOST, "the simulated device is gone, as the fault script wants it");
     if (!std::strstr(descriptor, "sim-nest"))
         return fail(error, LATHE_ERRC_BAD_FILE, "the simulator runs artifacts of format sim-nest");
     auto loaded = std::make_unique<LatheModule>();
@@ -238,6 +245,7 @@ __attribute__((no_sanitize("undefined"))) void actFault(LatheDevice* device, con
         static_cast<volatile char*>(last->data)[(last->bytes + 63) / 64 * 64] = 1;
         break;
     }
+    case Fault::Lost: device->leaves = true; break;
     default: break; // Wrong and Lucky are of what is computed, the others of the builder
     }
 }

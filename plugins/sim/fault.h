@@ -17,7 +17,8 @@ enum class Fault : std::uint32_t
     Wrong,
     OutOfBounds,
     Slow, ///< or, with a factor below one, fast
-    Lucky ///< slow by its factor, below one say, but only the first time that it is measured
+    Lucky, ///< slow by its factor, below one say, but only the first time that it is measured
+    Lost ///< the device is gone when its job has ended, for as long as the process lives
 };
 
 } // namespace lathe::sim

@@ -19,8 +19,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 10> kNames = {"none", "build-failed", "build-crash",   "build-hang", "crash",
-                                                     "hang", "wrong",        "out-of-bounds", "slow",       "lucky"};
+constexpr std::array<std::string_view, 11> kNames = {"none",  "build-failed", "build-crash", "build-hang",
+                                                     "crash", "hang",         "wrong",       "out-of-bounds",
+                                                     "slow",  "lucky",        "lost"};
 
 Error bad(std::string what)
 {

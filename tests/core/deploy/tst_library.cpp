@@ -47,7 +47,7 @@ private slots:
     {
         const auto facts = readSharedObject(path("first.so"));
         QVERIFY(facts);
-        QCOMPARE(facts->exported.size(), 25U);
+        QCOMPARE(facts->exported.size(), 28U);
         for (const std::string& symbol : facts->exported)
             QVERIFY2(symbol.starts_with("lathe_first_"), symbol.c_str());
         QCOMPARE(facts->soname, std::string("first.so"));

@@ -132,14 +132,14 @@ private slots:
         const QString turn = "transform layout of positive";
         QTest::newRow("all") << 7U
                              << QStringList{"copy write x", "kernel scale",        "kernel relu",  "copy read positive",
-                                            turn,           "copy write positive", "kernel shift", "copy read y"};
+                                            turn,           "copy write flat", "kernel shift", "copy read y"};
         QTest::newRow("the first") << 1U << QStringList{"copy write x", "kernel scale", "copy read scaled",
                                                         "kernel relu",  turn,           "kernel shift"};
         QTest::newRow("the middle") << 2U << QStringList{"kernel scale", "copy write scaled",
                                                          "kernel relu",  "copy read positive",
                                                          turn,           "kernel shift"};
         QTest::newRow("the last") << 4U << QStringList{"kernel scale",        "kernel relu",  turn,
-                                                       "copy write positive", "kernel shift", "copy read y"};
+                                                       "copy write flat", "kernel shift", "copy read y"};
         QTest::newRow("none") << 0U << QStringList{"kernel scale", "kernel relu", turn, "kernel shift"};
     }
     void copiesStandWhereValuesChangeSides()

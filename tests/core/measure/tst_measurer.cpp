@@ -204,6 +204,24 @@ private slots:
                 QVERIFY2((*results)[i].ok(), (std::to_string(i) + ": " + describe((*results)[i])).c_str());
     }
 
+    /// The next trial finds that it is gone; the one after that has a new process, which finds it again.
+    void aDeviceThatIsLostCostsOneTrial()
+    {
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        QVERIFY(writeFileAtomically(dir->path() / "script.json", R"({"rules": [{"fault": "lost", "ordinal": 2}]})"));
+        auto measurer = Measurer::create(options(" -script=" + (dir->path() / "script.json").string()));
+        QVERIFY(measurer);
+        const auto results = measureAll(**measurer, requests(8));
+        QVERIFY2(results, results ? "" : results.error().message.c_str());
+        std::size_t lost = 0;
+        for (const TrialResult& result : *results) {
+            QVERIFY2(result.ok() || result.code == Errc::DeviceLost, describe(result).c_str());
+            lost += result.ok() ? 0 : 1;
+        }
+        QCOMPARE(lost, std::size_t(1));
+    }
+
     void stepsThatDoNotApplyFailTheirCandidateAlone()
     {
         auto measurer = Measurer::create(options());

@@ -7,6 +7,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -280,7 +281,7 @@ private slots:
         QVERIFY2(executor->run() == Status::Ok, executor->lastError().text);
         QCOMPARE(y, bytesOf(expected(someInput(4))));
         QCOMPARE(z, scaled(someInput(4)));
-        x = bytesOf(someInput(5));
+        std::ranges::copy(bytesOf(someInput(5)), x.begin());
         QVERIFY(executor->run() == Status::Ok);
         QCOMPARE(y, bytesOf(expected(someInput(5))));
         // Memory of the processor takes their place again.
