@@ -1,6 +1,7 @@
 #include "core/deploy/image_writer.h"
 #include "core/runtime/executor.h"
 #include "core/support/check.h"
+#include "tests/support/late_device.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20; ///< of what is run
 constexpr std::uint64_t kMostPhases = 64;
+constexpr std::uint64_t kMostBuffers = 4096; ///< that launches of all instructions take
 constexpr std::uint32_t kMostLoops = 4; ///< with kTrips each, one inside of the other at worst
 constexpr std::int64_t kTrips =
     2; ///< so that what a loop's end exchanges is met by its next trip, and what that gives by another run
@@ -24,6 +26,15 @@ alignas(64) std::byte
 std::int32_t doNothing(const LatheArgs*, void*, std::uint32_t, std::uint32_t)
 {
     return 0;
+}
+
+/// What its parameters point to is there.
+bool touchAll(const std::vector<std::byte*>& buffers, const LaunchRequest&)
+{
+    for (std::byte* const buffer : buffers)
+        if (buffer != nullptr)
+            *buffer = std::byte{0};
+    return true;
 }
 
 void oneByOne(void*, std::uint32_t parts, void (*body)(void* context, std::uint32_t part), void* context)
@@ -96,16 +107,30 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         ports += image.tensors[image.inputs[i].tensor].bytes;
     for (std::uint64_t i = 0; i < h.outputs.count; ++i)
         ports += image.tensors[image.outputs[i].tensor].bytes;
-    if (h.arenaBytes + h.weightsBytes + h.teamScratchBytes + h.partScratchBytes + ports > kMostBytes
+    std::uint64_t beside = 0; // in the memory of devices
+    for (std::uint64_t i = 0; i < h.devices.count; ++i)
+        beside += image.devices[i].arenaBytes + image.devices[i].scratchBytes;
+    if (h.arenaBytes + h.weightsBytes + h.teamScratchBytes + h.partScratchBytes + ports + beside > kMostBytes
         || h.phaseCount > kMostPhases)
         return 0;
-    std::uint32_t loops = 0;
-    for (std::uint64_t i = 0; i < h.instructions.count; ++i)
-        loops += static_cast<InstructionKind>(image.instructions[i].kind) == InstructionKind::Loop ? 1 : 0;
-    if (loops > kMostLoops)
+    std::uint64_t loops = 0, buffers = 0;
+    for (std::uint64_t i = 0; i < h.instructions.count; ++i) {
+        const ImageInstruction& in = image.instructions[i];
+        loops += static_cast<InstructionKind>(in.kind) == InstructionKind::Loop ? 1 : 0;
+        for (std::uint32_t l = 0; in.device != 0 && l < in.phaseCount; ++l)
+            buffers += 1 + image.launches[in.firstPhase + l].bufferCount;
+    }
+    if (loops > kMostLoops || buffers > kMostBuffers)
         return 0;
     fillWeights(image);
     const std::vector<LathePhase> phases(h.phaseCount, doNothing);
-    run({description.data(), size, weights, sizeof weights, phases.data(), phases.size()});
+    ModelSource source{description.data(), size, weights, sizeof weights, phases.data(), phases.size()};
+    const DeviceDriver* const drivers[] = {&late::driver()};
+    source.drivers = drivers;
+    source.driverCount = 1;
+    late::device().others = touchAll;
+    run(source);
+    const late::Device& left = late::device();
+    LATHE_CHECK(left.contexts == 0 && left.queues == 0 && left.launches == 0 && left.pieces == 0);
     return 0;
 }

@@ -1,0 +1,151 @@
+#include "core/search/reference/annotate.h"
+#include "tests/conformance/back_ends.h"
+#include "tests/support/must.h"
+#include "tests/support/test_program.h"
+
+namespace tst_conformance_drawn {
+
+using namespace lathe;
+using namespace lathe::test;
+
+namespace {
+
+/// Of each rule set; LATHE_CONFORMANCE_DRAWN asks for more.
+std::size_t wanted()
+{
+    const int given = qEnvironmentVariableIntValue("LATHE_CONFORMANCE_DRAWN");
+    return given > 0 ? static_cast<std::size_t>(given) : 30;
+}
+
+/// Each pixel's channel of a window: no sum over channels.
+compute::DagPtr depthwise()
+{
+    compute::DagBuilder b;
+    const auto x = b.placeholder("data", {1, 10, 10, 12}, DType::F32);
+    const auto w = b.placeholder("weight", {3, 3, 12}, DType::F32);
+    return finish(b, b.reduce("conv", {1, 4, 4, 12}, {"n", "h", "w", "c"}, "", ir::Combiner::Sum,
+                              {{"ry", 3}, {"rx", 3}}, [&](const auto& a, const auto& r) {
+                                  return b.at(x, {a[0], a[1] * ir::Expr(2) + r[0], a[2] * ir::Expr(2) + r[1], a[3]})
+                                         * b.at(w, {r[0], r[1], a[3]});
+                              }));
+}
+
+compute::DagPtr batched()
+{
+    compute::DagBuilder b;
+    const auto x = b.placeholder("A", {3, 8, 20}, DType::F32);
+    const auto y = b.placeholder("B", {3, 20, 12}, DType::F32);
+    const auto product = b.reduce("C", {3, 8, 12}, {"b", "i", "j"}, "", ir::Combiner::Sum, {{"k", 20}},
+                                  [&](const auto& a, const auto& r) {
+                                      return b.at(x, {a[0], a[1], r[0]}) * b.at(y, {a[0], r[0], a[2]});
+                                  });
+    return finish(b, b.compute("scaled", {3, 8, 12}, {}, "elemwise", [&](const auto& i) {
+        return b.at(product, {i[0], i[1], i[2]}) * ir::floatImm(0.5);
+    }));
+}
+
+/// Few outputs of long sums: the reference divides these.
+compute::DagPtr longSum()
+{
+    compute::DagBuilder b;
+    const auto x = b.placeholder("x", {2, 1024}, DType::F32);
+    return finish(b, b.reduce("s", {2}, {"i"}, "", ir::Combiner::Sum, {{"k", 1024}}, [&](const auto& a, const auto& r) {
+        return b.at(x, {a[0], r[0]});
+    }));
+}
+
+/// Rows: the largest, the sum of powers, the quotient.
+compute::DagPtr softmax()
+{
+    compute::DagBuilder b;
+    const auto x = b.placeholder("x", {6, 40}, DType::F32);
+    const auto most = b.reduce("m", {6}, {"i"}, "", ir::Combiner::Max, {{"k", 40}}, [&](const auto& a, const auto& r) {
+        return b.at(x, {a[0], r[0]});
+    });
+    const auto power = b.compute("e", {6, 40}, {}, "injective", [&](const auto& i) {
+        return ir::call("exp", DType::F32, {b.at(x, {i[0], i[1]}) - b.at(most, {i[0]})});
+    });
+    const auto sum = b.reduce("s", {6}, {"i"}, "", ir::Combiner::Sum, {{"k", 40}}, [&](const auto& a, const auto& r) {
+        return b.at(power, {a[0], r[0]});
+    });
+    return finish(b, b.compute("y", {6, 40}, {}, "injective", [&](const auto& i) {
+        return b.at(power, {i[0], i[1]}) / b.at(sum, {i[0]});
+    }));
+}
+
+std::vector<Case> drawnFrom(const Target& target, std::size_t count)
+{
+    const Hardware hardware = defaultHardware(target);
+    search::SketchRuleContext context = search::SketchRuleContext::of(target, hardware);
+    context.warpSize = 1; // small shapes have few threads
+    struct Source
+    {
+        compute::DagPtr dag;
+        search::ReferenceSketch sketch;
+    };
+    std::vector<Source> sources;
+    for (const compute::DagPtr& dag :
+         {matmul(16, 24, 16), convolution(), maximum(), depthwise(), batched(), longSum(), softmax()})
+        for (const schedule::State& state : must(search::generateReferenceSketches(dag, target, hardware)))
+            sources.push_back({dag, search::ReferenceSketch("s", "direct", state, context)});
+    std::vector<Case> list;
+    Random random(11);
+    for (std::size_t turn = 0; list.size() < count && turn < count * 200; ++turn) {
+        const Source& source = sources[turn % sources.size()];
+        search::Genome genome;
+        if (const auto sample = source.sketch.sample(random, genome))
+            list.push_back({"drawn", source.dag, schedule::toJson(sample->steps()).dump()});
+    }
+    return list;
+}
+
+} // namespace
+
+/// Schedules as a search draws them compute their DAG on every back end: the reference's rules of each family.
+class TestConformanceDrawn : public QObject, BackEnds
+{
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { std::signal(SIGPIPE, SIG_IGN); }
+    void init() { skipWhereThereIsNoDevice(); }
+
+    void schedulesOfTheReferenceComputeTheirDag_data()
+    {
+        eachTarget();
+        QTest::newRow("opencl -device=mali") << "opencl -device=mali";
+    }
+    void schedulesOfTheReferenceComputeTheirDag()
+    {
+        QFETCH(QString, target);
+        const std::vector<Case> list = drawnFrom(*Target::parse(target.toStdString()), wanted());
+        QCOMPARE(list.size(), wanted());
+        const auto device = open(target.toStdString());
+        QVERIFY(device);
+        constexpr std::size_t kTogether = 30;
+        std::size_t right = 0;
+        for (std::size_t first = 0; first < list.size(); first += kTogether) {
+            const std::vector<Case> some(list.begin() + static_cast<std::ptrdiff_t>(first),
+                                         list.begin()
+                                             + static_cast<std::ptrdiff_t>(std::min(first + kTogether, list.size())));
+            const auto product = build(target.toStdString(), some);
+            QVERIFY2(product, product ? "" : product.error().message.c_str());
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                QVERIFY2(product->kernels[i].code == Errc::Ok, product->kernels[i].text.c_str());
+                const auto outputs = runKernel(**device, *product,
+                                               static_cast<std::uint32_t>(product->kernels[i].kernel), *some[i].dag);
+                QVERIFY2(outputs, outputs ? "" : (outputs.error().message + '\n' + some[i].steps).c_str());
+                const std::string difference = compare(some[i].dag, *outputs);
+                QVERIFY2(difference.empty(), (difference + '\n' + some[i].steps).c_str());
+                ++right;
+            }
+        }
+        qInfo("%zu schedules", right);
+    }
+};
+
+LATHE_TEST(TestConformanceDrawn)
+
+} // namespace tst_conformance_drawn
+
+#include "tst_conformance_drawn.moc"
