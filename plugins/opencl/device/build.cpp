@@ -56,8 +56,7 @@ cl_program buildBinary(const Driver& driver, cl_context context, cl_device_id de
     cl_program const program = driver.createProgramWithBinary(context, 1, &device, &size, &bytes, &status, &error);
     if (program == nullptr)
         return nullptr;
-    if (status == CL_SUCCESS
-        && driver.buildProgram(program, 1, &device, kBuildOptions, nullptr, nullptr) == CL_SUCCESS)
+    if (status == CL_SUCCESS && driver.buildProgram(program, 1, &device, kBuildOptions, nullptr, nullptr) == CL_SUCCESS)
         return program;
     driver.releaseProgram(program);
     return nullptr;

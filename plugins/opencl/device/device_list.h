@@ -7,7 +7,8 @@
 
 namespace lathe::opencl {
 
-/// The loader, for processes of Lathe's own: it also turns off what drivers keep on disk. Null: `problem` is a sentence.
+/// The loader, for processes of Lathe's own: it also turns off what drivers keep on disk. Null: `problem` is a
+/// sentence.
 const Driver* findDriver(std::string& problem);
 
 /// All devices of all platforms. Empty: `problem` is a sentence that names what to install.

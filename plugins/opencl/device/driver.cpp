@@ -1,11 +1,11 @@
 #include "plugins/opencl/device/driver.h"
 
+#include "core/runtime/libc_versions.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 
 #include <cstdio>
-
-#include "core/runtime/libc_versions.h"
 
 namespace lathe::opencl {
 namespace {
@@ -95,7 +95,8 @@ constexpr const char* kErrors[] = {
     "CL_DEVICE_PARTITION_FAILED",
     "CL_KERNEL_ARG_INFO_NOT_AVAILABLE",
 };
-constexpr const char* kInvalid[] = { // from -30 on
+constexpr const char* kInvalid[] = {
+    // from -30 on
     "CL_INVALID_VALUE",
     "CL_INVALID_DEVICE_TYPE",
     "CL_INVALID_PLATFORM",

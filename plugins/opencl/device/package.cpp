@@ -19,8 +19,8 @@ bool unpack(std::string_view bytes, std::vector<PackedKernel>& kernels)
     PackageReader reader(bytes);
     KernelView view;
     while (reader.next(view))
-        kernels.push_back({std::string(view.source), std::string(view.binary), std::string(view.madeFor),
-                           std::string(view.symbols)});
+        kernels.push_back(
+            {std::string(view.source), std::string(view.binary), std::string(view.madeFor), std::string(view.symbols)});
     return reader.isGood() && reader.bytes() == bytes.size();
 }
 

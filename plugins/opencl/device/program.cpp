@@ -19,7 +19,8 @@ Program Program::fromSource(const Driver& driver, cl_context context, cl_device_
     BuildProblem why;
     Program program(driver, device, buildSource(driver, context, device, source, why));
     if (!program)
-        problem = (why.isOfCompiler ? "the OpenCL compiler refuses the source: " : "the OpenCL driver takes no source: ")
+        problem = (why.isOfCompiler ? "the OpenCL compiler refuses the source: "
+                                    : "the OpenCL driver takes no source: ")
                   + (why.log != nullptr ? why.log : errorText(why.code));
     return program;
 }

@@ -7,9 +7,9 @@
 namespace lathe::opencl {
 
 /// Programs that were built from source on this machine, kept for the next time: a file each in lathe/opencl in the
-/// user's cache folder ($XDG_CACHE_HOME, else ~/.cache). A file says what it is of and is believed only if all of it is as
-/// it was written. A folder that cannot be used, whatever the reason, is one without files: nothing here is an error.
-/// Several processes may use it at once.
+/// user's cache folder ($XDG_CACHE_HOME, else ~/.cache). A file says what it is of and is believed only if all of it is
+/// as it was written. A folder that cannot be used, whatever the reason, is one without files: nothing here is an
+/// error. Several processes may use it at once.
 struct CacheKey
 {
     std::string_view identity; ///< DeviceFacts::identity

@@ -131,8 +131,8 @@ Status takeContext(const ContextRequest& request, DeviceContext& made, ErrorText
         code = made.driver->retainContext(callers);
         made.context = code == CL_SUCCESS ? callers : nullptr;
     } else {
-        const cl_context_properties properties[] = {
-            CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(made.device.platform), 0};
+        const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                                    reinterpret_cast<cl_context_properties>(made.device.platform), 0};
         made.context = made.driver->createContext(properties, 1, &made.device.id, nullptr, nullptr, &code);
     }
     return made.context != nullptr ? Status::Ok : refused(error, code, "a context on %.200s", made.device.name);
@@ -160,10 +160,11 @@ Status openContext(const ContextRequest& request, DeviceContext** context, Error
     if (device == nullptr)
         return Status::InvalidArgument;
     if (device->alignment > 0 && request.alignment % device->alignment != 0) {
-        error.set("parts of memory begin at multiples of %llu bytes on %.200s, and the library has them at multiples of "
-                  "%llu",
-                  static_cast<unsigned long long>(device->alignment), device->name,
-                  static_cast<unsigned long long>(request.alignment));
+        error.set(
+            "parts of memory begin at multiples of %llu bytes on %.200s, and the library has them at multiples of "
+            "%llu",
+            static_cast<unsigned long long>(device->alignment), device->name,
+            static_cast<unsigned long long>(request.alignment));
         return Status::InvalidArgument;
     }
     DeviceContext* const made = runtime::makeArray<DeviceContext>(1);

@@ -42,8 +42,8 @@ runtime::Status allocate(runtime::DeviceContext* context, std::size_t bytes, con
                          runtime::DeviceMemory** memory, runtime::ErrorText& error);
 runtime::Status partOf(runtime::DeviceContext* context, runtime::DeviceMemory* memory, std::size_t offset,
                        std::size_t bytes, runtime::DeviceMemory** part, runtime::ErrorText& error);
-runtime::Status adopt(runtime::DeviceContext* context, void* handle, std::size_t bytes,
-                      runtime::DeviceMemory** memory, runtime::ErrorText& error);
+runtime::Status adopt(runtime::DeviceContext* context, void* handle, std::size_t bytes, runtime::DeviceMemory** memory,
+                      runtime::ErrorText& error);
 void release(runtime::DeviceMemory* memory);
 
 } // namespace lathe::opencl

@@ -31,8 +31,7 @@ Status checkBuilt(const DeviceQueue& queue, const LaunchRequest& request, Device
     if (driver.getKernelWorkGroupInfo(made.kernel, device.id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof needed, needed,
                                       nullptr)
             == CL_SUCCESS
-        && needed[0] != 0
-        && (needed[0] != made.block[0] || needed[1] != made.block[1] || needed[2] != made.block[2])) {
+        && needed[0] != 0 && (needed[0] != made.block[0] || needed[1] != made.block[1] || needed[2] != made.block[2])) {
         error.set("kernel %s needs work-groups of %zu x %zu x %zu threads, not of %zu x %zu x %zu", made.symbol,
                   needed[0], needed[1], needed[2], made.block[0], made.block[1], made.block[2]);
         return Status::InvalidArgument;

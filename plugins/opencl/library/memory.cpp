@@ -68,17 +68,16 @@ Status allocate(DeviceContext* context, std::size_t bytes, const void* host, Dev
     if (host != nullptr)
         flags |= CL_MEM_COPY_HOST_PTR;
     cl_int code = CL_SUCCESS;
-    cl_mem const buffer = context->driver->createBuffer(context->context, flags,
-                                                        bytes < kLeastBytes ? kLeastBytes : bytes,
-                                                        const_cast<void*>(host), &code);
+    cl_mem const buffer = context->driver->createBuffer(
+        context->context, flags, bytes < kLeastBytes ? kLeastBytes : bytes, const_cast<void*>(host), &code);
     if (buffer != nullptr)
         return wrap(*context->driver, buffer, bytes, true, memory, error);
     const Status status = refused(error, code, "a buffer of %zu bytes", bytes);
     return code == CL_OUT_OF_RESOURCES ? Status::NoMemory : status;
 }
 
-Status partOf(DeviceContext* context, DeviceMemory* memory, std::size_t offset, std::size_t bytes,
-              DeviceMemory** part, ErrorText& error)
+Status partOf(DeviceContext* context, DeviceMemory* memory, std::size_t offset, std::size_t bytes, DeviceMemory** part,
+              ErrorText& error)
 {
     *part = nullptr;
     const std::size_t whole = memory != nullptr ? memory->bytes : 0;

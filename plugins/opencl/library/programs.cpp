@@ -64,6 +64,8 @@ int Programs::compare(const void* one, const void* other)
 const Programs::Symbol* Programs::find(std::string_view name) const
 {
     const Symbol key = {name, 0};
+    if (m_symbolCount == 0)
+        return nullptr;
     return static_cast<const Symbol*>(std::bsearch(&key, m_symbols, m_symbolCount, sizeof key, compare));
 }
 

@@ -12,9 +12,9 @@
 
 namespace lathe::opencl {
 
-/// The kernels of a library on a device. Each program is built when one of its launches is asked for first, once for all
-/// instances: from the library's binary if that was made for an equal device, else from one of an earlier run in the
-/// user's cache folder, else from source.
+/// The kernels of a library on a device. Each program is built when one of its launches is asked for first, once for
+/// all instances: from the library's binary if that was made for an equal device, else from one of an earlier run in
+/// the user's cache folder, else from source.
 class Programs
 {
 public:

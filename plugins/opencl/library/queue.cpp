@@ -106,9 +106,8 @@ Status startQueue(DeviceContext* context, void* handle, DeviceQueue** queue, Err
     if (made == nullptr)
         return noHostMemory(error);
     made->context = context;
-    const Status status = handle != nullptr
-                              ? takeCallers(*context, static_cast<cl_command_queue>(handle), *made, error)
-                              : make(*context, *made, error);
+    const Status status = handle != nullptr ? takeCallers(*context, static_cast<cl_command_queue>(handle), *made, error)
+                                            : make(*context, *made, error);
     if (status == Status::Ok)
         *queue = made;
     else
@@ -129,9 +128,8 @@ void endQueue(DeviceQueue* queue)
 
 Status enqueueLaunch(DeviceQueue* queue, DeviceLaunch* launch, ErrorText& error)
 {
-    const cl_int code = launch->driver->enqueueNdRangeKernel(queue->queue, launch->kernel, 3, nullptr,
-                                                             launch->threads, launch->block, 0, nullptr,
-                                                             nextEvent(*queue));
+    const cl_int code = launch->driver->enqueueNdRangeKernel(queue->queue, launch->kernel, 3, nullptr, launch->threads,
+                                                             launch->block, 0, nullptr, nextEvent(*queue));
     return code == CL_SUCCESS ? Status::Ok : refused(error, code, "kernel %s", launch->symbol);
 }
 
@@ -145,7 +143,8 @@ Status enqueueCopy(DeviceQueue* queue, DeviceMemory* from, DeviceMemory* to, std
     return code == CL_SUCCESS ? Status::Ok : refused(error, code, "a copy of %zu bytes on the device", bytes);
 }
 
-Status enqueueWrite(DeviceQueue* queue, DeviceMemory* to, const void* from, std::size_t bytes, bool wait, ErrorText& error)
+Status enqueueWrite(DeviceQueue* queue, DeviceMemory* to, const void* from, std::size_t bytes, bool wait,
+                    ErrorText& error)
 {
     Status status = Status::Ok;
     if (!hasBytes(to, bytes, status, error))

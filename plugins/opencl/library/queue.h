@@ -36,11 +36,11 @@ runtime::Status startQueue(runtime::DeviceContext* context, void* handle, runtim
 void endQueue(runtime::DeviceQueue* queue);
 runtime::Status enqueueLaunch(runtime::DeviceQueue* queue, runtime::DeviceLaunch* launch, runtime::ErrorText& error);
 runtime::Status enqueueCopy(runtime::DeviceQueue* queue, runtime::DeviceMemory* from, runtime::DeviceMemory* to,
-                     std::size_t bytes, runtime::ErrorText& error);
-runtime::Status enqueueWrite(runtime::DeviceQueue* queue, runtime::DeviceMemory* to, const void* from, std::size_t bytes,
-                      bool wait, runtime::ErrorText& error);
-runtime::Status enqueueRead(runtime::DeviceQueue* queue, void* to, runtime::DeviceMemory* from, std::size_t bytes, bool wait,
-                     runtime::ErrorText& error);
+                            std::size_t bytes, runtime::ErrorText& error);
+runtime::Status enqueueWrite(runtime::DeviceQueue* queue, runtime::DeviceMemory* to, const void* from,
+                             std::size_t bytes, bool wait, runtime::ErrorText& error);
+runtime::Status enqueueRead(runtime::DeviceQueue* queue, void* to, runtime::DeviceMemory* from, std::size_t bytes,
+                            bool wait, runtime::ErrorText& error);
 runtime::Status finishQueue(runtime::DeviceQueue* queue, runtime::ErrorText& error);
 runtime::Status takeTime(runtime::DeviceQueue* queue, bool keep, std::uint64_t& nanoseconds, runtime::ErrorText& error);
 

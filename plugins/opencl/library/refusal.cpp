@@ -13,7 +13,7 @@ namespace {
 Status statusOf(cl_int code)
 {
     return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY ? Status::NoMemory
-                                                                                      : Status::KernelFailed;
+                                                                                     : Status::KernelFailed;
 }
 
 } // namespace

@@ -260,8 +260,7 @@ private slots:
     {
         std::string problem;
         const auto devices = opencl::listDevices(*opencl::findDriver(problem), problem);
-        auto module = must(
-            load(*m_device, doubledAndOne(), {kDoubledAndOne, "of yesterday", devices.at(0).identity}));
+        auto module = must(load(*m_device, doubledAndOne(), {kDoubledAndOne, "of yesterday", devices.at(0).identity}));
         QCOMPARE(run(module), QString());
     }
 

@@ -1,0 +1,577 @@
+#include "core/compute/interpret.h"
+#include "core/compute/json.h"
+#include "core/measure/builder_client.h"
+#include "core/wire/seeded.h"
+#include "tests/plugins/opencl/library_fixture.h"
+#include "tests/plugins/opencl/opencl_fixture.h"
+#include "tests/support/test_program.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cmath>
+#include <cstring>
+
+namespace tst_opencl_library {
+
+using namespace lathe;
+using namespace lathe::test;
+using runtime::Status;
+
+namespace {
+
+compute::DagPtr finish(compute::DagBuilder& b, compute::Tensor out)
+{
+    return test::must(std::move(b).finish({out}));
+}
+
+compute::DagPtr matmul()
+{
+    compute::DagBuilder b;
+    const auto x = b.placeholder("A", {7, 9}, DType::F32), y = b.placeholder("B", {9, 16}, DType::F32);
+    return finish(
+        b, b.reduce("C", {7, 16}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 9}}, [&](const auto& a, const auto& r) {
+            return b.at(x, {a[0], r[0]}) * b.at(y, {r[0], a[1]});
+        }));
+}
+
+/// Several launches, which hand tensors over to each other.
+compute::DagPtr convolution()
+{
+    compute::DagBuilder b;
+    const auto x = b.placeholder("data", {7, 9, 5}, DType::F32);
+    const auto w = b.placeholder("weight", {3, 3, 5, 6}, DType::F32);
+    const auto padded = b.compute("pad", {9, 11, 5}, {}, "injective,pad", [&](const auto& i) {
+        return ir::ifThenElse(i[0] >= ir::Expr(1) && i[0] < ir::Expr(8) && i[1] >= ir::Expr(1) && i[1] < ir::Expr(10),
+                              b.at(x, {i[0] - ir::Expr(1), i[1] - ir::Expr(1), i[2]}), ir::floatImm(0));
+    });
+    return finish(
+        b, b.reduce("conv", {7, 9, 6}, {"h", "w", "c"}, "", ir::Combiner::Sum, {{"ry", 3}, {"rx", 3}, {"rc", 5}},
+                    [&](const auto& a, const auto& r) {
+                        return b.at(padded, {a[0] + r[0], a[1] + r[1], r[2]}) * b.at(w, {r[0], r[1], r[2], a[2]});
+                    }));
+}
+
+std::vector<std::byte> inputBytes(const compute::Dag& dag, std::size_t input)
+{
+    const compute::Op& op = dag.ops[static_cast<std::size_t>(dag.inputs[input])];
+    std::int64_t count = 1;
+    for (const std::int64_t extent : op.shape)
+        count *= extent;
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count * sizeOf(op.dtype)));
+    wire::fillSeeded(wire::inputSeed(11, input), op.dtype, {}, bytes);
+    return bytes;
+}
+
+std::vector<float> expected(const compute::DagPtr& dag)
+{
+    std::vector<std::vector<std::byte>> inputs;
+    for (std::size_t i = 0; i < dag->inputs.size(); ++i)
+        inputs.push_back(inputBytes(*dag, i));
+    const std::vector<std::span<const std::byte>> views(inputs.begin(), inputs.end());
+    const auto outputs = test::must(test::must(compute::Interpreter::compile(dag)).run(views));
+    std::vector<float> values(outputs[0].size() / sizeof(float));
+    std::memcpy(values.data(), outputs[0].data(), outputs[0].size());
+    return values;
+}
+
+constexpr std::size_t kFloats = 64; ///< in each buffer of kDoubledAndOne
+
+std::vector<float> counting(float first)
+{
+    std::vector<float> values(kFloats);
+    for (std::size_t i = 0; i < kFloats; ++i)
+        values[i] = first + static_cast<float>(i);
+    return values;
+}
+
+} // namespace
+
+/// The driver of exported libraries on whatever OpenCL device is here, mostly PoCL's, which is the processor.
+class TestOpenClLibrary : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_cache;
+    const opencl::Driver* m_driver = nullptr;
+    std::vector<std::byte> m_code; ///< of kDoubledAndOne
+
+    /// Its two launches, which leave 2 x + 1 in y.
+    struct Doubled
+    {
+        Memory x, y, scratch;
+        Launch first, second;
+    };
+    static Doubled doubled(const Context& context, const Queue& queue)
+    {
+        Doubled d;
+        for (Memory* const memory : {&d.x, &d.y, &d.scratch})
+            *memory = must(allocate(context, 256));
+        const KernelInfo info = doubledAndOne();
+        d.first = must(prepare(queue, info.launches[0], {d.x.get(), d.scratch.get()}));
+        d.second = must(prepare(queue, info.launches[1], {d.scratch.get(), d.y.get()}));
+        return d;
+    }
+    /// Empty if they compute what they should.
+    static QString run(const Queue& queue, const Doubled& d, float begin = 3)
+    {
+        const std::vector<float> in = counting(begin);
+        std::vector<float> out(kFloats);
+        for (const std::string& problem :
+             {problemOf(kLibrary.write, queue.get(), d.x.get(), static_cast<const void*>(in.data()), std::size_t{256},
+                        false),
+              problemOf(kLibrary.launch, queue.get(), d.first.get()),
+              problemOf(kLibrary.launch, queue.get(), d.second.get()),
+              problemOf(kLibrary.read, queue.get(), static_cast<void*>(out.data()), d.y.get(), std::size_t{256}, true)})
+            if (!problem.empty())
+                return QString::fromStdString(problem);
+        for (std::size_t i = 0; i < kFloats; ++i)
+            if (out[i] != 2 * in[i] + 1)
+                return QStringLiteral("y[%1] is %2").arg(i).arg(out[i]);
+        return {};
+    }
+    cl_context callersContext() const
+    {
+        const opencl::DeviceFacts device = firstDevice();
+        cl_int code = CL_SUCCESS;
+        return m_driver->createContext(nullptr, 1, &device.id, nullptr, nullptr, &code);
+    }
+    cl_command_queue callersQueue(cl_context context, cl_command_queue_properties properties) const
+    {
+        cl_int code = CL_SUCCESS;
+        return m_driver->createCommandQueue(context, firstDevice().id, properties, &code);
+    }
+
+private slots:
+    void initTestCase()
+    {
+        if (const std::string problem = noDevice(); !problem.empty())
+            QSKIP(problem.c_str());
+        qputenv("XDG_CACHE_HOME", m_cache.path().toUtf8());
+        qunsetenv("LATHE_OPENCL_DEVICE");
+        std::string problem;
+        m_driver = opencl::findDriver(problem);
+        const opencl::PackedKernel kernel = {kDoubledAndOne, {}, {}, "k_0\nk_1\n"};
+        m_code = opencl::pack({&kernel, 1});
+    }
+
+    void aDeviceIsHere()
+    {
+        runtime::ErrorText missing;
+        QVERIFY2(kLibrary.isHere("opencl -device=mali", missing), missing.text);
+        QCOMPARE(QString(kLibrary.kind), QStringLiteral("opencl"));
+        const Context context = must(openLibrary(m_code));
+        QVERIFY(kLibrary.name(context.get())[0] != '\0');
+    }
+
+    void builtKernelsComputeWhatTheirDagsSay()
+    {
+        const std::vector<std::pair<compute::DagPtr, std::string>> cases = {
+            {matmul(), R"([["SP", 2, 1, 16, [8], 1], ["AN", 2, 0, 5], ["AN", 2, 2, 6]])"},
+            {convolution(), "[]"},
+        };
+        // Each case is compiled by itself: packages stand one behind the other.
+        const auto builder = test::must(measure::BuilderClient::start("opencl"));
+        std::string code;
+        std::vector<KernelInfo> infos;
+        for (const auto& [dag, steps] : cases) {
+            const measure::KernelJob job = {
+                "case" + std::to_string(infos.size()), compute::toJson(*dag).dump(), steps, {}};
+            const auto product = test::must(
+                builder->build({&job, 1}, measure::Product::Object, Deadline::inSeconds(60)));
+            code += product.bytes;
+            infos.push_back(product.descriptor.kernels.at(0));
+        }
+        std::vector<std::uint64_t> aligned(code.size() / 8);
+        QCOMPARE(aligned.size() * 8, code.size());
+        std::memcpy(aligned.data(), code.data(), code.size());
+        const Context context = must(openLibrary(std::as_bytes(std::span(aligned))));
+        const Queue queue = must(start(context));
+        for (std::size_t c = 0; c < cases.size(); ++c) {
+            const compute::DagPtr& dag = cases[c].first;
+            std::vector<Memory> memory;
+            std::vector<std::vector<std::byte>> host;
+            for (std::size_t p = 0; p < infos[c].parameters.size(); ++p) {
+                const ArgSpec& spec = infos[c].parameters[p];
+                const auto bytes = static_cast<std::size_t>(spec.map.elementCount() * sizeOf(spec.dtype));
+                if (spec.role == ArgRole::Output) {
+                    memory.push_back(must(allocate(context, bytes)));
+                } else {
+                    host.push_back(inputBytes(*dag, p));
+                    QCOMPARE(host.back().size(), bytes);
+                    memory.push_back(must(allocate(context, bytes, host.back().data())));
+                }
+            }
+            runtime::DeviceMemory* const output = memory.back().get();
+            for (const std::int64_t bytes : infos[c].scratch)
+                memory.push_back(must(allocate(context, static_cast<std::size_t>(bytes))));
+            std::vector<Launch> launches;
+            for (const LaunchInfo& info : infos[c].launches) {
+                std::vector<runtime::DeviceMemory*> buffers;
+                for (const std::int32_t buffer : info.buffers)
+                    buffers.push_back(memory[static_cast<std::size_t>(buffer)].get());
+                launches.push_back(must(prepare(queue, info, buffers)));
+            }
+            for (const Launch& launch : launches)
+                QCOMPARE(problemOf(kLibrary.launch, queue.get(), launch.get()), std::string());
+            const std::vector<float> want = expected(dag);
+            std::vector<float> have(want.size());
+            QCOMPARE(
+                problemOf(kLibrary.read, queue.get(), static_cast<void*>(have.data()), output, have.size() * 4, true),
+                std::string());
+            for (std::size_t i = 0; i < want.size(); ++i)
+                QVERIFY2(std::fabs(have[i] - want[i]) <= 1e-5f * std::max(1.0f, std::fabs(want[i])),
+                         qPrintable(QStringLiteral("case %1, element %2: %3 instead of %4")
+                                        .arg(c)
+                                        .arg(i)
+                                        .arg(have[i])
+                                        .arg(want[i])));
+        }
+        QVERIFY2(infos[1].launches.size() > 1, "the convolution is one of several launches");
+    }
+
+    void partsOfMemoryAreWhereTheyBegin()
+    {
+        const Context context = must(openLibrary(m_code, {.alignment = 8192}));
+        const Queue queue = must(start(context));
+        const Memory whole = must(allocate(context, 3 * 8192));
+        const auto part = [&](runtime::DeviceMemory* of, std::size_t offset, std::size_t bytes) {
+            return made<runtime::DeviceMemory>(
+                [&](auto** made, auto& error) { return kLibrary.part(context.get(), of, offset, bytes, made, error); });
+        };
+        const Memory x = must(part(whole.get(), 8192, 256)), y = must(part(whole.get(), 16384, 256));
+        const KernelInfo info = doubledAndOne();
+        const Memory scratch = must(allocate(context, 256));
+        Launch first = must(prepare(queue, info.launches[0], {x.get(), scratch.get()}));
+        Launch second = must(prepare(queue, info.launches[1], {scratch.get(), y.get()}));
+        const std::vector<float> in = counting(5);
+        QCOMPARE(problemOf(kLibrary.write, queue.get(), x.get(), static_cast<const void*>(in.data()), std::size_t{256},
+                           true),
+                 std::string());
+        QCOMPARE(problemOf(kLibrary.launch, queue.get(), first.get()), std::string());
+        QCOMPARE(problemOf(kLibrary.launch, queue.get(), second.get()), std::string());
+        const Memory copied = must(allocate(context, 3 * 8192));
+        QCOMPARE(problemOf(kLibrary.copy, queue.get(), whole.get(), copied.get(), std::size_t{3 * 8192}),
+                 std::string());
+        std::vector<float> all(3 * 8192 / 4);
+        QCOMPARE(problemOf(kLibrary.read, queue.get(), static_cast<void*>(all.data()), copied.get(),
+                           std::size_t{3 * 8192}, false),
+                 std::string());
+        QCOMPARE(problemOf(kLibrary.finish, queue.get()), std::string());
+        for (std::size_t i = 0; i < kFloats; ++i) {
+            QCOMPARE(all[8192 / 4 + i], in[i]);
+            QCOMPARE(all[16384 / 4 + i], 2 * in[i] + 1);
+        }
+        for (const auto& [of, offset, bytes, says] :
+             {std::tuple{whole.get(), std::size_t{4096}, std::size_t{16}, "no multiple of 8192"},
+              std::tuple{whole.get(), std::size_t{16384}, std::size_t{8193}, "reaches outside"},
+              std::tuple{whole.get(), ~std::size_t{0}, std::size_t{16}, "reaches outside"},
+              std::tuple{x.get(), std::size_t{0}, std::size_t{16}, "have no parts"}}) {
+            const auto refused = part(of, offset, bytes);
+            QVERIFY(refused.status == Status::InvalidArgument);
+            QVERIFY2(refused.says.find(says) != std::string::npos, refused.says.c_str());
+        }
+        QVERIFY(must(part(whole.get(), 8192, 0)) == nullptr);
+    }
+
+    void memoryOfNoBytesIsNull()
+    {
+        const Context context = must(openLibrary(m_code));
+        const Queue queue = must(start(context));
+        QVERIFY(must(allocate(context, 0)) == nullptr);
+        runtime::DeviceMemory* const none = nullptr;
+        float value = 1;
+        QCOMPARE(problemOf(kLibrary.write, queue.get(), none, static_cast<const void*>(&value), std::size_t{0}, true),
+                 std::string());
+        QCOMPARE(problemOf(kLibrary.copy, queue.get(), none, none, std::size_t{0}), std::string());
+        QVERIFY(!problemOf(kLibrary.read, queue.get(), static_cast<void*>(&value), none, std::size_t{4}, true).empty());
+        // A kernel may be told to do nothing with it.
+        const char* const source = "__kernel void k_0(__global float *x, __global float *y) { if (x) y[0] = 7; else "
+                                   "y[0] = 8; }";
+        const opencl::PackedKernel kernel = {source, {}, {}, "k_0\n"};
+        const std::vector<std::byte> code = opencl::pack({&kernel, 1});
+        const Context other = must(openLibrary(code));
+        const Queue ofOther = must(start(other));
+        const Memory y = must(allocate(other, 2, "ab")); // fewer bytes than a driver's buffer has
+        const Memory result = must(allocate(other, 4));
+        const Launch launch = must(prepare(ofOther, {"k_0", {}, {1, 1, 1}, {1, 1, 1}, 0}, {none, result.get()}));
+        QCOMPARE(problemOf(kLibrary.launch, ofOther.get(), launch.get()), std::string());
+        char two[2] = {};
+        QCOMPARE(problemOf(kLibrary.read, ofOther.get(), static_cast<void*>(two), y.get(), std::size_t{2}, true),
+                 std::string());
+        QVERIFY(two[0] == 'a' && two[1] == 'b');
+        QCOMPARE(
+            problemOf(kLibrary.read, ofOther.get(), static_cast<void*>(&value), result.get(), std::size_t{4}, true),
+            std::string());
+        QCOMPARE(value, 8.0f);
+    }
+
+    void launchesHoldTheMemoryOfTheirBuffers()
+    {
+        const Context context = must(openLibrary(m_code));
+        const Queue queue = must(start(context));
+        Doubled d = doubled(context, queue);
+        QCOMPARE(run(queue, d), QString());
+        d.scratch.reset();
+        std::vector<Memory> others; // where the scratch would be, if it were gone
+        for (int i = 0; i < 16; ++i)
+            others.push_back(must(allocate(context, 256)));
+        QCOMPARE(run(queue, d, 9), QString());
+    }
+
+    void aCopyBeyondItsMemoryIsRefused()
+    {
+        const Context context = must(openLibrary(m_code));
+        const Queue queue = must(start(context));
+        const Memory small = must(allocate(context, 16)), large = must(allocate(context, 32));
+        char bytes[32] = {};
+        for (const std::string& says :
+             {problemOf(kLibrary.copy, queue.get(), large.get(), small.get(), std::size_t{17}),
+              problemOf(kLibrary.copy, queue.get(), small.get(), large.get(), std::size_t{17}),
+              problemOf(kLibrary.write, queue.get(), small.get(), static_cast<const void*>(bytes), std::size_t{17},
+                        true),
+              problemOf(kLibrary.read, queue.get(), static_cast<void*>(bytes), small.get(), std::size_t{17}, true)})
+            QCOMPARE(QString::fromStdString(says),
+                     QStringLiteral("a copy of 17 bytes reaches outside of OpenCL memory of 16"));
+    }
+
+    void timesAreThoseOfTheDeviceAndNoEventIsLeft()
+    {
+        static int events = 0;
+        static const cl_icd_dispatch* before = nullptr;
+        const Context context = must(openLibrary(m_code));
+        const Queue queue = must(start(context));
+        const Doubled d = doubled(context, queue);
+        std::uint64_t none = 1, some = 0, later = 1;
+        {
+            DriverTable table;
+            before = &table.before();
+            events = 0;
+            table->clEnqueueNDRangeKernel = [](cl_command_queue q, cl_kernel k, cl_uint n, const std::size_t* offset,
+                                               const std::size_t* global, const std::size_t* local, cl_uint waits,
+                                               const cl_event* list, cl_event* event) {
+                events += event != nullptr ? 1 : 0;
+                return before->clEnqueueNDRangeKernel(q, k, n, offset, global, local, waits, list, event);
+            };
+            table->clReleaseEvent = [](cl_event event) {
+                --events;
+                return before->clReleaseEvent(event);
+            };
+            const auto launchOften = [&] {
+                for (int i = 0; i < 100; ++i)
+                    for (const Launch* const launch : {&d.first, &d.second})
+                        if (!problemOf(kLibrary.launch, queue.get(), launch->get()).empty())
+                            qFatal("a launch was refused");
+            };
+            launchOften();
+            QCOMPARE(events, 0); // nobody asked
+            QCOMPARE(problemOf(kLibrary.time, queue.get(), true, std::ref(none)), std::string());
+            launchOften();
+            QCOMPARE(events, 2);
+            QCOMPARE(problemOf(kLibrary.time, queue.get(), false, std::ref(some)), std::string());
+            launchOften();
+            QCOMPARE(problemOf(kLibrary.time, queue.get(), false, std::ref(later)), std::string());
+            QCOMPARE(events, 0);
+            QCOMPARE(problemOf(kLibrary.time, queue.get(), true, std::ref(later)), std::string());
+            launchOften();
+            std::uint64_t unread = 0;
+            QCOMPARE(problemOf(kLibrary.time, queue.get(), true, std::ref(unread)), std::string());
+            QCOMPARE(events, 0);
+        }
+        QCOMPARE(none, std::uint64_t{0});
+        QCOMPARE(later, std::uint64_t{0});
+        QVERIFY2(some > 200 * 100, "no launch takes less than 100 ns");
+    }
+
+    void whatTheDeviceCannotStartIsRefusedBeforeItIsBuilt_data()
+    {
+        QTest::addColumn<QString>("what");
+        QTest::addColumn<int>("status");
+        QTest::addColumn<QString>("says");
+        const auto add = [](const char* what, Status status, const char* says) {
+            QTest::newRow(what) << what << static_cast<int>(status) << says;
+        };
+        add("threads", Status::KernelFailed, "65536 threads; this device starts at most");
+        add("along", Status::KernelFailed, "65536 threads along axis 2");
+        add("local", Status::KernelFailed, "536870912 bytes of local memory");
+        add("nothing", Status::InvalidArgument, "cannot have 0 work-groups");
+        add("symbol", Status::InvalidArgument, "no OpenCL code for kernel k_9");
+        add("required", Status::InvalidArgument, "needs work-groups of 16 x 1 x 1 threads, not of 32 x 1 x 1");
+        add("buffers", Status::InvalidArgument, "has 2 parameters, and a launch of it 1 buffers");
+    }
+    void whatTheDeviceCannotStartIsRefusedBeforeItIsBuilt()
+    {
+        QFETCH(QString, what);
+        QFETCH(int, status);
+        QFETCH(QString, says);
+        const Context context = must(openLibrary(m_code));
+        const Queue queue = must(start(context));
+        const Memory x = must(allocate(context, 256)), y = must(allocate(context, 256));
+        std::vector<runtime::DeviceMemory*> buffers = {x.get(), y.get()};
+        LaunchInfo info = doubledAndOne().launches[0];
+        if (what == "threads")
+            info.block = {256, 16, 16};
+        else if (what == "along")
+            info.block = {1, 1, 65536};
+        else if (what == "local")
+            info.sharedBytes = std::int64_t{1} << 29;
+        else if (what == "nothing")
+            info.grid = {0, 1, 1};
+        else if (what == "symbol")
+            info.symbol = "k_9";
+        else if (what == "required")
+            info.block = {32, 1, 1};
+        else
+            buffers.pop_back();
+        const auto refused = prepare(queue, info, buffers);
+        QVERIFY2(refused.says.find(says.toStdString()) != std::string::npos, refused.says.c_str());
+        QCOMPARE(static_cast<int>(refused.status), status);
+        QCOMPARE(run(queue, doubled(context, queue)), QString());
+    }
+
+    void moreMemoryThanThereIsIsRefusedWithBothFigures()
+    {
+        const Context context = must(openLibrary(m_code));
+        const auto refused = allocate(context, std::size_t{1} << 46);
+        QVERIFY(refused.status == Status::NoMemory);
+        QVERIFY2(refused.says.find("70368744177664") != std::string::npos
+                     && refused.says.find(std::to_string(firstDevice().largestBuffer)) != std::string::npos,
+                 refused.says.c_str());
+    }
+
+    void theDriversOwnRefusalIsNamed()
+    {
+        const Context context = must(openLibrary(m_code));
+        const Queue queue = must(start(context));
+        const Doubled d = doubled(context, queue);
+        {
+            DriverTable table;
+            table->clEnqueueNDRangeKernel = [](cl_command_queue, cl_kernel, cl_uint, const std::size_t*,
+                                               const std::size_t*, const std::size_t*, cl_uint, const cl_event*,
+                                               cl_event*) { return cl_int{CL_OUT_OF_RESOURCES}; };
+            table->clFinish = [](cl_command_queue) { return cl_int{CL_DEVICE_NOT_AVAILABLE}; };
+            table->clCreateBuffer = [](cl_context, cl_mem_flags, std::size_t, void*, cl_int* code) {
+                *code = CL_OUT_OF_RESOURCES;
+                return cl_mem{nullptr};
+            };
+            QCOMPARE(QString::fromStdString(problemOf(kLibrary.launch, queue.get(), d.first.get())),
+                     QStringLiteral("OpenCL refuses kernel k_0: CL_OUT_OF_RESOURCES (-5)"));
+            QCOMPARE(QString::fromStdString(problemOf(kLibrary.finish, queue.get())),
+                     QStringLiteral("OpenCL failed at what was in the queue: CL_DEVICE_NOT_AVAILABLE (-2)"));
+            const auto refused = allocate(context, 16);
+            QVERIFY(refused.status == Status::NoMemory);
+            QCOMPARE(QString::fromStdString(refused.says),
+                     QStringLiteral("OpenCL refuses a buffer of 16 bytes: CL_OUT_OF_RESOURCES (-5)"));
+        }
+        QCOMPARE(run(queue, d), QString());
+    }
+
+    void theCallersContextQueueAndMemoryAreTaken()
+    {
+        cl_context const callers = callersContext();
+        cl_command_queue const ownQueue = callersQueue(callers, 0);
+        cl_int code = CL_SUCCESS;
+        cl_mem const own = m_driver->createBuffer(callers, CL_MEM_READ_WRITE, 256, nullptr, &code);
+        {
+            const Context context = must(openLibrary(m_code, {.context = callers}));
+            const Queue queue = must(start(context, ownQueue));
+            Doubled d = doubled(context, queue);
+            const auto adopt = [&](void* handle, std::size_t bytes) {
+                return made<runtime::DeviceMemory>([&](auto** made, auto& error) {
+                    return kLibrary.adopt(context.get(), handle, bytes, made, error);
+                });
+            };
+            const Memory adopted = must(adopt(own, 256));
+            d.second = must(prepare(queue, doubledAndOne().launches[1], {d.scratch.get(), adopted.get()}));
+            d.y = must(adopt(own, 256));
+            QCOMPARE(run(queue, d), QString());
+            std::uint64_t nanoseconds = 1;
+            QCOMPARE(problemOf(kLibrary.time, queue.get(), true, std::ref(nanoseconds)), std::string());
+            QCOMPARE(run(queue, d), QString());
+            QCOMPARE(problemOf(kLibrary.time, queue.get(), false, std::ref(nanoseconds)), std::string());
+            QCOMPARE(nanoseconds, std::uint64_t{0}); // the queue keeps no times
+
+            const auto small = adopt(own, 257);
+            QVERIFY(small.status == Status::InvalidArgument);
+            QCOMPARE(QString::fromStdString(small.says),
+                     QStringLiteral("the caller's OpenCL buffer has 256 bytes, and 257 are needed"));
+            QVERIFY(adopt(nullptr, 4).status == Status::InvalidArgument);
+        }
+        // What is the caller's is still there.
+        std::vector<float> values(kFloats);
+        QCOMPARE(m_driver->enqueueReadBuffer(ownQueue, own, CL_TRUE, 0, 256, values.data(), 0, nullptr, nullptr),
+                 CL_SUCCESS);
+        QCOMPARE(values[0], 7.0f);
+        for (const auto& [what, status] : {std::pair{"context", m_driver->releaseContext(callers)},
+                                           std::pair{"queue", m_driver->releaseCommandQueue(ownQueue)},
+                                           std::pair{"buffer", m_driver->releaseMemObject(own)}})
+            QVERIFY2(status == CL_SUCCESS, what);
+    }
+
+    void whatIsOfAnotherContextIsRefused()
+    {
+        cl_context const callers = callersContext();
+        cl_command_queue const ownQueue = callersQueue(callers, 0);
+        cl_int code = CL_SUCCESS;
+        cl_mem const own = m_driver->createBuffer(callers, CL_MEM_READ_WRITE, 256, nullptr, &code);
+        {
+            const Context context = must(openLibrary(m_code));
+            const auto queue = start(context, ownQueue);
+            QVERIFY(queue.status == Status::InvalidArgument);
+            QVERIFY2(queue.says.find("of another context") != std::string::npos, queue.says.c_str());
+            const auto memory = made<runtime::DeviceMemory>(
+                [&](auto** made, auto& error) { return kLibrary.adopt(context.get(), own, 256, made, error); });
+            QVERIFY(memory.status == Status::InvalidArgument);
+            QVERIFY2(memory.says.find("of another context") != std::string::npos, memory.says.c_str());
+        }
+        cl_command_queue const unordered = callersQueue(callers, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+        if (unordered != nullptr) { // not every device has one
+            const Context context = must(openLibrary(m_code, {.context = callers}));
+            const auto queue = start(context, unordered);
+            QVERIFY(queue.status == Status::InvalidArgument);
+            QVERIFY2(queue.says.find("in order") != std::string::npos, queue.says.c_str());
+            m_driver->releaseCommandQueue(unordered);
+        }
+        m_driver->releaseMemObject(own);
+        m_driver->releaseCommandQueue(ownQueue);
+        m_driver->releaseContext(callers);
+    }
+
+    void devicesAreNamedByKeyOrByThePersonWhoRunsTheProgram()
+    {
+        const QString name = QString::fromUtf8(firstDevice().name);
+        QCOMPARE(QString(kLibrary.name(must(openLibrary(m_code, {.key = "cl0"})).get())), name);
+        const auto unknown = openLibrary(m_code, {.key = "cl77"});
+        QVERIFY(unknown.status == Status::InvalidArgument);
+        QVERIFY2(unknown.says.find("cl77") != std::string::npos, unknown.says.c_str());
+        for (const QString& wanted : {QStringLiteral("cl0"), name.mid(2, 6).toUpper()}) {
+            qputenv("LATHE_OPENCL_DEVICE", wanted.toUtf8());
+            QCOMPARE(QString(kLibrary.name(must(openLibrary(m_code)).get())), name);
+        }
+        qputenv("LATHE_OPENCL_DEVICE", "no such thing");
+        const auto refused = openLibrary(m_code);
+        runtime::ErrorText missing;
+        const bool isHere = kLibrary.isHere("opencl", missing);
+        const auto keyed = openLibrary(m_code, {.key = "cl0"}); // the program asked for it
+        qunsetenv("LATHE_OPENCL_DEVICE");
+        QVERIFY(refused.status == Status::InvalidArgument && !isHere);
+        QVERIFY2(refused.says.find("LATHE_OPENCL_DEVICE is \"no such thing\"") != std::string::npos,
+                 refused.says.c_str());
+        QVERIFY(keyed.status == Status::Ok);
+    }
+
+    void anAlignmentThatTheDeviceDoesNotHaveIsRefused()
+    {
+        const auto refused = openLibrary(m_code, {.alignment = 2});
+        QVERIFY(refused.status == Status::InvalidArgument);
+        QVERIFY2(refused.says.find("multiples of " + std::to_string(firstDevice().alignment) + " bytes")
+                     != std::string::npos,
+                 refused.says.c_str());
+    }
+};
+
+LATHE_TEST_GUILESS(TestOpenClLibrary)
+
+} // namespace tst_opencl_library
+
+#include "tst_opencl_library.moc"
