@@ -140,8 +140,8 @@ private slots:
     void hostileBytesAreRefused_data()
     {
         QTest::addColumn<QString>("what");
-        for (const char* what : {"cut", "magic", "size", "huge size", "odd size", "kernels", "too few kernels", "text",
-                                 "behind", "no symbol", "same symbol", "long symbol"})
+        for (const char* what : {"cut", "magic", "size", "huge size", "odd size", "kernels", "no kernels",
+                                 "fewer kernels", "text", "behind", "no symbol", "same symbol", "long symbol"})
             QTest::newRow(what) << what;
     }
     void hostileBytesAreRefused()
@@ -155,7 +155,11 @@ private slots:
             const opencl::PackedKernel kernel = {sourceOf(1), {}, {}, symbols};
             return opencl::pack({&kernel, 1});
         };
-        if (what == "cut")
+        if (what == "fewer kernels") {
+            const opencl::PackedKernel kernels[] = {{sourceOf(1), {}, {}, "number\n"}, {sourceOf(2), {}, {}, "n\n"}};
+            code = opencl::pack(kernels);
+            put(16, 1);
+        } else if (what == "cut")
             code.resize(code.size() - 8);
         else if (what == "magic")
             code[7] = std::byte{'1'};
@@ -167,7 +171,7 @@ private slots:
             put(8, code.size() - 1);
         else if (what == "kernels")
             put(16, ~std::uint64_t{0});
-        else if (what == "too few kernels")
+        else if (what == "no kernels")
             put(16, 0);
         else if (what == "text")
             put(24, ~std::uint64_t{0});
