@@ -20,12 +20,6 @@ using search::SharedModel;
 using ModelPtr = std::shared_ptr<SharedModel>;
 using MadePolicy = Result<std::unique_ptr<search::Policy>>;
 
-/// Lathe's own schedules are lists of phases.
-bool runsPhases(const Target& target)
-{
-    return target.traits().form == KernelForm::Phases;
-}
-
 Result<ModelPtr> ownModel(std::size_t, const PolicyOptions&)
 {
     return std::make_shared<SharedModel>(search::makeXGBoostModel(search::XGBoostOptions()), search::kLatheFeatures,
@@ -60,9 +54,12 @@ MadePolicy reference(const SearchTask& task, ModelPtr model, const PolicyOptions
     return std::unique_ptr<search::Policy>(std::move(made));
 }
 
-/// What the analytical estimate ranks first.
+/// What the analytical estimate ranks first. Launches have default schedules (schedule/default_launches.h), which do
+/// not hang on an estimate of a device that nobody has measured.
 Result<Candidate> ownGuess(const SearchTask& task)
 {
+    if (task.target.traits().form != KernelForm::Phases)
+        return makeError(Errc::Unsupported, "launches have default schedules instead of a guess");
     const PolicyOptions options;
     LATHE_TRY_ASSIGN(ModelPtr model, ownModel(1, options));
     LATHE_TRY_ASSIGN(const auto policy, own<Guidance::Model>(task, std::move(model), options));
@@ -80,7 +77,7 @@ std::vector<PolicyEntry> ownPolicies()
          .help = "Lathe's search",
          .missing = {},
          .takesHeadStart = true,
-         .suits = runsPhases,
+         .suits = {},
          .model = ownModel,
          .make = own<Guidance::Model>,
          .guess = ownGuess},
@@ -95,14 +92,14 @@ std::vector<PolicyEntry> ownPolicies()
         {.name = "random",
          .help = {},
          .missing = {},
-         .suits = runsPhases,
+         .suits = {},
          .model = noModel,
          .make = own<Guidance::None>,
          .guess = {}},
         {.name = "evolution",
          .help = "no cost model",
          .missing = {},
-         .suits = runsPhases,
+         .suits = {},
          .model = noModel,
          .make = own<Guidance::Measured>,
          .guess = {}},

@@ -87,9 +87,12 @@ private:
         return m_nest.buffers[static_cast<std::size_t>(buffer)].scope == ir::Scope::Shared;
     }
 
+    /// A condition, or the extent of a loop, that not all threads of the block agree on, and the branch taken.
+    using Guards = std::vector<std::pair<const ir::Node*, std::size_t>>;
+
     /// Calls `see` for each access to a shared buffer.
     template<typename See>
-    void visitAccesses(const Stmt& s, const See& see) const
+    void visitAccesses(const Stmt& s, const See& see, Guards& guards) const
     {
         if (!s)
             return;
@@ -106,34 +109,57 @@ private:
             loads(index);
         if (s->kind == StmtKind::Store && isShared(s->buffer))
             see(s->buffer, s->indices, true);
-        for (const Stmt& inner : s->body)
-            visitAccesses(inner, see);
+        const Expr& decides = s->kind == StmtKind::If ? s->condition : s->extent;
+        const bool divides = decides ? !isUniform(decides) : false;
+        for (std::size_t i = 0; i < s->body.size(); ++i) {
+            if (divides)
+                guards.emplace_back(decides.get(), i);
+            visitAccesses(s->body[i], see, guards);
+            if (divides)
+                guards.pop_back();
+        }
     }
 
     Accesses accessesOf(const Stmt& s) const
     {
         Accesses all;
-        visitAccesses(s, [&](std::int32_t buffer, const std::vector<Expr>&, bool writes) {
-            (writes ? all.writes : all.reads).insert(buffer);
-        });
+        Guards guards;
+        visitAccesses(
+            s,
+            [&](std::int32_t buffer, const std::vector<Expr>&, bool writes) {
+                (writes ? all.writes : all.reads).insert(buffer);
+            },
+            guards);
         return all;
     }
 
-    /// Whether the statement stores what it reads, at places that are not plainly the thread's own.
+    /// Whether the statement stores what it reads, at places that are not plainly the thread's own: elsewhere, or where
+    /// other threads come to as well.
     bool needsBarrierInside(const Stmt& s, const Accesses& all) const
     {
         if (!meet(all.reads, all.writes))
             return false;
-        std::map<std::int32_t, const std::vector<Expr>*> places;
+        struct Place
+        {
+            std::vector<Expr> indices;
+            Guards guards;
+        };
+        std::map<std::int32_t, Place> places;
         bool elsewhere = false;
-        visitAccesses(s, [&](std::int32_t buffer, const std::vector<Expr>& indices, bool) {
-            if (!all.reads.contains(buffer) || !all.writes.contains(buffer))
-                return;
-            const auto [first, isNew] = places.emplace(buffer, &indices);
-            elsewhere = elsewhere
-                        || !std::equal(indices.begin(), indices.end(), first->second->begin(), first->second->end(),
-                                       &ir::equal);
-        });
+        Guards guards;
+        visitAccesses(
+            s,
+            [&](std::int32_t buffer, const std::vector<Expr>& indices, bool) {
+                if (!all.reads.contains(buffer) || !all.writes.contains(buffer))
+                    return;
+                const Place& first = places.try_emplace(buffer, Place{indices, guards}).first->second;
+                const bool isSame = std::equal(indices.begin(), indices.end(), first.indices.begin(),
+                                               first.indices.end(), &ir::equal);
+                const bool isOwn = std::ranges::any_of(
+                    indices, [this](const Expr& index) { return m_differing.contains(index.get()); });
+                elsewhere = elsewhere || !isSame || (!isOwn && guards != first.guards);
+            },
+            guards);
         return elsewhere;
     }
 

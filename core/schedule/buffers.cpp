@@ -15,21 +15,28 @@ namespace {
 using compute::OpKind;
 using ir::Expr;
 
-/// The physical axes of a stage's tensor: its layout, or its dimensions in order.
+/// The physical axes of a stage's tensor: its layout, or its dimensions in order. What an attached stage holds is only
+/// its box, so that an axis of its layout that is a whole dimension is that of the box.
 std::vector<LayoutStep::Axis> physicalAxes(const Lowering& lowering, std::int32_t id)
 {
     const Stage& stage = lowering.stage(id);
-    if (!stage.layout.empty())
-        return stage.layout;
     const StageBounds& bounds = lowering.program.stages[id];
+    const bool isAttached = bounds.active && stage.location == Location::At;
     std::vector<std::int64_t> shape = bounds.active ? bounds.region : lowering.op(id).shape;
-    // Loops that do not divide their region go past its end: an attached stage's own buffer has room for that.
-    if (bounds.active && stage.location == Location::At)
+    // Loops that do not divide their region go past its end: an attached stage's own buffer has room for that. Threads
+    // that fill a shared tile together store no more than its elements.
+    const bool storesBeyond = stage.scope != "shared" || !lowering.op(id).reduceAxes.empty();
+    if (isAttached && storesBeyond)
         for (std::size_t d = 0; d < shape.size(); ++d)
             shape[d] = std::max(shape[d], boundsOf(bounds.local[d], lowering.program.ranges).hi + 1);
-    std::vector<LayoutStep::Axis> axes;
-    for (std::size_t d = 0; d < shape.size(); ++d)
-        axes.push_back({static_cast<std::int32_t>(d), 1, shape[d]});
+    std::vector<LayoutStep::Axis> axes = stage.layout;
+    if (isAttached)
+        for (LayoutStep::Axis& axis : axes)
+            if (axis.div == 1 && axis.extent == lowering.op(id).shape[axis.dim])
+                axis.extent = shape[axis.dim];
+    if (stage.layout.empty())
+        for (std::size_t d = 0; d < shape.size(); ++d)
+            axes.push_back({static_cast<std::int32_t>(d), 1, shape[d]});
     return axes;
 }
 

@@ -25,19 +25,20 @@ std::int32_t nearest(const Parameter& parameter, std::int64_t wanted)
 }
 
 /// Makes a phase legal by one change. False: no single one does.
-bool repair(const LatheSketch& sketch, const LatheSketch::Part& part, std::span<std::int32_t> genes)
+bool repair(const PartedSketch& sketch, std::size_t part, std::span<std::int32_t> genes)
 {
-    if (part.nest->facts(genes))
+    if (sketch.secondsOf(part, genes))
         return true;
+    const std::size_t first = sketch.genesOf(part).first;
     double least = std::numeric_limits<double>::infinity();
     std::size_t at = 0;
     std::int32_t to = 0;
     for (std::size_t g = 0; g < genes.size(); ++g) {
         const std::int32_t kept = genes[g];
-        for (std::int32_t choice = 0; choice < sketch.parameters()[part.firstGene + g].count; ++choice) {
+        for (std::int32_t choice = 0; choice < sketch.parameters()[first + g].count; ++choice) {
             genes[g] = choice;
-            if (const auto facts = part.nest->facts(genes); facts && facts->seconds < least) {
-                least = facts->seconds;
+            if (const auto seconds = sketch.secondsOf(part, genes); seconds && *seconds < least) {
+                least = *seconds;
                 at = g;
                 to = choice;
             }
@@ -52,7 +53,7 @@ bool repair(const LatheSketch& sketch, const LatheSketch::Part& part, std::span<
 
 } // namespace
 
-std::string formOf(const LatheSketch& sketch)
+std::string formOf(const PartedSketch& sketch)
 {
     std::string form = sketch.name();
     for (const Parameter& parameter : sketch.parameters())
@@ -60,7 +61,7 @@ std::string formOf(const LatheSketch& sketch)
     return form;
 }
 
-std::vector<std::int64_t> extentsOf(const LatheSketch& sketch)
+std::vector<std::int64_t> extentsOf(const PartedSketch& sketch)
 {
     const compute::Dag& dag = *sketch.dag();
     std::vector<std::int64_t> extents;
@@ -89,7 +90,7 @@ double distance(std::span<const std::int64_t> a, std::span<const std::int64_t> b
     return a.empty() ? 0 : sum / static_cast<double>(a.size());
 }
 
-std::vector<std::int64_t> valuesOf(const LatheSketch& sketch, const Genome& genome)
+std::vector<std::int64_t> valuesOf(const PartedSketch& sketch, const Genome& genome)
 {
     std::vector<std::int64_t> values;
     for (std::size_t g = 0; g < genome.size(); ++g)
@@ -97,16 +98,18 @@ std::vector<std::int64_t> valuesOf(const LatheSketch& sketch, const Genome& geno
     return values;
 }
 
-std::optional<Genome> adapt(const LatheSketch& sketch, std::span<const std::int64_t> values)
+std::optional<Genome> adapt(const PartedSketch& sketch, std::span<const std::int64_t> values)
 {
     if (values.size() != sketch.parameters().size())
         return std::nullopt;
     Genome genome;
     for (std::size_t g = 0; g < values.size(); ++g)
         genome.push_back(nearest(sketch.parameters()[g], values[g]));
-    for (const LatheSketch::Part& part : sketch.parts())
-        if (!repair(sketch, part, std::span(genome).subspan(part.firstGene, part.genes)))
+    for (std::size_t part = 0; part < sketch.partCount(); ++part) {
+        const auto [first, count] = sketch.genesOf(part);
+        if (!repair(sketch, part, std::span(genome).subspan(first, count)))
             return std::nullopt;
+    }
     return genome;
 }
 

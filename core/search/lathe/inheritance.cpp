@@ -102,7 +102,7 @@ bool LathePolicy::onlyHeirsTold() const
 
 Result<Candidate> LathePolicy::candidate(const Individual& individual, double seconds) const
 {
-    const LatheSketch& sketch = *m_sketches[static_cast<std::size_t>(individual.sketch)];
+    const PartedSketch& sketch = *m_sketches[static_cast<std::size_t>(individual.sketch)];
     LATHE_TRY_ASSIGN(const std::vector<schedule::Step> steps, sketch.instantiate(individual.genome));
     Candidate made;
     made.task = m_task.key;

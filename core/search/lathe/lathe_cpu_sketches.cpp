@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::string_view kVersion = "lathe-cpu/1:";
 
-float logged(double x)
-{
-    return static_cast<float>(std::log2(std::abs(x) + 1));
-}
-
 /// "winograd:4" -> 4
 double tileOf(const std::string& alternative)
 {
@@ -39,14 +34,6 @@ constexpr const char* suffixOf(LatheForm form)
     return "";
 }
 
-std::vector<bool> constantOps(const SearchAlternative& alternative)
-{
-    std::vector<bool> constant(alternative.dag->ops.size());
-    for (std::size_t i = 0; i < alternative.dag->inputs.size() && i < alternative.constantInputs.size(); ++i)
-        constant[static_cast<std::size_t>(alternative.dag->inputs[i])] = alternative.constantInputs[i];
-    return constant;
-}
-
 } // namespace
 
 const std::vector<std::string>& latheFeatureNames()
@@ -64,7 +51,7 @@ const std::vector<std::string>& latheFeatureNames()
 }
 
 LatheSketch::LatheSketch(std::string name, const SearchAlternative& alternative, const Hardware& hardware)
-    : Sketch(std::move(name), alternative.name, alternative.dag)
+    : PartedSketch(std::move(name), alternative.name, alternative.dag)
     , m_machine(hardware)
     , m_analysis(alternative.dag)
     , m_plan(planNests(m_analysis))
@@ -92,7 +79,7 @@ Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlter
         const std::optional<RowStages> rows = findRows(sketch->m_analysis);
         if (!rows)
             return makeError(Errc::Unsupported, "'" + alternative.name + "' does not work by rows");
-        sketch->takeIn(*rows);
+        takeRowsIn(sketch->m_plan, *rows);
         sketch->addPart(rows->owner, std::make_unique<RowsPart>(context, *rows));
     } else if (form == LatheForm::Blocks) {
         winograd = findWinograd(sketch->m_analysis);
@@ -121,19 +108,6 @@ void LatheSketch::addPart(std::int32_t op, std::unique_ptr<NestPart> nest)
     const std::vector<Parameter> parameters = nest->parameters();
     m_parts.push_back({op, m_parameters.size(), parameters.size(), std::move(nest)});
     m_parameters.insert(m_parameters.end(), parameters.begin(), parameters.end());
-}
-
-/// One nest for all: what is neither kept nor reduced is computed where it is read.
-void LatheSketch::takeIn(const RowStages& stages)
-{
-    m_plan.nests.clear();
-    for (Role& role : m_plan.roles)
-        if (role != Role::Placeholder)
-            role = Role::Inline;
-    for (const auto* ops : {&stages.sums, &stages.kept})
-        for (const std::int32_t op : *ops)
-            m_plan.roles[static_cast<std::size_t>(op)] = Role::Anchor;
-    m_plan.roles[static_cast<std::size_t>(stages.owner)] = Role::Owner;
 }
 
 /// Leaves one nest for the whole convolution: that of the data's transform, with which the others go.
@@ -192,6 +166,12 @@ Genome LatheSketch::settled(Genome genome) const
     return genome;
 }
 
+Result<double> LatheSketch::secondsOf(std::size_t part, std::span<const std::int32_t> genes) const
+{
+    LATHE_TRY_ASSIGN(const NestFacts facts, m_parts[part].nest->facts(genes));
+    return facts.seconds;
+}
+
 Result<LatheSketch::Analysis> LatheSketch::analyse(const Genome& genome) const
 {
     LATHE_TRY(check(genome));
@@ -209,7 +189,7 @@ Result<LatheSketch::Analysis> LatheSketch::analyse(const Genome& genome) const
     }
     const double l1 = m_machine.cacheBytes[0], l2 = m_machine.cacheBytes[1];
     const double cycles = main.computeCycles + main.memoryCycles;
-    result.features = {logged(main.lanes),
+    result.features = {loggedFeature(main.lanes),
                        static_cast<float>(main.vectors),
                        static_cast<float>(main.tileA),
                        static_cast<float>(main.tileB),
@@ -217,45 +197,45 @@ Result<LatheSketch::Analysis> LatheSketch::analyse(const Genome& genome) const
                        static_cast<float>(main.accumulators),
                        static_cast<float>(main.registers),
                        static_cast<float>(static_cast<double>(m_machine.registers) - main.registers),
-                       logged(main.bodySize),
-                       logged(main.reduceSteps),
-                       logged(main.unroll),
+                       loggedFeature(main.bodySize),
+                       loggedFeature(main.reduceSteps),
+                       loggedFeature(main.unroll),
                        static_cast<float>(main.kernelUnroll),
-                       logged(main.chunk),
+                       loggedFeature(main.chunk),
                        main.order == 0 ? 1.0f : 0.0f,
                        main.order == 1 ? 1.0f : 0.0f,
                        main.order == 2 ? 1.0f : 0.0f,
                        main.border == 0 ? 1.0f : 0.0f,
                        main.border == 1 ? 1.0f : 0.0f,
                        main.border == 2 ? 1.0f : 0.0f,
-                       logged(main.prefetchBytes),
-                       logged(main.parallelChunks),
+                       loggedFeature(main.prefetchBytes),
+                       loggedFeature(main.parallelChunks),
                        static_cast<float>(main.balance),
-                       logged(main.flops),
-                       logged(main.bytesTouched),
-                       logged(main.flops / std::max(1.0, main.bytesTouched)),
-                       logged(main.traffic[0]),
-                       logged(main.traffic[1]),
-                       logged(main.traffic[2]),
-                       logged(main.footprint[0]),
-                       logged(main.footprint[1]),
-                       logged(main.footprint[2]),
-                       logged(main.footprint[0] / l1),
-                       logged(main.footprint[1] / l1),
-                       logged(main.footprint[1] / l2),
-                       logged(main.footprint[2] / l2),
-                       logged(main.weightPanel),
-                       logged(main.weightPanel / l1),
-                       logged(main.weightPanel / l2),
+                       loggedFeature(main.flops),
+                       loggedFeature(main.bytesTouched),
+                       loggedFeature(main.flops / std::max(1.0, main.bytesTouched)),
+                       loggedFeature(main.traffic[0]),
+                       loggedFeature(main.traffic[1]),
+                       loggedFeature(main.traffic[2]),
+                       loggedFeature(main.footprint[0]),
+                       loggedFeature(main.footprint[1]),
+                       loggedFeature(main.footprint[2]),
+                       loggedFeature(main.footprint[0] / l1),
+                       loggedFeature(main.footprint[1] / l1),
+                       loggedFeature(main.footprint[1] / l2),
+                       loggedFeature(main.footprint[2] / l2),
+                       loggedFeature(main.weightPanel),
+                       loggedFeature(main.weightPanel / l1),
+                       loggedFeature(main.weightPanel / l2),
                        static_cast<float>(main.gathered),
-                       logged(main.computeCycles),
-                       logged(main.memoryCycles),
+                       loggedFeature(main.computeCycles),
+                       loggedFeature(main.memoryCycles),
                        static_cast<float>(cycles > 0 ? main.memoryCycles / cycles : 0),
-                       logged(mainSeconds * 1e9),
-                       logged((result.seconds - mainSeconds) * 1e9),
+                       loggedFeature(mainSeconds * 1e9),
+                       loggedFeature((result.seconds - mainSeconds) * 1e9),
                        static_cast<float>(m_parts.size()),
                        static_cast<float>(m_algorithm),
-                       logged(result.seconds * 1e9)};
+                       loggedFeature(result.seconds * 1e9)};
     LATHE_DCHECK(result.features.size() == static_cast<std::size_t>(kLatheFeatures)) << result.features.size();
     return result;
 }

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "core/search/lathe/nest_part.h"
+#include "core/search/lathe/parted_sketch.h"
 #include "core/search/search_task.h"
 
 namespace lathe::search {
 
-struct RowStages;
 struct WinogradStages;
 
 /// Number of values in Lathe's feature row of a program.
@@ -25,7 +25,7 @@ enum class LatheForm : std::uint8_t
 };
 
 /// A whole candidate by Lathe's rules for CPUs: phases, each with its own choices. All is known in closed form.
-class LatheSketch final : public Sketch
+class LatheSketch final : public PartedSketch
 {
 public:
     /// Errors: Unsupported, with the operation that the rules have no loops for, or if the form is not for this
@@ -37,13 +37,10 @@ public:
     Result<std::vector<schedule::Step>> instantiate(const Genome& genome) const override;
     Genome settled(Genome genome) const override;
 
-    /// Estimated seconds and the model's feature row, without any step. Errors: IllegalSchedule.
-    struct Analysis
-    {
-        double seconds = 0;
-        std::vector<float> features; ///< kLatheFeatures
-    };
-    Result<Analysis> analyse(const Genome& genome) const;
+    Result<Analysis> analyse(const Genome& genome) const override;
+    std::size_t partCount() const override { return m_parts.size(); }
+    Genes genesOf(std::size_t part) const override { return {m_parts[part].firstGene, m_parts[part].genes}; }
+    Result<double> secondsOf(std::size_t part, std::span<const std::int32_t> genes) const override;
 
     struct Part
     {
@@ -56,7 +53,6 @@ public:
 private:
     LatheSketch(std::string name, const SearchAlternative& alternative, const Hardware& hardware);
     void takeIn(const WinogradStages& stages);
-    void takeIn(const RowStages& stages);
     void addPart(std::int32_t op, std::unique_ptr<NestPart> nest);
 
     Machine m_machine;

@@ -1,5 +1,8 @@
 #include "core/search/lathe/lathe_policy.h"
 
+#include "core/schedule/launch_limits.h"
+#include "core/schedule/lower.h"
+#include "core/search/lathe/launch_sketches.h"
 #include "core/support/message.h"
 
 #include <nlohmann/json.hpp>
@@ -34,10 +37,13 @@ Result<std::unique_ptr<LathePolicy>> LathePolicy::create(const SearchTask& task,
                                                          std::shared_ptr<SharedModel> model,
                                                          const PolicyOptions& options)
 {
-    if (task.target.traits().form != KernelForm::Phases)
-        return makeError(Errc::Unsupported, say(Msg::LatheSchedulesCpuOnly, task.target.text()));
     std::unique_ptr<LathePolicy> policy(new LathePolicy(task, guidance, std::move(model), options));
-    LATHE_TRY_ASSIGN(policy->m_sketches, latheCpuSketches(task));
+    if (task.target.traits().form == KernelForm::Phases) {
+        LATHE_TRY_ASSIGN(const auto sketches, latheCpuSketches(task));
+        policy->m_sketches.assign(sketches.begin(), sketches.end());
+    } else {
+        LATHE_TRY_ASSIGN(policy->m_sketches, latheLaunchSketches(task));
+    }
     if (options.pool) {
         if (guidance == Guidance::Measured)
             return makeError(
@@ -88,7 +94,7 @@ Random LathePolicy::random(std::uint64_t round, std::uint64_t index) const
 
 bool LathePolicy::evaluate(Individual& individual) const
 {
-    const LatheSketch& sketch = *m_sketches[static_cast<std::size_t>(individual.sketch)];
+    const PartedSketch& sketch = *m_sketches[static_cast<std::size_t>(individual.sketch)];
     auto analysis = sketch.analyse(individual.genome);
     if (!analysis)
         return false;
@@ -102,20 +108,13 @@ LathePolicy::Individual LathePolicy::sample(Random& random, std::int32_t only) c
 {
     Individual individual;
     const std::int32_t which = only >= 0 ? only : static_cast<std::int32_t>(random.below(m_sketches.size()));
-    const LatheSketch& sketch = *m_sketches[static_cast<std::size_t>(which)];
+    const PartedSketch& sketch = *m_sketches[static_cast<std::size_t>(which)];
     individual.sketch = which;
     individual.genome.resize(sketch.parameters().size());
     // Phases do not restrict each other: each is drawn until it is legal, so that many phases are no harder than one.
-    for (const LatheSketch::Part& part : sketch.parts()) {
-        const std::span<std::int32_t> genes = std::span(individual.genome).subspan(part.firstGene, part.genes);
-        bool legal = false;
-        for (int t = 0; t < 8 * kTries && !legal; ++t) {
-            for (std::size_t g = 0; g < genes.size(); ++g)
-                genes[g] = static_cast<std::int32_t>(
-                    random.below(static_cast<std::uint64_t>(sketch.parameters()[part.firstGene + g].count)));
-            legal = part.nest->facts(genes).has_value();
-        }
-        if (!legal) {
+    for (std::size_t part = 0; part < sketch.partCount(); ++part) {
+        const auto [first, count] = sketch.genesOf(part);
+        if (!sketch.draw(part, random, std::span(individual.genome).subspan(first, count))) {
             individual.sketch = -1;
             return individual;
         }
@@ -137,7 +136,7 @@ LathePolicy::Individual LathePolicy::child(const std::vector<Individual>& parent
     for (int t = 0; t < kTries; ++t) {
         const Individual& mother = tournament();
         Individual individual{mother.sketch, mother.genome, {}, 0, {}, 0};
-        const LatheSketch& sketch = *m_sketches[static_cast<std::size_t>(mother.sketch)];
+        const PartedSketch& sketch = *m_sketches[static_cast<std::size_t>(mother.sketch)];
         if (individual.genome.empty())
             return Individual();
         if (random.uniform() < 0.3) {
@@ -323,14 +322,35 @@ Result<std::vector<LathePolicy::Individual>> LathePolicy::evolveOne(std::uint64_
     return best;
 }
 
+bool LathePolicy::isRunnable(const Individual& individual)
+{
+    if (m_task.target.traits().form != KernelForm::Launches)
+        return true;
+    const auto [known, isNew] = m_runnable.try_emplace(individual.identity, false);
+    if (!isNew)
+        return known->second;
+    const PartedSketch& sketch = *m_sketches[static_cast<std::size_t>(individual.sketch)];
+    schedule::LowerOptions options;
+    options.form = KernelForm::Launches;
+    for (const SearchAlternative& alternative : m_task.alternatives)
+        if (alternative.name == sketch.alternative())
+            options.constantInputs = alternative.constantInputs;
+    if (const auto steps = sketch.instantiate(individual.genome))
+        if (const auto state = schedule::State::replay(sketch.dag(), *steps))
+            if (const auto kernel = schedule::lower(*state, options))
+                known->second = schedule::checkLimits(*state, kernel->nest, m_task.hardware).has_value();
+    m_rejected += known->second ? 0 : 1;
+    return known->second;
+}
+
 std::vector<LathePolicy::Individual> LathePolicy::pick(const std::vector<Individual>& ranked,
-                                                       std::vector<Individual> randoms, std::size_t count,
-                                                       bool first) const
+                                                       std::vector<Individual> randoms, std::size_t count, bool first)
 {
     std::vector<Individual> chosen;
     std::unordered_set<Hash128> taken;
     const auto take = [&](const Individual& individual) {
-        if (chosen.size() < count && !m_told.contains(individual.identity) && taken.insert(individual.identity).second)
+        if (chosen.size() < count && !m_told.contains(individual.identity) && taken.insert(individual.identity).second
+            && isRunnable(individual))
             chosen.push_back(individual);
     };
     // Algorithms compete by trials: in its first round each alternative gets a share, whatever the estimate thinks of
@@ -403,6 +423,8 @@ Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::in
                     {"ranked", static_cast<double>(ranked.size())},
                     {"proposed", static_cast<double>(m_told.size() + candidates.size())},
                     {"model_trained", m_model->ready() ? 1.0 : 0.0}};
+    if (m_task.target.traits().form == KernelForm::Launches)
+        m_statistics["rejected"] = m_rejected;
     if (!chosen.empty())
         m_statistics["best_estimate_ms"] = chosen.front().seconds * 1e3;
     if (!ranked.empty())

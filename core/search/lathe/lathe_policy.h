@@ -4,6 +4,7 @@
 #include "core/search/policy.h"
 #include "core/support/random.h"
 
+#include <unordered_map>
 #include <unordered_set>
 
 namespace lathe::search {
@@ -15,7 +16,7 @@ enum class Guidance : std::uint8_t
     None ///< random sampling
 };
 
-/// Lathe's own search on a CPU: evolution over (sketch, genome) of all alternatives at once, scored without lowering.
+/// Lathe's own search: evolution over (sketch, genome) of all alternatives at once, scored without lowering.
 class LathePolicy final : public Policy
 {
 public:
@@ -81,19 +82,24 @@ private:
     std::vector<Individual> sampleMany(std::uint64_t round, std::uint64_t firstIndex, std::size_t count,
                                        std::int32_t only, Executor& executor, std::stop_token stop) const;
     std::vector<Individual> pick(const std::vector<Individual>& ranked, std::vector<Individual> randoms,
-                                 std::size_t count, bool first) const;
+                                 std::size_t count, bool first);
+    /// Launches: whether what an individual is lowered to exists and keeps the device's limits, exactly. Each is
+    /// lowered once, and counted once where it is rejected.
+    bool isRunnable(const Individual& individual);
 
     SearchTask m_task;
     Guidance m_guidance;
     std::shared_ptr<SharedModel> m_model;
     std::uint64_t m_seed;
     std::function<std::optional<Candidate>(const SearchTask&)> m_untuned; ///< PolicyOptions::untuned
-    std::vector<std::shared_ptr<const LatheSketch>> m_sketches;
+    std::vector<std::shared_ptr<const PartedSketch>> m_sketches;
     std::vector<Individual> m_pool; ///< PolicyOptions::pool
     bool m_confined = false;
     std::vector<Individual> m_inherited; ///< of similar tasks, adapted, the most promising first
     std::unordered_set<Hash128> m_told; ///< not what was proposed alone: Policy::propose() says why
     std::vector<Known> m_known; ///< valid results, fastest first
+    std::unordered_map<Hash128, bool> m_runnable;
+    double m_rejected = 0; ///< of all rounds so far
     std::size_t m_considered = 0; ///< candidates with features and a score, in the round at hand
     std::map<std::string, double> m_statistics;
 };

@@ -76,6 +76,18 @@ std::optional<RowStages> findRows(const compute::Analysis& analysis)
     return s.sums.empty() ? std::nullopt : std::optional(s);
 }
 
+void takeRowsIn(NestPlan& plan, const RowStages& stages)
+{
+    plan.nests.clear();
+    for (Role& role : plan.roles)
+        if (role != Role::Placeholder)
+            role = Role::Inline;
+    for (const auto* ops : {&stages.sums, &stages.kept})
+        for (const std::int32_t op : *ops)
+            plan.roles[static_cast<std::size_t>(op)] = Role::Anchor;
+    plan.roles[static_cast<std::size_t>(stages.owner)] = Role::Owner;
+}
+
 RowsPart::RowsPart(const NestContext& context, const RowStages& stages)
     : m_machine(context.machine)
     , m_dag(context.analysis.dag())

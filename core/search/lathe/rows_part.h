@@ -19,6 +19,9 @@ struct RowStages
 /// Nothing where the DAG does not work by rows.
 std::optional<RowStages> findRows(const compute::Analysis& analysis);
 
+/// Leaves one nest for all: what is neither kept nor reduced is computed where it is read.
+void takeRowsIn(NestPlan& plan, const RowStages& stages);
+
 /// One phase for all of a DAG that works by rows: a row is read, reduced and written while it is in the nearest cache.
 ///
 /// Owner's loops: rows (fused, shared out) | vectors of the row, lanes

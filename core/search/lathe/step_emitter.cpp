@@ -28,14 +28,34 @@ std::int32_t StepEmitter::rfactor(std::int32_t op, std::int32_t iter, std::int32
     return insertBefore(op);
 }
 
+std::int32_t StepEmitter::cacheWriteStage(std::int32_t stage, const char* scope)
+{
+    add(CacheWriteStep{stage, scope});
+    insertAt(stage);
+    return stage;
+}
+
+std::int32_t StepEmitter::cacheRead(std::int32_t op, const char* scope, std::int32_t reader)
+{
+    const std::int32_t copy = stageOf(op) + 1;
+    add(CacheReadStep{stageOf(op), scope, {reader}});
+    insertAt(copy);
+    return copy;
+}
+
 /// A stage came where the operation's was; that and all behind it moved on by one.
 std::int32_t StepEmitter::insertBefore(std::int32_t op)
 {
     const std::int32_t stage = stageOf(op);
+    insertAt(stage);
+    return stage;
+}
+
+void StepEmitter::insertAt(std::int32_t stage)
+{
     for (std::int32_t& s : m_stageOf)
         if (s >= stage)
             ++s;
-    return stage;
 }
 
 StageLoops::StageLoops(StepEmitter& emitter, std::int32_t stage, std::int32_t axes)

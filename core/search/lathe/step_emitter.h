@@ -19,6 +19,11 @@ public:
     void inlineOp(std::int32_t op) { add(schedule::ComputeInlineStep{stageOf(op)}); }
     /// Adds a cache write; returns the stage that computes (the operation's own stage is the copy from now on).
     std::int32_t cacheWrite(std::int32_t op, const char* scope);
+    /// The same of a stage that is no operation's own: one of partial results.
+    std::int32_t cacheWriteStage(std::int32_t stage, const char* scope);
+    /// Adds a copy of the operation's tensor that `reader`, a stage, reads in its place; returns the copy's stage.
+    /// Readers are then one stage on.
+    std::int32_t cacheRead(std::int32_t op, const char* scope, std::int32_t reader);
     /// Factors a reduction at loop `iter` of its stage; returns the stage of partial results, which the operation's own
     /// reads.
     std::int32_t rfactor(std::int32_t op, std::int32_t iter, std::int32_t factorIter);
@@ -26,6 +31,7 @@ public:
 
 private:
     std::int32_t insertBefore(std::int32_t op);
+    void insertAt(std::int32_t stage);
 
     std::vector<std::int32_t> m_stageOf;
     std::vector<schedule::Step> m_steps;

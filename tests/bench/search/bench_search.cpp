@@ -3,15 +3,19 @@
 //
 // Usage: bench_search [--seeds N] [--trials N] [--per-round N] [--only NAME] [--tables FOLDER]
 //        bench_search speed [--only NAME]
+//        bench_search launches [--seeds N] [--trials N] [--per-round N] [--only NAME] [--target TEXT]
 //        bench_search record CASE FILE [--trials N] [--target TEXT]
 
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
+#include "core/policy/default_candidate.h"
 #include "core/policy/policy_table.h"
+#include "core/schedule/default_launches.h"
 #include "tests/support/search/cases.h"
 #include "tests/support/search/recorded_table.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -193,6 +197,45 @@ Result<> speed(const Options& options)
     return {};
 }
 
+/// Lathe's search for GPUs beside the reference's rules, in as many trials, on the simulated device's cost; and the
+/// schedule that a task has without any search.
+Result<> launches(const Options& options)
+{
+    const std::string target = options.target.starts_with("cpu") ? "sim -like=cuda" : options.target;
+    const std::int32_t trials = options.trials > 0 ? options.trials : 256;
+    fmt::print("{:<20} {:>12} {:>12} {:>12} {:>8}  {}\n", "task", "untuned us", "reference us", "sketch us", "ratio",
+               "of each seed");
+    std::vector<std::string> names = launchCaseNames();
+    names.insert(names.end(), searchCaseNames().begin(), searchCaseNames().end());
+    for (const std::string& name : names) {
+        if (!options.only.empty() && options.only != name)
+            continue;
+        LATHE_TRY_ASSIGN(const search::SearchTask task, searchCase(name, target));
+        SimulatedCost costs(task, sim::GpuMachine::like(task.target.attribute("like").value_or("cuda")));
+        schedule::LaunchScheduleOptions plain;
+        plain.constantInputs = task.alternatives.front().constantInputs;
+        LATHE_TRY_ASSIGN(const schedule::State state,
+                         schedule::planDefaultLaunches(task.alternatives.front().dag, plain));
+        Candidate untuned = policy::plainLoops(task);
+        untuned.steps = schedule::toJson(state.steps()).dump();
+        std::vector<double> reference, sketch;
+        std::string seeds;
+        for (int seed = 1; seed <= options.seeds; ++seed) {
+            RaceOptions race{"reference", static_cast<std::uint64_t>(seed), trials, options.perRound, false, 0};
+            LATHE_TRY_ASSIGN(const auto theirs, test::race(task, costs, race));
+            race.policy = "sketch";
+            LATHE_TRY_ASSIGN(const auto ours, test::race(task, costs, race));
+            reference.push_back(theirs.empty() ? 0 : theirs.back());
+            sketch.push_back(ours.back());
+            seeds += fmt::format(" {:.2f}", sketch.back() / reference.back());
+        }
+        fmt::print("{:<20} {:>12.1f} {:>12.1f} {:>12.1f} {:>8.2f} {}\n", name, costs.nanoseconds(untuned) * 1e-3,
+                   mean(reference) * 1e-3, mean(sketch) * 1e-3, mean(sketch) / mean(reference), seeds);
+        std::fflush(stdout);
+    }
+    return {};
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -224,11 +267,16 @@ int main(int argc, char** argv)
     }
     const bool records = words.size() == 3 && words[0] == "record";
     const bool speeds = words.size() == 1 && words[0] == "speed";
-    if (!words.empty() && !records && !speeds)
-        return fmt::print(stderr, "usage: bench_search [options] | bench_search speed [options] | bench_search record "
-                                  "CASE FILE [options]\n"),
+    const bool launched = words.size() == 1 && words[0] == "launches";
+    if (!words.empty() && !records && !speeds && !launched)
+        return fmt::print(stderr,
+                          "usage: bench_search [options] | bench_search speed|launches [options] | bench_search record "
+                          "CASE FILE [options]\n"),
                2;
-    const Result<> done = records ? record(words[1], words[2], options) : speeds ? speed(options) : compareAll(options);
+    const Result<> done = records    ? record(words[1], words[2], options)
+                          : speeds   ? speed(options)
+                          : launched ? launches(options)
+                                     : compareAll(options);
     if (!done)
         return fmt::print(stderr, "{}\n", done.error().message), 1;
     return 0;

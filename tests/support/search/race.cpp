@@ -1,6 +1,7 @@
 #include "tests/support/search/race.h"
 
 #include "core/policy/policy_table.h"
+#include "core/schedule/launch_limits.h"
 #include "core/schedule/lower.h"
 
 #include <nlohmann/json.hpp>
@@ -23,11 +24,14 @@ double SimulatedCost::nanoseconds(const Candidate& candidate)
             return makeError(Errc::NotFound, "no alternative " + candidate.alternative);
         LATHE_TRY_ASSIGN(const auto steps,
                          schedule::stepsFromJson(nlohmann::json::parse(candidate.steps, nullptr, false)));
-        LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(alternative->dag, steps));
+        LATHE_TRY_ASSIGN(const schedule::State state, schedule::State::replay(alternative->dag, steps));
         schedule::LowerOptions options;
         options.constantInputs = alternative->constantInputs;
-        LATHE_TRY_ASSIGN(const schedule::LoweredKernel kernel, schedule::lower(std::move(state), options));
-        return sim::modelTimeNs(kernel.nest, m_machine);
+        options.form = m_task.target.traits().form;
+        LATHE_TRY_ASSIGN(const schedule::LoweredKernel kernel, schedule::lower(state, options));
+        if (options.form == KernelForm::Launches)
+            LATHE_TRY(schedule::checkLimits(state, kernel.nest, m_task.hardware));
+        return m_time(kernel.nest);
     }();
     // What does not lower is a failed trial.
     return m_known[hash] = cost ? *cost : std::numeric_limits<double>::infinity();

@@ -2,7 +2,9 @@
 
 #include "core/search/policy.h"
 #include "plugins/sim/cost_model.h"
+#include "plugins/sim/launch_cost.h"
 
+#include <functional>
 #include <unordered_map>
 
 namespace lathe::test {
@@ -23,14 +25,20 @@ class SimulatedCost final : public CostSource
 public:
     SimulatedCost(search::SearchTask task, sim::CpuMachine machine)
         : m_task(std::move(task))
-        , m_machine(machine)
+        , m_time([machine](const ir::LoopNest& nest) { return sim::modelTimeNs(nest, machine); })
+    {
+    }
+    /// Of launches; what the device cannot run is a failed trial.
+    SimulatedCost(search::SearchTask task, sim::GpuMachine machine)
+        : m_task(std::move(task))
+        , m_time([machine](const ir::LoopNest& nest) { return sim::launchTimeNs(nest, machine); })
     {
     }
     double nanoseconds(const Candidate& candidate) override;
 
 private:
     search::SearchTask m_task;
-    sim::CpuMachine m_machine;
+    std::function<double(const ir::LoopNest& nest)> m_time;
     std::unordered_map<Hash128, double> m_known;
 };
 

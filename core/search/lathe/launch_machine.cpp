@@ -1,0 +1,41 @@
+#include "core/search/lathe/launch_machine.h"
+
+#include <algorithm>
+
+namespace lathe::search {
+
+LaunchMachine::LaunchMachine(const Hardware& hardware, std::string_view family)
+{
+    const auto limit = [&hardware](const char* name, std::int64_t fallback) {
+        const std::int64_t known = hardware.get(name);
+        return known > 0 ? known : fallback;
+    };
+    maxThreads = limit("max_threads_per_block", maxThreads);
+    sharedBytes = hardware.get("max_shared_memory_per_block", sharedBytes);
+    maxVirtual = limit("max_vthread_extent", maxVirtual);
+    vectorBytes = limit("vector_unit_bytes", vectorBytes);
+    if (family == "mali") {
+        hasSharedMemory = false;
+        registers = 64;
+        warp = 16;
+        cores = 12;
+        lanes = 16;
+        coreThreads = 768;
+        coreRegisters = 24576;
+        cyclesPerSecond = 0.8e9;
+        memoryBytesPerCycle = 30;
+        cacheBytesPerCycle = 400;
+        latency = 250;
+        launchSeconds = 3e-5;
+    }
+    // Presets say 1 where it is not known.
+    if (const std::int64_t told = hardware.get("warp_size"); told > 1)
+        warp = told;
+    cores = static_cast<double>(limit("num_cores", static_cast<std::int64_t>(cores)));
+    if (const std::int64_t told = hardware.get("clock_mhz"); told > 0)
+        cyclesPerSecond = static_cast<double>(told) * 1e6;
+    coreThreads = std::max(coreThreads, static_cast<double>(maxThreads));
+    coreShared = std::max(coreShared, static_cast<double>(sharedBytes));
+}
+
+} // namespace lathe::search

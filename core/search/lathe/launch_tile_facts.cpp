@@ -1,0 +1,203 @@
+#include "core/ir/bounds.h"
+#include "core/search/lathe/launch_tile_part.h"
+#include "core/support/element_count.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace lathe::search {
+
+namespace {
+
+constexpr std::int64_t kSegment = 32; ///< bytes that memory moves at least
+constexpr std::int64_t kBanks = 32; ///< of shared memory, 4 bytes wide
+constexpr double kMostWaiting = 16; ///< accesses that a thread has on their way at a time
+
+std::vector<std::int64_t> stridesOf(const std::vector<std::int64_t>& shape, const std::vector<std::int32_t>& order)
+{
+    std::vector<std::int64_t> strides(shape.size(), 1);
+    std::int64_t next = 1;
+    for (std::size_t j = order.size(); j-- > 0;) {
+        strides[static_cast<std::size_t>(order[j])] = next;
+        next *= shape[static_cast<std::size_t>(order[j])];
+    }
+    return strides;
+}
+
+/// Segments of memory that accesses of `wide` bytes at these places touch.
+double segmentsOf(const std::vector<std::int64_t>& offsets, std::int64_t elementBytes, std::int64_t elements)
+{
+    std::set<std::int64_t> touched;
+    for (const std::int64_t offset : offsets)
+        for (std::int64_t byte = 0; byte < elements * elementBytes; byte += elementBytes)
+            touched.insert(ir::floorDivide(offset * elementBytes + byte, kSegment));
+    return static_cast<double>(touched.size());
+}
+
+/// Cycles more than one that banks take for these accesses.
+double conflictsOf(const std::vector<std::int64_t>& offsets, std::int64_t elementBytes, std::int64_t elements)
+{
+    std::map<std::int64_t, std::set<std::int64_t>> words;
+    for (const std::int64_t offset : offsets)
+        for (std::int64_t e = 0; e < elements; ++e) {
+            const std::int64_t word = ir::floorDivide((offset + e) * elementBytes, 4);
+            words[ir::floorModulo(word, kBanks)].insert(word);
+        }
+    std::size_t most = 1;
+    for (const auto& [bank, held] : words)
+        most = std::max(most, held.size());
+    const double ideal = std::ceil(static_cast<double>(offsets.size()) * static_cast<double>(elements * elementBytes)
+                                   / static_cast<double>(4 * kBanks));
+    return std::max(0.0, static_cast<double>(most) - std::max(1.0, ideal));
+}
+
+} // namespace
+
+/// Where the threads of a warp read, relative to the first, with these strides of the operand's dimensions.
+std::vector<std::int64_t> LaunchTilePart::laneOffsets(const Choice& c, const std::vector<std::int64_t>& strides,
+                                                      std::size_t operand) const
+{
+    const Operand& o = m_operands[operand];
+    std::vector<std::int64_t> moves(m_rank, 0);
+    for (const std::size_t a : m_tiled)
+        for (std::size_t d = 0; d < o.indices.size(); ++d)
+            moves[a] += o.indices[d].spatial[a] * strides[d] * own(c, a);
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t lane = 0; lane < std::min(m_machine.warp, threads(c)); ++lane) {
+        std::int64_t rest = lane, offset = 0;
+        for (std::size_t i = m_tiled.size(); i-- > 0;) {
+            offset += rest % c.threads[m_tiled[i]] * moves[m_tiled[i]];
+            rest /= c.threads[m_tiled[i]];
+        }
+        offsets.push_back(offset);
+    }
+    return offsets;
+}
+
+/// Loads of one step by one thread; `isWide`: lanes lie together.
+double LaunchTilePart::loads(const Choice& c, std::size_t operand, bool isWide) const
+{
+    double count = 1;
+    for (const std::size_t a : m_tiled)
+        if (m_operands[operand].usesSpatial(a))
+            count *= static_cast<double>(own(c, a) * c.virtuals[a]);
+    return isWide ? count / static_cast<double>(c.lanes) : count;
+}
+
+void LaunchTilePart::countDirect(const Choice& c, std::size_t operand, LaunchFacts& facts) const
+{
+    const Operand& o = m_operands[operand];
+    const std::vector<std::int64_t> strides = stridesOf(o.shape, memoryOrder(c, operand));
+    std::int64_t along = 0;
+    for (std::size_t d = 0; d < o.indices.size(); ++d)
+        along += o.indices[d].spatial[m_vector] * strides[d];
+    const bool isWide = along == 1 && c.lanes > 1 && o.usesSpatial(m_vector);
+    const double each = loads(c, operand, isWide) * static_cast<double>(o.reads);
+    facts.accesses += each * facts.steps;
+    if (o.producer == m_border && c.border == 0)
+        facts.arithmetic += each * facts.steps;
+    facts.segments += each * facts.steps
+                      * segmentsOf(laneOffsets(c, strides, operand), o.elementBytes, isWide ? c.lanes : 1);
+    const double together = std::min(kMostWaiting, each * static_cast<double>(unrolledSteps(c)));
+    facts.waits += each * facts.steps / std::max(1.0, together);
+}
+
+void LaunchTilePart::countStaged(const Choice& c, std::size_t operand, LaunchFacts& facts) const
+{
+    const Operand& o = m_operands[operand];
+    const Box b = box(c, operand);
+    const std::int64_t elements = elementCount(b.shape), block = threads(c);
+    const auto rounds = static_cast<double>(ir::ceilDivide(elements, block * c.fetch));
+    facts.accesses += rounds * facts.chunks;
+    facts.sharedAccesses += rounds * facts.chunks
+                            * (b.order.back() == memoryOrder(c, operand).back() ? 1.0 : static_cast<double>(c.fetch));
+    facts.waits += std::max(1.0, rounds / kMostWaiting) * facts.chunks;
+    facts.arithmetic += rounds * facts.chunks * (o.producer == m_border ? 6 : 3); // places
+    // Neighbouring threads fetch neighbouring elements of a row, then of the next.
+    const auto row = static_cast<double>(b.shape[static_cast<std::size_t>(memoryOrder(c, operand).back())]
+                                         * o.elementBytes);
+    const auto warp = static_cast<double>(std::min(m_machine.warp, block) * c.fetch * o.elementBytes);
+    facts.segments += rounds * facts.chunks * std::ceil(warp / row)
+                      * std::ceil(std::min(warp, row) / static_cast<double>(kSegment));
+    std::int64_t along = 0;
+    for (std::size_t d = 0; d < o.indices.size(); ++d)
+        along += o.indices[d].spatial[m_vector] * b.strides[d];
+    const bool isWide = along == 1 && c.lanes > 1;
+    const double each = loads(c, operand, isWide);
+    facts.sharedAccesses += each * facts.steps;
+    facts.conflicts += each * facts.steps
+                       * conflictsOf(laneOffsets(c, b.strides, operand), o.elementBytes, isWide ? c.lanes : 1);
+    facts.bytes += static_cast<double>(elementCount(o.shape) * o.elementBytes);
+}
+
+Result<LaunchFacts> LaunchTilePart::facts(std::span<const std::int32_t> genes) const
+{
+    const Choice c = decode(genes);
+    LATHE_TRY(check(c));
+    LaunchFacts f;
+    double points = 1;
+    f.blocks = m_form == LaunchForm::Split ? static_cast<double>(c.slices) : 1;
+    for (std::size_t a = 0; a < m_rank; ++a) {
+        const std::int64_t t = tile(c, a), count = ir::ceilDivide(m_op.shape[a], t);
+        f.blocks *= static_cast<double>(count);
+        f.waste *= static_cast<double>(count * t) / static_cast<double>(m_op.shape[a]);
+        f.sums *= static_cast<double>(own(c, a) * c.virtuals[a]);
+        points *= static_cast<double>(m_op.shape[a]);
+    }
+    f.threads = static_cast<double>(threads(c));
+    f.virtualThreads = static_cast<double>(elementCount(c.virtuals));
+    f.lanes = static_cast<double>(c.lanes);
+    f.registers = registers(c);
+    f.sharedBytes = static_cast<double>(sharedBytes(c));
+    for (std::size_t r = 0; r < m_reduces; ++r)
+        f.steps *= static_cast<double>(length(c, r));
+    f.unrolled = f.sums / f.lanes * static_cast<double>(unrolledSteps(c));
+    f.slices = static_cast<double>(c.slices);
+    f.chunks = static_cast<double>(chunks(c));
+    f.packed = static_cast<double>(c.pack);
+    f.copied = static_cast<double>(c.border);
+    f.fetch = static_cast<double>(c.fetch);
+    f.padded = static_cast<double>(c.padding);
+    f.flops = 2 * points * static_cast<double>(compute::reduceSize(m_op)) * f.waste;
+    f.bytes = points * static_cast<double>(sizeOf(m_op.dtype));
+
+    f.arithmetic = f.sums * f.steps + 3 * f.steps / static_cast<double>(unrolledSteps(c)) + 4 * f.sums;
+    f.accesses = f.sums / f.lanes; // stores
+    for (std::size_t i = 0; i < m_operands.size(); ++i) {
+        if (isStaged(c, i)) {
+            countStaged(c, i, f);
+        } else {
+            f.bytes += static_cast<double>(elementCount(m_operands[i].shape) * m_operands[i].elementBytes);
+            countDirect(c, i, f);
+        }
+    }
+    if (m_form == LaunchForm::Shared)
+        f.barriers = 2 * f.chunks;
+    if (m_form == LaunchForm::Slices) {
+        f.barriers = 1;
+        f.sharedAccesses += f.sums / f.lanes * (1 + f.slices);
+        f.arithmetic += f.sums * f.slices;
+    }
+    if (m_form == LaunchForm::Split) { // the pieces go through memory once more
+        const double pieces = points * f.slices * static_cast<double>(sizeOf(m_op.dtype));
+        f.bytes += pieces;
+        f.seconds += m_machine.launchSeconds
+                     + std::max(pieces / m_machine.memoryBytesPerCycle,
+                                m_machine.latency * std::ceil(f.slices / kMostWaiting))
+                           / m_machine.cyclesPerSecond;
+        f.launches = 2;
+    }
+    if (c.border != 0) {
+        const auto& border = m_dag.ops[static_cast<std::size_t>(m_border)];
+        f.seconds += m_machine.launchSeconds
+                     + 2 * static_cast<double>(elementCount(border.shape) * sizeOf(border.dtype))
+                           / m_machine.memoryBytesPerCycle / m_machine.cyclesPerSecond;
+        f.launches += 1;
+    }
+    f.finish(m_machine);
+    return f;
+}
+
+} // namespace lathe::search

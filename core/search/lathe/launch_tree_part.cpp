@@ -1,0 +1,135 @@
+#include "core/ir/bounds.h"
+#include "core/search/lathe/launch_part.h"
+#include "core/support/element_count.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lathe::search {
+
+using namespace schedule;
+
+namespace {
+
+constexpr std::int64_t kLeastSteps = 32; ///< sums of fewer are not worth a block
+
+/// A reduction to few values: a block for each, whose threads add up parts of it and then each other's.
+class LaunchTreePart final : public LaunchPart
+{
+public:
+    LaunchTreePart(const LaunchContext& context, const Nest& nest)
+        : m_machine(context.machine)
+        , m_owner(nest.owner)
+        , m_anchor(nest.anchor)
+        , m_op(context.analysis.dag().ops[static_cast<std::size_t>(nest.anchor)])
+        , m_operands(operandsOf(context.analysis.dag(), nest.anchor))
+        , m_steps(compute::reduceSize(m_op))
+        , m_sums(compute::spatialSize(m_op))
+    {
+        for (std::int64_t t = 16; t <= std::min<std::int64_t>({m_steps, m_machine.maxThreads, 1024}); t *= 2)
+            m_threads.push_back(t);
+        for (const std::int64_t u : {1, 4, 16})
+            if (u == 1 || u * 16 <= m_steps)
+                m_unroll.push_back(u);
+    }
+
+    bool isWorthIt() const
+    {
+        return m_steps >= kLeastSteps && !m_threads.empty() && m_op.bodies.size() == 1
+               && m_op.bodies[0]->kind == ir::ExprKind::Reduce;
+    }
+
+    std::vector<Parameter> parameters() const override
+    {
+        return {launchChoice("threads " + m_op.name, m_threads), launchChoice("unroll " + m_op.name, m_unroll)};
+    }
+
+    Result<LaunchFacts> facts(std::span<const std::int32_t> genes) const override
+    {
+        const std::int64_t threads = m_threads[static_cast<std::size_t>(genes[0])];
+        const std::int64_t unroll = m_unroll[static_cast<std::size_t>(genes[1])];
+        LaunchFacts f;
+        if (unroll > 1 && ir::ceilDivide(m_steps, threads) < unroll)
+            return makeError(Errc::IllegalSchedule, "a thread has fewer steps than are written out");
+        f.blocks = static_cast<double>(m_sums);
+        f.threads = static_cast<double>(threads);
+        const bool isIndex = m_op.bodies[0]->combiner >= ir::Combiner::ArgMax;
+        f.sharedBytes = static_cast<double>((threads + ir::ceilDivide(threads, 2)) * 8 * (isIndex ? 2 : 1) + 64);
+        f.steps = static_cast<double>(ir::ceilDivide(m_steps, threads));
+        f.unrolled = static_cast<double>(unroll);
+        f.slices = f.threads;
+        f.flops = 2 * static_cast<double>(m_steps * m_sums);
+        const double levels = std::ceil(std::log2(f.threads));
+        f.arithmetic = f.steps * 3 / f.unrolled + f.steps + 3 * levels;
+        f.sharedAccesses = 3 * levels;
+        f.barriers = levels + 1;
+        f.bytes = static_cast<double>(m_sums * sizeOf(m_op.dtype));
+        const std::size_t last = m_op.reduceAxes.size() - 1;
+        for (const Operand& o : m_operands) {
+            f.bytes += static_cast<double>(elementCount(o.shape) * o.elementBytes);
+            f.accesses += f.steps;
+            // Neighbouring threads take neighbouring steps.
+            std::int64_t stride = 0, next = 1;
+            for (std::size_t d = o.indices.size(); d-- > 0; next *= o.shape[d])
+                stride += std::abs(o.indices[d].reduce[last]) * next;
+            const double apart = std::min<double>(32, static_cast<double>(stride * o.elementBytes));
+            f.segments += f.steps * std::max(1.0, static_cast<double>(m_machine.warp) * apart / 32);
+        }
+        f.waits = f.accesses
+                  / std::min(16.0, f.unrolled * static_cast<double>(std::max<std::size_t>(1, m_operands.size())));
+        f.finish(m_machine);
+        return f;
+    }
+
+    void emit(std::span<const std::int32_t> genes, StepEmitter& emitter) const override
+    {
+        const std::int64_t threads = m_threads[static_cast<std::size_t>(genes[0])];
+        const std::int64_t unroll = m_unroll[static_cast<std::size_t>(genes[1])];
+        const std::int32_t owner = emitter.stageOf(m_owner), sums = emitter.stageOf(m_anchor);
+        const auto rank = static_cast<std::int32_t>(m_op.shape.size());
+        const auto fuse = [&emitter](std::int32_t stage, std::int32_t first, std::int32_t count) {
+            FuseStep step{stage, {}};
+            for (std::int32_t i = 0; i < count; ++i)
+                step.iters.push_back(first + i);
+            if (count != 1)
+                emitter.add(std::move(step));
+        };
+        std::int32_t first = 0; // of the loops over steps
+        if (rank > 0 || owner != sums) {
+            fuse(owner, 0, rank);
+            emitter.add(AnnotateStep{owner, 0, Annotation::BlockX});
+            first = 1;
+        }
+        if (owner != sums) {
+            emitter.add(ComputeAtStep{sums, owner, 0});
+            first = rank;
+        }
+        fuse(sums, first, static_cast<std::int32_t>(m_op.reduceAxes.size()));
+        if (unroll == 1) {
+            emitter.add(SplitStep{sums, first, m_steps, {threads}, true});
+            emitter.add(AnnotateStep{sums, first + 1, Annotation::ThreadX});
+            return;
+        }
+        emitter.add(SplitStep{sums, first, m_steps, {unroll, threads}, true});
+        emitter.add(AnnotateStep{sums, first + 1, Annotation::Unroll});
+        emitter.add(AnnotateStep{sums, first + 2, Annotation::ThreadX});
+    }
+
+private:
+    LaunchMachine m_machine;
+    std::int32_t m_owner, m_anchor;
+    const compute::Op& m_op;
+    std::vector<Operand> m_operands;
+    std::int64_t m_steps, m_sums;
+    std::vector<std::int64_t> m_threads, m_unroll;
+};
+
+} // namespace
+
+std::unique_ptr<LaunchPart> makeLaunchTreePart(const LaunchContext& context, const Nest& nest)
+{
+    auto part = std::make_unique<LaunchTreePart>(context, nest);
+    return part->isWorthIt() ? std::move(part) : nullptr;
+}
+
+} // namespace lathe::search
