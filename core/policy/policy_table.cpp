@@ -1,6 +1,7 @@
 #include "core/policy/policy_table.h"
 
 #include "core/search/features.h"
+#include "core/search/lathe/lathe_cpu_sketches.h"
 #include "core/search/lathe/lathe_policy.h"
 #include "core/search/reference/reference_policy.h"
 #include "core/support/check.h"

@@ -3,6 +3,7 @@
 #include "core/policy/policy_table.h"
 #include "core/search/head_start_file.h"
 #include "core/search/lathe/adapt.h"
+#include "core/search/lathe/lathe_cpu_sketches.h"
 #include "core/session/back_ends.h"
 #include "core/session/condition_texts.h"
 #include "core/session/exports/kernel_choices.h"

@@ -7,6 +7,7 @@
 #include "core/policy/policy_table.h"
 #include "core/search/head_start_file.h"
 #include "core/search/lathe/adapt.h"
+#include "core/search/lathe/lathe_cpu_sketches.h"
 #include "core/support/hash.h"
 #include "core/support/random.h"
 #include "tests/support/must.h"
