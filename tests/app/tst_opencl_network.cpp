@@ -116,6 +116,10 @@ private slots:
         QFETCH(QByteArray, name);
         const Output verified = cli(
             {"verify", reference(name) + ".onnx", "--target", "opencl", "--reference", reference(name)});
+        if (verified.code != 0 && verified.err.contains("this device has no half-precision floats (cl_khr_fp16)")) {
+            QCOMPARE(verified.err.count('\n'), 1);
+            QSKIP("this OpenCL device has no half-precision floats");
+        }
         QVERIFY2(verified.code == 0, verified.err + verified.out);
         QVERIFY2(verified.out.contains("with the reference"), verified.out);
     }

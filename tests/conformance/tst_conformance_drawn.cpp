@@ -1,3 +1,4 @@
+#include "core/compute/definitions/softmax.h"
 #include "core/search/reference/annotate.h"
 #include "tests/conformance/back_ends.h"
 #include "tests/support/must.h"
@@ -54,23 +55,11 @@ compute::DagPtr longSum()
     }));
 }
 
-/// Rows: the largest, the sum of powers, the quotient.
 compute::DagPtr softmax()
 {
     compute::DagBuilder b;
     const auto x = b.placeholder("x", {6, 40}, DType::F32);
-    const auto most = b.reduce("m", {6}, {"i"}, "", ir::Combiner::Max, {{"k", 40}}, [&](const auto& a, const auto& r) {
-        return b.at(x, {a[0], r[0]});
-    });
-    const auto power = b.compute("e", {6, 40}, {}, "injective", [&](const auto& i) {
-        return ir::call("exp", DType::F32, {b.at(x, {i[0], i[1]}) - b.at(most, {i[0]})});
-    });
-    const auto sum = b.reduce("s", {6}, {"i"}, "", ir::Combiner::Sum, {{"k", 40}}, [&](const auto& a, const auto& r) {
-        return b.at(power, {a[0], r[0]});
-    });
-    return finish(b, b.compute("y", {6, 40}, {}, "injective", [&](const auto& i) {
-        return b.at(power, {i[0], i[1]}) / b.at(sum, {i[0]});
-    }));
+    return finish(b, compute::softmax(b, x, 1));
 }
 
 std::vector<Case> drawnFrom(const Target& target, std::size_t count)

@@ -1,6 +1,7 @@
 #include "plugins/opencl/device/build.h"
 
 #include <cstdlib>
+#include <cstring>
 
 namespace lathe::opencl {
 namespace {
@@ -23,6 +24,43 @@ char* buildLog(const Driver& driver, cl_program program, cl_device_id device)
     return nullptr;
 }
 
+struct Extension
+{
+    const char* name;
+    const char* lack; ///< for people
+};
+constexpr Extension kExtensions[] = {{"cl_khr_fp16", "this device has no half-precision floats (cl_khr_fp16)"},
+                                     {"cl_khr_fp64", "this device has no double-precision floats (cl_khr_fp64)"}};
+
+/// Whether the device lists the extension among others.
+bool has(const char* listed, const char* name)
+{
+    const std::size_t length = std::strlen(name);
+    for (const char* at = listed; (at = std::strstr(at, name)) != nullptr; at += length)
+        if ((at == listed || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+/// What the source asks for and the device lacks, as a compiler's log would say it, only clearly; null: nothing.
+char* missingExtension(const Driver& driver, cl_device_id device, std::string_view source)
+{
+    std::size_t bytes = 0;
+    if (driver.getDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, nullptr, &bytes) != CL_SUCCESS)
+        return nullptr;
+    auto* const listed = static_cast<char*>(std::calloc(bytes + 1, 1));
+    if (listed == nullptr)
+        return nullptr;
+    char* lack = nullptr;
+    if (driver.getDeviceInfo(device, CL_DEVICE_EXTENSIONS, bytes, listed, nullptr) == CL_SUCCESS)
+        for (const Extension& extension : kExtensions)
+            if (lack == nullptr && source.find(extension.name) != std::string_view::npos
+                && !has(listed, extension.name))
+                lack = ::strdup(extension.lack);
+    std::free(listed);
+    return lack;
+}
+
 } // namespace
 
 BuildProblem::~BuildProblem()
@@ -33,6 +71,12 @@ BuildProblem::~BuildProblem()
 cl_program buildSource(const Driver& driver, cl_context context, cl_device_id device, std::string_view source,
                        BuildProblem& problem)
 {
+    problem.log = missingExtension(driver, device, source);
+    if (problem.log != nullptr) {
+        problem.code = CL_BUILD_PROGRAM_FAILURE;
+        problem.isOfCompiler = true;
+        return nullptr;
+    }
     const char* const text = source.data();
     const std::size_t size = source.size();
     cl_program const program = driver.createProgramWithSource(context, 1, const_cast<const char**>(&text), &size,
