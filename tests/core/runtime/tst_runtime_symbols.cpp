@@ -59,6 +59,7 @@ private slots:
                                               "sched_yield",
                                               "snprintf",
                                               "strcmp",
+                                              "strcpy",
                                               "strlen",
                                               "strncmp",
                                               "strstr",
@@ -94,9 +95,10 @@ private slots:
                                                        "write"};
         const QSet<QString> pinned = isDriver ? QSet<QString>{"dlopen", "dlsym"}
                                               : QSet<QString>{"pthread_create", "pthread_join"};
-        static const QSet<QString> ofTheLibrary = {"lathe_0_description", "lathe_0_description_end",
-                                                   "lathe_0_weights",     "lathe_0_weights_end",
-                                                   "lathe_0_phases",      "lathe_0_phase_count"};
+        static const QSet<QString> ofTheLibrary = {
+            "lathe_0_code",         "lathe_0_code_end",   "lathe_0_description", "lathe_0_description_end",
+            "lathe_0_driver_count", "lathe_0_drivers",    "lathe_0_phase_count", "lathe_0_phases",
+            "lathe_0_weights",      "lathe_0_weights_end"};
         QProcess nm;
         nm.start(LATHE_NM, {"-P", archive});
         QVERIFY(nm.waitForFinished());
