@@ -10,7 +10,6 @@
 #include <QtTest>
 
 #include <cstring>
-#include <map>
 #include <random>
 #include <thread>
 
@@ -60,7 +59,7 @@ class TestOpenClCode : public QObject
     QString m_folder; ///< of this test
     QString m_name; ///< of the file of sourceOf(8)
     qint64 m_bytes = 0; ///< of that
-    std::map<std::string, std::string> m_binaries; ///< by source; PoCL takes a second for each
+    BuildCounter::Binaries m_binaries;
 
     QString cache() const { return m_folder + QStringLiteral("/lathe/opencl"); }
     QStringList files() const { return QDir(cache()).entryList(QDir::Files | QDir::Hidden, QDir::Name); }
@@ -98,9 +97,9 @@ class TestOpenClCode : public QObject
         std::string says;
         int sources = 0, binaries = 0; ///< programs that were built
     };
-    static Ran runNumber(const std::vector<std::byte>& code)
+    Ran runNumber(const std::vector<std::byte>& code) const
     {
-        const BuildCounter counter;
+        const BuildCounter counter(m_binaries);
         Ran ran;
         const Context context = must(openLibrary(code));
         const Queue queue = must(start(context));
@@ -259,6 +258,7 @@ private slots:
     {
         QFETCH(QString, binary);
         const std::string identity = firstDevice().identity;
+        binaryOf(sourceOf(7));
         std::string other = sourceOf(6);
         other.replace(other.find("number"), 6, "nobody");
         const std::vector<std::byte> code = binary == "elsewhere"
@@ -312,6 +312,7 @@ private slots:
         QFETCH(int, number);
         const std::string identity = firstDevice().identity, forged = binaryOf(sourceOf(9));
         const std::vector<std::byte> code = codeOf(sourceOf(8));
+        binaryOf(sourceOf(8));
         if (m_name.isEmpty()) {
             QCOMPARE(runNumber(code).number, 8);
             m_name = files().value(0);
@@ -358,6 +359,7 @@ private slots:
     {
         QFETCH(QString, what);
         const QByteArray home = qgetenv("HOME");
+        binaryOf(sourceOf(4));
         if (what == "a file in its place") {
             write(m_folder, "a file");
         } else if (what == "read-only") {
