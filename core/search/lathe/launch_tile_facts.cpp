@@ -3,9 +3,8 @@
 #include "core/support/element_count.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
-#include <set>
 
 namespace lathe::search {
 
@@ -26,31 +25,39 @@ std::vector<std::int64_t> stridesOf(const std::vector<std::int64_t>& shape, cons
     return strides;
 }
 
-/// Segments of memory that accesses of `wide` bytes at these places touch.
-double segmentsOf(const std::vector<std::int64_t>& offsets, std::int64_t elementBytes, std::int64_t elements)
+std::size_t uniqueCount(std::vector<std::int64_t>& values)
 {
-    std::set<std::int64_t> touched;
-    for (const std::int64_t offset : offsets)
-        for (std::int64_t byte = 0; byte < elements * elementBytes; byte += elementBytes)
-            touched.insert(ir::floorDivide(offset * elementBytes + byte, kSegment));
-    return static_cast<double>(touched.size());
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    return values.size();
 }
 
-/// Cycles more than one that banks take for these accesses.
+/// Segments of memory that accesses to so many elements from each of these places on touch.
+double segmentsOf(const std::vector<std::int64_t>& offsets, std::int64_t elementBytes, std::int64_t elements)
+{
+    std::vector<std::int64_t> touched;
+    touched.reserve(offsets.size() * static_cast<std::size_t>(elements));
+    for (const std::int64_t offset : offsets)
+        for (std::int64_t e = 0; e < elements; ++e)
+            touched.push_back(ir::floorDivide((offset + e) * elementBytes, kSegment));
+    return static_cast<double>(uniqueCount(touched));
+}
+
+/// Cycles more than needed that banks take for these accesses.
 double conflictsOf(const std::vector<std::int64_t>& offsets, std::int64_t elementBytes, std::int64_t elements)
 {
-    std::map<std::int64_t, std::set<std::int64_t>> words;
+    std::vector<std::int64_t> words;
+    words.reserve(offsets.size() * static_cast<std::size_t>(elements));
     for (const std::int64_t offset : offsets)
-        for (std::int64_t e = 0; e < elements; ++e) {
-            const std::int64_t word = ir::floorDivide((offset + e) * elementBytes, 4);
-            words[ir::floorModulo(word, kBanks)].insert(word);
-        }
-    std::size_t most = 1;
-    for (const auto& [bank, held] : words)
-        most = std::max(most, held.size());
+        for (std::int64_t e = 0; e < elements; ++e)
+            words.push_back(ir::floorDivide((offset + e) * elementBytes, 4));
+    uniqueCount(words);
+    std::array<int, kBanks> held{};
+    for (const std::int64_t word : words)
+        ++held[static_cast<std::size_t>(ir::floorModulo(word, kBanks))];
     const double ideal = std::ceil(static_cast<double>(offsets.size()) * static_cast<double>(elements * elementBytes)
                                    / static_cast<double>(4 * kBanks));
-    return std::max(0.0, static_cast<double>(most) - std::max(1.0, ideal));
+    return std::max(0.0, *std::max_element(held.begin(), held.end()) - std::max(1.0, ideal));
 }
 
 } // namespace

@@ -13,7 +13,7 @@ namespace lathe::search {
 namespace {
 
 constexpr std::int64_t kMostSums = 128; ///< statements of a tile
-constexpr std::int64_t kMostUnrolled = 2048; ///< statements that are written out
+constexpr std::int64_t kMostUnrolled = 512; ///< statements that are written out
 constexpr std::int64_t kShortSum = 32; ///< sums of fewer steps are not divided
 constexpr std::int64_t kMostThreads = 1024; ///< along an axis
 
@@ -390,8 +390,10 @@ std::int64_t LaunchTilePart::sharedBytes(const Choice& c) const
             add(box(c, i).elements * m_operands[i].elementBytes);
     if (m_form == LaunchForm::Slices) {
         std::int64_t elements = c.slices;
-        for (std::size_t a = 0; a < m_rank; ++a)
-            elements *= ir::ceilDivide(std::min(tile(c, a), m_op.shape[a]), own(c, a)) * own(c, a);
+        for (std::size_t a = 0; a < m_rank; ++a) {
+            const std::int64_t region = std::min(tile(c, a), m_op.shape[a]), part = std::min(own(c, a), region);
+            elements *= ir::ceilDivide(region, part) * part;
+        }
         add(elements * sizeOf(m_op.dtype));
     }
     return bytes;

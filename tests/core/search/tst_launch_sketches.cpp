@@ -1,6 +1,8 @@
+#include "core/ir/print.h"
 #include "core/schedule/launch_limits.h"
 #include "core/schedule/launch_resources.h"
 #include "core/schedule/lower.h"
+#include "core/search/lathe/adapt.h"
 #include "core/search/lathe/launch_sketches.h"
 #include "tests/core/schedule/kernel_check.h"
 #include "tests/core/search/lathe_tasks.h"
@@ -11,6 +13,8 @@
 #include <QTest>
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace tst_launch_sketches {
 
@@ -65,6 +69,49 @@ std::string wrongWith(const SearchAlternative& alternative, const Hardware& hard
     return schedule::test::checkKernel(*state, 1, loweringOf(alternative));
 }
 
+/// The sketches of one alternative, by form.
+class DagForms
+{
+public:
+    DagForms(SearchAlternative alternative, const char* target)
+        : m_alternative(std::move(alternative))
+        , m_sketches(must(latheLaunchSketches(task({m_alternative}, target))))
+    {
+    }
+    bool has(const std::string& form) const { return find(form) != nullptr; }
+    ir::LoopNest lowered(const std::string& form, std::uint64_t seed = 1) const
+    {
+        Random random(seed, 0, 0);
+        const Genome genome = drawn(*find(form), random);
+        const auto state = must(schedule::State::replay(m_alternative.dag, must(find(form)->instantiate(genome))));
+        return must(schedule::lower(state, loweringOf(m_alternative))).nest;
+    }
+
+private:
+    const PartedSketch* find(const std::string& form) const
+    {
+        for (const auto& sketch : m_sketches)
+            if (sketch->name().ends_with(':' + form))
+                return sketch.get();
+        return nullptr;
+    }
+
+    SearchAlternative m_alternative;
+    std::vector<std::shared_ptr<const PartedSketch>> m_sketches;
+};
+
+bool stagesOperands(const ir::LoopNest& nest)
+{
+    return std::any_of(nest.buffers.begin(), nest.buffers.end(), [](const ir::Buffer& buffer) {
+        return buffer.scope == ir::Scope::Shared && buffer.name.find(".shared") != std::string::npos;
+    });
+}
+
+SearchAlternative searchDense()
+{
+    return test::dense(512, 512);
+}
+
 } // namespace
 
 class TestLaunchSketches : public QObject
@@ -104,6 +151,106 @@ private slots:
             }
             QVERIFY2(taken > 0, sketch->name().c_str());
         }
+    }
+
+    /// Threads and shared memory are known before anything is lowered, to the byte.
+    void whatABlockTakesIsKnown_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const char* const name : {"dense", "dense of primes", "product by a transposed one", "3x3 NCHW",
+                                       "3x3 /2 NHWC", "3x3 of primes", "1x1 NHWC, nothing after", "dense in halves"})
+            QTest::newRow(name) << name;
+    }
+    void whatABlockTakesIsKnown()
+    {
+        QFETCH(QString, name);
+        const SearchAlternative alternative = launchCase(name.toStdString());
+        const SearchTask t = task({alternative}, "cuda");
+        for (const LaunchForm form :
+             {LaunchForm::Registers, LaunchForm::Shared, LaunchForm::Split, LaunchForm::Slices}) {
+            const auto sketch = LaunchSketch::create(alternative, t.hardware, t.target.family(), form);
+            if (!sketch)
+                continue;
+            QCOMPARE((*sketch)->parts().size(), std::size_t{1});
+            for (int i = 0; i < 8; ++i) {
+                Random random(5, static_cast<std::uint64_t>(form), static_cast<std::uint64_t>(i));
+                const Genome genome = drawn(**sketch, random);
+                if (genome.empty())
+                    continue;
+                const LaunchFacts facts = must((*sketch)->parts().front().nest->facts(genome));
+                const auto state = must(schedule::State::replay(alternative.dag, must((*sketch)->instantiate(genome))));
+                const ir::LoopNest nest = must(schedule::lower(state, loweringOf(alternative))).nest;
+                bool isThere = false;
+                std::string took;
+                for (const schedule::LaunchResources& r : schedule::resourcesOf(nest)) {
+                    isThere = isThere
+                              || (r.threads == static_cast<std::int64_t>(facts.threads)
+                                  && r.sharedBytes == static_cast<std::int64_t>(facts.sharedBytes)
+                                  && r.grid[0] == static_cast<std::int64_t>(facts.blocks));
+                    took += ' ' + std::to_string(r.grid[0]) + '/' + std::to_string(r.threads) + '/'
+                            + std::to_string(r.sharedBytes);
+                }
+                QVERIFY2(isThere, qPrintable(QString("%1 %2: %3/%4/%5, not%6")
+                                                 .arg((*sketch)->name().c_str())
+                                                 .arg(nlohmann::json(genome).dump().c_str())
+                                                 .arg(facts.blocks)
+                                                 .arg(facts.threads)
+                                                 .arg(facts.sharedBytes)
+                                                 .arg(took.c_str())));
+            }
+        }
+    }
+
+    void aProductHasSharedTilesAndDividedSums()
+    {
+        DagForms forms(searchDense(), "cuda");
+        QVERIFY(forms.has("shared") && forms.has("split") && forms.has("slices") && forms.has("registers"));
+        const ir::LoopNest shared = forms.lowered("shared");
+        QCOMPARE(shared.launches.size(), std::size_t{1});
+        QVERIFY(stagesOperands(shared));
+        const ir::LoopNest split = forms.lowered("split");
+        QCOMPARE(split.launches.size(), std::size_t{2});
+        QVERIFY(!stagesOperands(split));
+        QCOMPARE(forms.lowered("slices").launches.size(), std::size_t{1});
+    }
+
+    /// Shared memory is no nearer there than what lies behind it: only pieces of sums are handed over in it.
+    void maliStagesNoOperands()
+    {
+        DagForms forms(searchDense(), "opencl -device=mali");
+        QVERIFY(!forms.has("shared"));
+        for (const char* const form : {"registers", "split", "slices"})
+            QVERIFY(!stagesOperands(forms.lowered(form)));
+        bool hasVectors = false;
+        for (int i = 0; i < 16; ++i)
+            hasVectors = hasVectors
+                         || ir::print(forms.lowered("registers", static_cast<std::uint64_t>(i))).find("vectorize")
+                                != std::string::npos;
+        QVERIFY(hasVectors);
+    }
+
+    void rowsAreOneLaunch()
+    {
+        for (const char* const name : {"softmax", "layer norm"}) {
+            DagForms forms(launchCase(name), "cuda");
+            QVERIFY(forms.has("rows"));
+            QCOMPARE(forms.lowered("rows").launches.size(), std::size_t{1});
+        }
+    }
+
+    /// What was found for one size passes on to another.
+    void aGenomeIsAdaptedToOtherExtents()
+    {
+        const SearchAlternative small = launchCase("dense");
+        const SearchTask t = task({small}, "cuda");
+        const auto from = must(LaunchSketch::create(small, t.hardware, t.target.family(), LaunchForm::Shared));
+        const SearchAlternative large = launchCase("dense in halves");
+        const auto to = must(LaunchSketch::create(large, t.hardware, t.target.family(), LaunchForm::Shared));
+        QCOMPARE(formOf(*from), formOf(*to));
+        Random random(3, 0, 0);
+        const Genome genome = drawn(*from, random);
+        const auto adapted = adapt(*to, valuesOf(*from, genome));
+        QVERIFY(adapted && to->analyse(*adapted));
     }
 };
 
