@@ -180,8 +180,9 @@ Result<> Maker::addModel(const store::Project& project, const store::ModelRow& r
     LATHE_TRY_ASSIGN(const ModelSpec spec, modelSpecFromJson(row.options));
     LATHE_TRY_ASSIGN(const auto loaded, loadModelOf(project.file(), spec, target));
     LoadedModel model = *loaded;
-    if (!checkPolicy(model.target, kHeadStartPolicy))
-        return {}; // it has no rules for such targets
+    // What is handed on are sketches of processors and their features; those of launches mean other things.
+    if (!checkPolicy(model.target, kHeadStartPolicy) || model.target.traits().form != KernelForm::Phases)
+        return {};
     LATHE_TRY_ASSIGN(const std::string limits, project.note("hardware " + model.target.text()));
     if (!limits.empty()) {
         LATHE_TRY_ASSIGN(const Hardware hardware, parseHardware(limits, "project"));

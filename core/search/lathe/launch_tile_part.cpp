@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kMostSums = 128; ///< statements of a tile
 constexpr std::int64_t kMostUnrolled = 512; ///< statements that are written out
+constexpr std::int64_t kMostGuarded = 128; ///< the same, where each has a condition of its own: padding
 constexpr std::int64_t kShortSum = 32; ///< sums of fewer steps are not divided
 constexpr std::int64_t kMostThreads = 1024; ///< along an axis
 
@@ -352,6 +353,14 @@ bool LaunchTilePart::isStaged(const Choice& c, std::size_t operand) const
     return operand < 8 && (c.staged >> operand & 1) != 0;
 }
 
+bool LaunchTilePart::isBorderStaged(const Choice& c) const
+{
+    for (std::size_t i = 0; i < m_operands.size(); ++i)
+        if (m_operands[i].producer == m_border && isStaged(c, i))
+            return true;
+    return false;
+}
+
 LaunchTilePart::Box LaunchTilePart::box(const Choice& c, std::size_t operand) const
 {
     const Operand& o = m_operands[operand];
@@ -449,7 +458,8 @@ Result<> LaunchTilePart::check(const Choice& c) const
     if (sums * virtuals > kMostSums
         || registers(c) > std::min<double>(255, 2.0 * static_cast<double>(m_machine.registers)))
         return refuse("the sums of a thread do not fit in its registers");
-    if (sums * virtuals * static_cast<double>(unrolledSteps(c)) > kMostUnrolled)
+    const bool isGuarded = m_border >= 0 && c.border == 0 && !isBorderStaged(c);
+    if (sums * virtuals * static_cast<double>(unrolledSteps(c)) > (isGuarded ? kMostGuarded : kMostUnrolled))
         return refuse("too many statements are written out");
     if (sharedBytes(c) > (m_form == LaunchForm::Shared || m_form == LaunchForm::Slices ? m_machine.sharedBytes : 0))
         return refuse("a block's tiles do not fit in shared memory");

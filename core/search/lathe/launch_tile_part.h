@@ -81,6 +81,7 @@ private:
     std::vector<std::int32_t> naturalOrder(std::size_t operand) const;
     std::vector<std::int32_t> memoryOrder(const Choice& c, std::size_t operand) const; ///< of the whole tensor
     bool isStaged(const Choice& c, std::size_t operand) const;
+    bool isBorderStaged(const Choice& c) const;
     Box box(const Choice& c, std::size_t operand) const;
     std::vector<std::int32_t> packedOrder(std::size_t operand) const;
     Result<> check(const Choice& c) const;
