@@ -193,7 +193,6 @@ void printTables(const std::vector<Standing>& standings)
 /// The program of one task in the first against each other.
 Result<> printPrograms(const CompareArguments& a, const std::vector<Standing>& standings)
 {
-    LATHE_TRY_ASSIGN(const session::ProgramText what, session::programTextFromString(a.program));
     const std::vector<Row> rows = rowsOf(standings);
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [&a](const Row& r) { return r.name == a.task || r.key == a.task; });
@@ -201,9 +200,9 @@ Result<> printPrograms(const CompareArguments& a, const std::vector<Standing>& s
         return makeError(Errc::NotFound,
                          fmt::format("there is no task named '{}': the first column of the table names them", a.task));
     session::ProgramReader reader;
-    LATHE_TRY_ASSIGN(const std::string first, reader.text(standings[0], row->key, what));
+    LATHE_TRY_ASSIGN(const std::string first, reader.text(standings[0], row->key, a.program));
     for (std::size_t i = 1; i < standings.size(); ++i) {
-        LATHE_TRY_ASSIGN(const std::string other, reader.text(standings[i], row->key, what));
+        LATHE_TRY_ASSIGN(const std::string other, reader.text(standings[i], row->key, a.program));
         print("--- {}\n+++ {}\n{}", toString(standings[0].what), toString(standings[i].what),
               session::unifiedDiff(session::diffLines(first, other)));
     }
@@ -234,7 +233,9 @@ void addCompare(CLI::App& app, Action& run)
     command->add_option("--task", a->task, "Show how the program of this task differs (a name from the table)");
     command
         ->add_option("--program", a->program,
-                     "Form in which programs are shown: steps, loops, nest, ir, assembly or source")
+                     "Form in which programs are shown: steps, loops, nest, or a listing of the target's back end "
+                     "(cpu: ir, assembly, "
+                     "mca; opencl: source)")
         ->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return compare(*a); }; });

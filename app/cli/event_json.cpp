@@ -110,6 +110,7 @@ struct Writer
         out.update({{"event", "round_done"}, {"index", e.index}, {"task", e.task}, {"trials", e.trials}});
         put(out, e.time);
         putFinite(out, "estimated_ms", e.estimateMs);
+        out["rejected"] = e.rejected;
     }
     void operator()(const BudgetEvent& e) const
     {
@@ -148,7 +149,7 @@ struct Writer
     void operator()(const RunBegunEvent& e) const { out.update({{"event", "run"}, {"run", e.run}}); }
     void operator()(const DoneEvent& e) const
     {
-        out.update({{"event", "done"}, {"trials", e.trials}, {"errors", e.errors}});
+        out.update({{"event", "done"}, {"trials", e.trials}, {"errors", e.errors}, {"rejected", e.rejected}});
         put(out, e.time);
         putFinite(out, "seconds", e.seconds);
         putFinite(out, "trials_per_s", static_cast<double>(e.trials) / e.seconds);

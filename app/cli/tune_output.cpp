@@ -160,6 +160,9 @@ void TuneOutput::printText(const Event& event)
             errors += fmt::format(", {} {}", count, code);
         print("{} in {:.0f} s ({:.1f}/s){}\n", counted(done->trials, "trial|trials"), done->seconds, trialsPerSecond(),
               errors);
+        if (done->rejected > 0)
+            print("{} rejected before building: more threads or memory than the device has\n",
+                  counted(done->rejected, "candidate was|candidates were"));
         printTime(done->time);
         std::string figures;
         for (const auto& [name, ms] : {std::pair{"estimated", estimatedMs()}, std::pair{"measured", done->measuredMs},

@@ -68,6 +68,9 @@ Result<> showWeights(const WeightsArguments& a)
         LATHE_TRY_ASSIGN(const auto s, weights->statistics(constant.constant, {}));
         if (a.json) {
             table.push_back({{"name", constant.name},
+                             {"derived", constant.derived},
+                             {"sources", constant.sources},
+                             {"steps", constant.steps},
                              {"dtype", constant.dtype},
                              {"shape", constant.shape},
                              {"count", s->count},

@@ -112,11 +112,11 @@ private:
                                         name, isShared ? schedule::sharedElements(buffer) : ir::elementCount(buffer),
                                         isAligned ? " __attribute__((aligned(16)))" : "");
         }
-        m_text = fmt::format(
-            "// {}: {} blocks of {} threads\n__kernel __attribute__((reqd_work_group_size({}, {}, {})))\n"
-            "void {}({})\n{{\n{}{}",
-            launch.name, made.grid[0] * made.grid[1] * made.grid[2], made.block[0] * made.block[1] * made.block[2],
-            made.block[0], made.block[1], made.block[2], made.symbol, parameters, declarations, axes);
+        m_text = fmt::format("// {}: {} of {}\n__kernel __attribute__((reqd_work_group_size({}, {}, {})))\n"
+                             "void {}({})\n{{\n{}{}",
+                             launch.name, counted(made.grid[0] * made.grid[1] * made.grid[2], "block|blocks"),
+                             counted(made.block[0] * made.block[1] * made.block[2], "thread|threads"), made.block[0],
+                             made.block[1], made.block[2], made.symbol, parameters, declarations, axes);
         statement(launch.body, 1);
         m_text += "}\n";
         return made;

@@ -21,11 +21,41 @@ ValueId Graph::addValue(std::string valueName, DType dtype, std::vector<std::int
 }
 
 ValueId Graph::addConstant(std::string valueName, DType dtype, std::vector<std::int64_t> shape,
-                           std::shared_ptr<const ConstData> data)
+                           std::shared_ptr<const ConstData> data, std::shared_ptr<const Provenance> provenance)
 {
     const ValueId id = addValue(std::move(valueName), dtype, std::move(shape));
     value(id).constant = std::move(data);
+    value(id).provenance = std::move(provenance);
     return id;
+}
+
+std::shared_ptr<const Provenance> derivedFrom(std::span<const Value* const> values, std::string_view step)
+{
+    auto made = std::make_shared<Provenance>();
+    const auto add = [](std::vector<std::string>& to, std::string_view word) {
+        if (std::ranges::find(to, word) == to.end())
+            to.emplace_back(word);
+    };
+    for (const Value* value : values) {
+        if (value == nullptr || value->constant == nullptr)
+            continue;
+        if (value->provenance == nullptr) {
+            add(made->sources, value->name);
+            continue;
+        }
+        for (const std::string& source : value->provenance->sources)
+            add(made->sources, source);
+        for (const std::string& before : value->provenance->steps)
+            add(made->steps, before);
+    }
+    add(made->steps, step);
+    return made;
+}
+
+std::shared_ptr<const Provenance> derivedFrom(const Value& value, std::string_view step)
+{
+    const Value* const values[] = {&value};
+    return derivedFrom(values, step);
 }
 
 const std::string& Graph::outputName(std::size_t output) const

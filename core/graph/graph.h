@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -51,6 +52,13 @@ Result<ConstBytes> contentsOf(const ConstData& constant);
 /// For who has read a constant that lies in a file: whether it was there all the time. Errors: BadFile (it was not).
 Result<> stillThere(const ConstData& constant);
 
+/// Where a constant comes from that the model does not hold as it is; for people to read.
+struct Provenance
+{
+    std::vector<std::string> sources; ///< names of the model's own constants; none: an importer or a pass made it up
+    std::vector<std::string> steps; ///< what was done to them, in order and each once: operators, "layout", "scale"
+};
+
 /// A tensor on an edge. Static shapes only: symbolic dimensions are bound at import (--shape, --batch).
 struct Value
 {
@@ -58,8 +66,13 @@ struct Value
     DType dtype = DType::F32;
     std::vector<std::int64_t> shape;
     std::shared_ptr<const ConstData> constant; ///< null unless the value is a constant
+    std::shared_ptr<const Provenance> provenance = nullptr; ///< null: the model holds the constant as it is
     NodeId producer; ///< invalid for graph inputs and constants
 };
+
+/// Of a constant that `step` makes of these; those of them that are no constants, or null, do not count.
+std::shared_ptr<const Provenance> derivedFrom(std::span<const Value* const> values, std::string_view step);
+std::shared_ptr<const Provenance> derivedFrom(const Value& value, std::string_view step);
 
 using Attr = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
                           std::vector<std::string>>;
@@ -129,8 +142,9 @@ struct Graph
     Node& node(NodeId id) { return nodes[static_cast<std::size_t>(id.value)]; }
 
     ValueId addValue(std::string valueName, DType dtype, std::vector<std::int64_t> shape);
+    /// `provenance`: as of the value; null for the model's own constants.
     ValueId addConstant(std::string valueName, DType dtype, std::vector<std::int64_t> shape,
-                        std::shared_ptr<const ConstData> data);
+                        std::shared_ptr<const ConstData> data, std::shared_ptr<const Provenance> provenance = nullptr);
     /// Appends; output shapes must be set by the caller or by inferShapes (shape_inference.h).
     NodeId addNode(Node node);
     const std::string& outputName(std::size_t output) const;

@@ -146,7 +146,7 @@ ValueId reshaped(Graph& graph, ValueId id, const std::vector<std::int64_t>& shap
     if (value.shape == shape)
         return id;
     if (value.constant)
-        return graph.addConstant(value.name, value.dtype, shape, value.constant);
+        return graph.addConstant(value.name, value.dtype, shape, value.constant, derivedFrom(value, "reshape"));
     return append(graph, name, "reshape", {id}, {{"newshape", shape}}, value.dtype, shape, origin);
 }
 
@@ -211,7 +211,8 @@ ValueId addNumbers(Graph& graph, std::string name, DType dtype, std::vector<std:
         << "constant " << name << " does not fit its shape";
     HostTensor tensor = HostTensor::zeros({dtype, shape});
     operators::writeFloats(tensor, contents);
-    return graph.addConstant(std::move(name), dtype, std::move(shape), ownedConst(std::move(tensor.bytes)));
+    return graph.addConstant(std::move(name), dtype, std::move(shape), ownedConst(std::move(tensor.bytes)),
+                             std::make_shared<const Provenance>());
 }
 
 ValueId addFloats(Graph& graph, std::string name, std::vector<std::int64_t> shape, std::vector<float> contents)

@@ -14,20 +14,21 @@
 namespace lathe::session {
 namespace {
 
-TargetView viewOf(const Target& target, std::string title)
+TargetView viewOf(const Target& target, OfferedTarget offered)
 {
     const BackendTraits& traits = target.traits();
-    return {target.text(),   std::move(title), target.kind(), traits.clock == CostClock::Model,
-            traits.runsHere, traits.libraries};
+    return {target.text(),   std::move(offered.title),         std::move(offered.named),
+            target.kind(),   traits.clock == CostClock::Model, traits.runsHere,
+            traits.libraries};
 }
 
 /// As its kind offers it; of a target that it does not offer the text.
-std::string titleOf(const TargetKind& kind, const std::string& text)
+OfferedTarget offeredAs(const TargetKind& kind, const std::string& text)
 {
     for (const OfferedTarget& offered : kind.offered)
         if (offered.text == text)
-            return offered.title;
-    return text;
+            return offered;
+    return {text, text};
 }
 
 } // namespace
@@ -58,7 +59,7 @@ std::vector<TargetView> listTargets()
     for (const TargetKindPtr& kind : targetKinds())
         for (const OfferedTarget& offered : kind->offered)
             if (const auto target = Target::parse(offered.text))
-                views.push_back(viewOf(*target, offered.title));
+                views.push_back(viewOf(*target, offered));
     return views;
 }
 
@@ -66,7 +67,7 @@ Result<TargetView> viewTarget(std::string_view text)
 {
     LATHE_TRY_ASSIGN(const Target target, parseTarget(text));
     const TargetKindPtr kind = findTargetKind(target.kind());
-    return viewOf(target, titleOf(*kind, target.text()));
+    return viewOf(target, offeredAs(*kind, target.text()));
 }
 
 namespace {

@@ -22,6 +22,7 @@ struct TargetView
 {
     std::string text; ///< canonical
     std::string title; ///< for people, "this CPU"; the text where nobody named it
+    std::string named; ///< OfferedTarget::named
     std::string kind;
     bool simulated = false; ///< costs are a formula's: no device is needed
     bool runsHere = true; ///< a device of it can be in this machine

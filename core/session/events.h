@@ -44,6 +44,8 @@ struct RoundDoneEvent
     std::int32_t trials = 0;
     TimeSpent time; ///< since the previous round or finals ended, so with what was done in between
     double estimateMs = kUnknown; ///< EstimateEvent::ms
+    /// Candidates that exceeded the device's limits: they went to no builder, and are no trials.
+    std::int64_t rejected = 0;
 };
 
 /// Budgets, as a person changed them, have reached the run.
@@ -160,6 +162,7 @@ struct DoneEvent
     std::map<std::string, std::int64_t> errors; ///< count by code
     TimeSpent time; ///< of the whole run, as far as its project tells
     TimeSpent rest; ///< of that, what came after the last round and the last finals
+    std::int64_t rejected = 0; ///< RoundDoneEvent::rejected of all rounds
 };
 
 LogEvent logged(const Message& message);

@@ -150,6 +150,7 @@ struct RoundView
     double bestMs = kUnknown; ///< of its trials
     double tasksMs = kUnknown; ///< EstimateEvent::tasksMs
     double lowMs = kUnknown, highMs = kUnknown; ///< EstimateEvent::low, high
+    std::int64_t rejected = 0; ///< RoundDoneEvent::rejected
 };
 
 /// One run, as stored.

@@ -37,8 +37,14 @@ TensorView viewValue(const graph::Graph& g, graph::ValueId id)
     for (const graph::OutputExtent& extent : g.outputExtents)
         if (g.outputs[static_cast<std::size_t>(extent.output)] == id)
             view.dynamicAxes.push_back(extent.axis);
-    if (value.constant != nullptr)
-        view.constant = static_cast<std::int32_t>(id.value);
+    if (value.constant == nullptr)
+        return view;
+    view.constant = static_cast<std::int32_t>(id.value);
+    view.derived = value.provenance != nullptr;
+    if (view.derived) {
+        view.sources = value.provenance->sources;
+        view.steps = value.provenance->steps;
+    }
     return view;
 }
 

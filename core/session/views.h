@@ -21,6 +21,8 @@ struct TensorView
     std::vector<std::int64_t> shape;
     std::vector<std::int32_t> dynamicAxes = {}; ///< of outputs of the network: where `shape` has the most that can be
     std::int32_t constant = -1; ///< by which Weights knows its values; -1: they are computed, or an input
+    bool derived = false; ///< the model does not hold the constant as it is; then, as of graph::Provenance:
+    std::vector<std::string> sources = {}, steps = {};
 };
 
 struct NodeView

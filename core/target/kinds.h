@@ -31,6 +31,9 @@ struct OfferedTarget
 {
     std::string text; ///< "cpu -threads=1"
     std::string title; ///< for people: "this CPU, 1 thread"
+    /// Likewise where one device of it was found, with "{device}" in the place of its name: "OpenCL device: {device}".
+    /// Empty: the title says enough.
+    std::string named = {};
 };
 
 /// A text in which a back end shows what becomes of a kernel: its code, a compiler's own form of it, an estimate.

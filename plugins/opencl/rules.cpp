@@ -59,6 +59,7 @@ void describe(backend::BackendRules& rules)
     rules.kind.name = "opencl";
     rules.kind.devices = "OpenCL devices";
     rules.kind.words = {choiceWord("device", {"adreno", "amd", "intel", "mali"}), {"host", {}}};
+    rules.kind.offered = {{"opencl", "OpenCL device", "OpenCL device: {device}"}};
     rules.kind.traits = traitsOf;
     rules.kind.presets = presetsOf;
     rules.defaultSchedule = defaultSchedule;

@@ -164,4 +164,24 @@
             </translation>
         </message>
     </context>
+    <context>
+        <name>lathe::ui::LatencyChart</name>
+        <message numerus="yes">
+            <source>and %n more</source>
+            <translation>
+                <numerusform>and %n more</numerusform>
+                <numerusform>and %n more</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::RoundModel</name>
+        <message numerus="yes">
+            <source>%n candidates were rejected before building: more threads or memory than the device has.</source>
+            <translation>
+                <numerusform>%n candidate was rejected before building: more threads or memory than the device has.</numerusform>
+                <numerusform>%n candidates were rejected before building: more threads or memory than the device has.</numerusform>
+            </translation>
+        </message>
+    </context>
 </TS>

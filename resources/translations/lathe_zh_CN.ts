@@ -1603,10 +1603,6 @@
             <translation>{bytes} 字节的向量超过 {most} 字节的上限</translation>
         </message>
         <message>
-            <source>round {round}: {candidates:candidate|candidates} rejected for exceeding the device&apos;s limits</source>
-            <translation>第 {round} 轮：{candidates} 个候选程序超出设备的上限，设备无法运行，已被拒绝</translation>
-        </message>
-        <message>
             <source>&apos;{stage}&apos; needs a barrier in code that not all threads of a block reach: {statement}</source>
             <translation>“{stage}”需要一个屏障，但线程块中并非所有线程都会到达该处：{statement}</translation>
         </message>
@@ -2934,6 +2930,26 @@
             <source>ONNX cannot express a batch norm of a vector</source>
             <translation>ONNX 无法表示向量的批量归一化</translation>
         </message>
+        <message>
+            <source>programs for the target {target} have no form &apos;{form}&apos;: use one of {forms}</source>
+            <translation>目标 {target} 的程序没有“{form}”这种形式：请使用 {forms} 之一</translation>
+        </message>
+        <message>
+            <source>Most candidates rejected</source>
+            <translation>大多数候选被拒绝</translation>
+        </message>
+        <message>
+            <source>{rejected} of {candidates:candidate was|candidates were} rejected before building: more threads or memory than the device has</source>
+            <translation>{candidates} 个候选中有 {rejected} 个在构建之前被拒绝：所需线程或内存超过设备所能提供的</translation>
+        </message>
+        <message>
+            <source>If trials are too few, give the run more time, or check the device&apos;s limits on the Devices page</source>
+            <translation>如果试验太少，请给运行更多时间，或在“设备”页检查该设备的限制</translation>
+        </message>
+        <message>
+            <source>round {round}: {candidates:candidate was|candidates were} rejected before building: more threads or memory than the device has</source>
+            <translation>第 {round} 轮：{candidates} 个候选在构建之前被拒绝：所需线程或内存超过设备所能提供的</translation>
+        </message>
     </context>
     <context>
         <name>ErrorAdvice</name>
@@ -3546,10 +3562,6 @@
             <translation> 次试验</translation>
         </message>
         <message>
-            <source>budget</source>
-            <translation>预算</translation>
-        </message>
-        <message>
             <source>Raise or lower the gain that the scheduler expects of the task</source>
             <translation>提高或降低调度器对该任务的预期收益</translation>
         </message>
@@ -3832,10 +3844,6 @@
             <translation>对数坐标(&amp;L)</translation>
         </message>
         <message>
-            <source>Hol&amp;d</source>
-            <translation>定格(&amp;D)</translation>
-        </message>
-        <message>
             <source>Curves of tasks</source>
             <translation>任务曲线</translation>
         </message>
@@ -3862,10 +3870,6 @@
         <message>
             <source>held</source>
             <translation>已定格</translation>
-        </message>
-        <message>
-            <source>updated %1 s ago</source>
-            <translation>%1 秒前更新</translation>
         </message>
         <message>
             <source>Logarithmic axis of latency</source>
@@ -4091,22 +4095,6 @@
         <message>
             <source>What each function runs</source>
             <translation>各函数运行的内容</translation>
-        </message>
-        <message>
-            <source>Function</source>
-            <translation>函数</translation>
-        </message>
-        <message>
-            <source>Record</source>
-            <translation>记录</translation>
-        </message>
-        <message>
-            <source>Estimated</source>
-            <translation>估计</translation>
-        </message>
-        <message>
-            <source>Measured</source>
-            <translation>实测</translation>
         </message>
         <message>
             <source>&amp;Export</source>
@@ -4361,10 +4349,6 @@
             <translation>失败</translation>
         </message>
         <message>
-            <source>Time limit of a candidate: %1 s from the next round on</source>
-            <translation>候选程序的时间上限：从下一轮起 %1 秒</translation>
-        </message>
-        <message>
             <source>Failures</source>
             <translation>失败</translation>
         </message>
@@ -4451,6 +4435,10 @@
         <message>
             <source>Schedule, loops and code of the latest of these trials</source>
             <translation>其中最近一次试验的调度、循环和代码</translation>
+        </message>
+        <message>
+            <source>No network is open</source>
+            <translation>没有打开的网络</translation>
         </message>
     </context>
     <context>
@@ -4805,10 +4793,6 @@
             <translation>尚未测量</translation>
         </message>
         <message>
-            <source>%1 after %2 s</source>
-            <translation>%1，经过 %2 秒</translation>
-        </message>
-        <message>
             <source>Curve</source>
             <translation>曲线</translation>
         </message>
@@ -4857,10 +4841,6 @@
             <translation>%1 次试验</translation>
         </message>
         <message>
-            <source>%1 more</source>
-            <translation>另外 %1 项</translation>
-        </message>
-        <message>
             <source>Latency (µs)</source>
             <translation>延迟（微秒）</translation>
         </message>
@@ -4893,10 +4873,6 @@
             <translation>估计 %1</translation>
         </message>
         <message>
-            <source>estimated %1, since some tasks have no valid program yet</source>
-            <translation>估计 %1，因为部分任务还没有有效程序</translation>
-        </message>
-        <message>
             <source>measured %1</source>
             <translation>实测 %1</translation>
         </message>
@@ -4911,6 +4887,16 @@
         <message>
             <source>, </source>
             <translation>，</translation>
+        </message>
+        <message>
+            <source>estimated %1 (some tasks have no program yet)</source>
+            <translation>估计 %1（部分任务还没有程序）</translation>
+        </message>
+        <message numerus="yes">
+            <source>and %n more</source>
+            <translation>
+                <numerusform>另有 %n 项</numerusform>
+            </translation>
         </message>
     </context>
     <context>
@@ -4979,10 +4965,6 @@
             <translation>%1 – Lathe</translation>
         </message>
         <message>
-            <source>%1 left</source>
-            <translation>剩余 %1</translation>
-        </message>
-        <message>
             <source>No network is open</source>
             <translation>未打开网络</translation>
         </message>
@@ -5009,14 +4991,6 @@
             <translation>尚未运行</translation>
         </message>
         <message>
-            <source>updated %1 s ago</source>
-            <translation>%1 秒前更新</translation>
-        </message>
-        <message>
-            <source>updated %1 ago</source>
-            <translation>%1前更新</translation>
-        </message>
-        <message>
             <source>Settings</source>
             <translation>设置</translation>
         </message>
@@ -5039,10 +5013,6 @@
         <message>
             <source>save</source>
             <translation>保存</translation>
-        </message>
-        <message>
-            <source>&amp;Copy</source>
-            <translation>复制(&amp;C)</translation>
         </message>
         <message>
             <source>An exported library cannot be opened; use lathe-cli bench or lathe-cli verify</source>
@@ -5095,10 +5065,6 @@
         <message>
             <source>%1:  %2</source>
             <translation>%1：%2</translation>
-        </message>
-        <message>
-            <source>Zoom to &amp;fit</source>
-            <translation>适合窗口(&amp;F)</translation>
         </message>
         <message>
             <source>Not started: this network has no tasks to tune</source>
@@ -5369,18 +5335,6 @@
         <message>
             <source>Loop nest</source>
             <translation>循环嵌套</translation>
-        </message>
-        <message>
-            <source>LLVM IR</source>
-            <translation>LLVM IR</translation>
-        </message>
-        <message>
-            <source>Assembly</source>
-            <translation>汇编</translation>
-        </message>
-        <message>
-            <source>Generated source</source>
-            <translation>生成的源代码</translation>
         </message>
         <message>
             <source>Side by side</source>
@@ -6512,13 +6466,15 @@
             <source>Expected gain</source>
             <translation>预期收益</translation>
         </message>
+        <message numerus="yes">
+            <source>%n candidates were rejected before building: more threads or memory than the device has.</source>
+            <translation>
+                <numerusform>%n 个候选在构建之前被拒绝：所需线程或内存超过设备所能提供的。</numerusform>
+            </translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::RunBar</name>
-        <message>
-            <source>Tune on from what was measured; the budget is on top</source>
-            <translation>从已测得的结果接着调优；预算追加在原有之上</translation>
-        </message>
         <message>
             <source>Begin a run that knows nothing of the earlier ones; their records stay</source>
             <translation>开始一次对先前运行一无所知的运行；其记录保留</translation>
@@ -6526,10 +6482,6 @@
         <message>
             <source>Start o&amp;ver</source>
             <translation>从头开始(&amp;V)</translation>
-        </message>
-        <message>
-            <source>&amp;Tune on</source>
-            <translation>接着调优(&amp;T)</translation>
         </message>
         <message>
             <source>&amp;Open</source>
@@ -6710,6 +6662,22 @@
         <message>
             <source>+1 hour</source>
             <translation>+1 小时</translation>
+        </message>
+        <message>
+            <source>OpenCL device</source>
+            <translation>OpenCL 设备</translation>
+        </message>
+        <message>
+            <source>OpenCL device: {device}</source>
+            <translation>OpenCL 设备：{device}</translation>
+        </message>
+        <message>
+            <source>Continue from what was measured; the budget is added on top</source>
+            <translation>从已测得的结果继续；预算追加在原有之上</translation>
+        </message>
+        <message>
+            <source>Con&amp;tinue tuning</source>
+            <translation>接着调优(&amp;T)</translation>
         </message>
     </context>
     <context>
@@ -8060,6 +8028,12 @@ operations of the direct algorithm; winograd needs fewer, so they may exceed 100
             <source>%1 %2, %4 values, read by %3</source>
             <translation>%1 %2，%4 个值，由 %3 读取</translation>
         </message>
+        <message>
+            <source>%1
+Name here: %2</source>
+            <translation>%1
+此处的名称：%2</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::ValueGrid</name>
@@ -8100,6 +8074,10 @@ operations of the direct algorithm; winograd needs fewer, so they may exceed 100
         <message>
             <source>Source</source>
             <translation>源代码</translation>
+        </message>
+        <message>
+            <source>OpenCL C</source>
+            <translation>OpenCL C</translation>
         </message>
     </context>
     <context>
@@ -8306,6 +8284,65 @@ A click hides or shows it, a double click shows it alone</source>
         <message>
             <source>Copy its &amp;name</source>
             <translation>复制其名称(&amp;N)</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::Weights</name>
+        <message>
+            <source>reordered for the layout</source>
+            <translation>按布局重排</translation>
+        </message>
+        <message>
+            <source>scaled</source>
+            <translation>已缩放</translation>
+        </message>
+        <message>
+            <source>transposed</source>
+            <translation>已转置</translation>
+        </message>
+        <message>
+            <source>reshaped</source>
+            <translation>已变形</translation>
+        </message>
+        <message>
+            <source>converted</source>
+            <translation>已转换类型</translation>
+        </message>
+        <message>
+            <source>dequantized</source>
+            <translation>已反量化</translation>
+        </message>
+        <message>
+            <source>quantized</source>
+            <translation>已量化</translation>
+        </message>
+        <message>
+            <source>joined</source>
+            <translation>已拼接</translation>
+        </message>
+        <message>
+            <source>sliced</source>
+            <translation>已切片</translation>
+        </message>
+        <message>
+            <source>%1 more</source>
+            <translation>另 %1 个</translation>
+        </message>
+        <message>
+            <source>constant of %1</source>
+            <translation>%1 的常量</translation>
+        </message>
+        <message>
+            <source>combined</source>
+            <translation>已合并</translation>
+        </message>
+        <message>
+            <source>computed</source>
+            <translation>已计算</translation>
+        </message>
+        <message>
+            <source>, </source>
+            <translation>，</translation>
         </message>
     </context>
 </TS>

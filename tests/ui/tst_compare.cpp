@@ -149,9 +149,14 @@ private slots:
         auto* left = find<QPlainTextEdit>(&page, "diffLeft");
         auto* right = find<QPlainTextEdit>(&page, "diffRight");
         auto* what = find<QComboBox>(&page, "compareWhat");
-        what->setCurrentIndex(static_cast<int>(session::ProgramText::Steps));
+        what->setCurrentIndex(what->findData("steps"));
         QTRY_VERIFY_WITH_TIMEOUT(right->toPlainText().contains("+ [\"AN\",2,1,1]"), 20000);
-        what->setCurrentIndex(static_cast<int>(session::ProgramText::Loops));
+        // What the targets' back end names, and no other.
+        QStringList forms;
+        for (int i = 0; i < what->count(); ++i)
+            forms << what->itemText(i);
+        QCOMPARE(forms, QStringList({"Schedule steps", "Loop tree", "Loop nest", "LLVM IR", "Assembly", "llvm-mca"}));
+        what->setCurrentIndex(what->findData("loops"));
         QTRY_VERIFY_WITH_TIMEOUT(left->toPlainText().contains(" - "), 20000);
         QTRY_VERIFY2_WITH_TIMEOUT(title->text().contains("only on the left"), qPrintable(title->text()), 20000);
         QVERIFY(left->document()->blockCount() == right->document()->blockCount());

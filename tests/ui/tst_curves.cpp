@@ -16,6 +16,7 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QMenu>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QToolButton>
 #include <QtTest>
@@ -326,6 +327,105 @@ private slots:
         emit menu->aboutToShow();
         find<QAction>(menu, "overlayRemoveAll")->trigger();
         QTRY_VERIFY(!labels().contains("full, run 1"));
+    }
+
+    void chosenRunsAreRememberedWithTheirProject()
+    {
+        const auto labels = [](const ui::LatencyChart& chart) {
+            QStringList texts;
+            for (const ui::LatencyChart::EndLabel& label : chart.endLabels())
+                texts << label.text;
+            return texts;
+        };
+        const auto open = [](ui::Workspace& workspace, const QString& project) {
+            QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+            workspace.open(project, QStringLiteral("sim"));
+            QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        };
+        test::makeProject(file("kept.lathe"), test::Project::Mixed);
+        std::int64_t begun = 0; // another run, which has no round yet
+        {
+            auto project = test::must(
+                store::Project::open(file("kept.lathe").toStdString(), store::Project::Access::Write));
+            begun = test::must(project.addSession(
+                {0, test::must(project.models()).back().id, "sim", "{}", 1700000200000, 0, "stopped"}));
+        }
+        {
+            ui::Workspace workspace;
+            ui::CurvesPage page(workspace, nullptr);
+            page.resize(1024, 600);
+            page.show();
+            open(workspace, file("kept.lathe"));
+            auto* const chart = find<ui::LatencyChart>(&page, "latencyChart");
+            auto* const menu = find<QToolButton>(&page, "chartAdd")->menu();
+            emit menu->aboutToShow();
+            QTRY_VERIFY(entry(*menu, "other.lathe") != nullptr);
+            entry(*menu, "other.lathe")->trigger();
+            QTRY_VERIFY(labels(*chart).contains("other, run 1"));
+            // A run with other options begins: the one before it stays in sight.
+            emit workspace.bridge().eventsArrived({{0, session::RunBegunEvent{begun}}});
+            QTRY_VERIFY2(labels(*chart).contains("kept, run 1"), qPrintable(labels(*chart).join('/')));
+            open(workspace, file("full.lathe"));
+            QTRY_VERIFY(!labels(*chart).contains("other, run 1")); // they were chosen beside another project
+        }
+        ui::Workspace workspace;
+        ui::CurvesPage page(workspace, nullptr);
+        page.resize(1024, 600);
+        page.show();
+        open(workspace, file("kept.lathe"));
+        auto* const chart = find<ui::LatencyChart>(&page, "latencyChart");
+        QTRY_VERIFY2(labels(*chart).contains("other, run 1") && labels(*chart).contains("kept, run 1"),
+                     qPrintable(labels(*chart).join('/')));
+        auto* const menu = find<QToolButton>(&page, "chartAdd")->menu();
+        emit menu->aboutToShow();
+        find<QAction>(menu, "overlayRemoveAll")->trigger();
+        QTRY_VERIFY(!labels(*chart).contains("kept, run 1"));
+    }
+
+    void manyValuesLeaveTheChartInSight()
+    {
+        ui::LatencyChart::Curves curves = someCurves();
+        for (int i = 0; i < 30; ++i)
+            curves.tasks.push_back(
+                {i + 10, QString("conv2d 3x3 %1->%1 @14 +residual+add+relu").arg(i), {{1, 0.2 * i}}});
+        const auto chart = shownChart(curves);
+        const QPointF pointer = at(*chart, 13);
+        hover(*chart, pointer);
+        QVERIFY(chart->readout().size() > 30); // what is copied is all of it
+        const QStringList painted = chart->paintedReadout();
+        QVERIFY(painted.size() >= 4);
+        QVERIFY2(painted.last().contains("more"), qPrintable(painted.join('/')));
+        const QRectF place = chart->readoutPlace(), area = chart->plotArea();
+        QVERIFY2(place.height() <= area.height() / 3, qPrintable(QString::number(place.height() / area.height())));
+        QVERIFY(place.width() < area.width() * 0.6);
+        // The values beside the pointer, not the slowest: it stands in the middle of the axis.
+        const double middle = chart->shown().center().y();
+        for (const QString& line : painted.mid(1, painted.size() - 2))
+            QVERIFY2(std::abs(line.section('\t', 1, 1).section(' ', 0, 0).toDouble() - middle) < middle / 2,
+                     qPrintable(line));
+        const auto few = shownChart(someCurves(), {800, 800});
+        hover(*few, at(*few, 13));
+        QCOMPARE(few->paintedReadout(), few->readout());
+    }
+
+    void theHeadingIsNeverCut()
+    {
+        ui::Workspace workspace;
+        ui::CurvesPage page(workspace, nullptr);
+        page.resize(420, 500); // beside docks
+        page.show();
+        QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+        workspace.open(file("other.lathe"), QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        workspace.clearRun();
+        emit workspace.bridge().eventsArrived({{20, session::EstimateEvent{session::kUnknown, 12.09, 41.6, 40}},
+                                               {20, session::MeasuredEvent{141.3, 0, true, {}}}});
+        auto* const summary = find<QLabel>(&page, "chartSummary");
+        QTRY_VERIFY2(summary->text().contains("untuned") && summary->text().contains("some tasks"),
+                     qPrintable(summary->text()));
+        QTRY_VERIFY(summary->height() >= summary->heightForWidth(summary->width()));
+        QVERIFY(summary->wordWrap());
+        QVERIFY(page.rect().contains(summary->geometry()));
     }
 
     void thePageHasTwoLinesOfTextAndKeepsWhatIsHidden()

@@ -207,10 +207,18 @@ private slots:
         QVERIFY(rounds.isLastOpen());
         QVERIFY(rounds.why(0).contains("pinned"));
         emit m_workspace->bridge().eventsArrived(
-            {{66, session::RoundDoneEvent{12, 0, 8, {{{"measure", 5.0}}, {}}, 20.0}},
+            {{66, session::RoundDoneEvent{12, 0, 8, {{{"measure", 5.0}}, {}}, 20.0, 24}},
              {66, session::EstimateEvent{20, session::kUnknown, session::kUnknown, 120, 17, 15.2, 18.5}}});
         QVERIFY(!rounds.isLastOpen());
         QVERIFY2(rounds.forecast().contains("likely 15.2–18.5"), qPrintable(rounds.forecast()));
+        // Why trials are few stands where one looks for it.
+        QVERIFY2(rounds.why(0).contains("24 candidates were rejected before building"), qPrintable(rounds.why(0)));
+        QVERIFY(!rounds.why(1).contains("rejected"));
+        const auto* const summary = find<QLabel>(m_scheduler.get(), "schedulerSummary");
+        QTRY_VERIFY2(
+            summary->text().contains("24 candidates were rejected before building: more threads or memory than "
+                                     "the device has"),
+            qPrintable(summary->text()));
     }
 
     void theTimeIsSummedByActivity()

@@ -7,6 +7,7 @@
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/hardware_model.h"
 #include "ui/models/issue_model.h"
+#include "ui/models/language.h"
 #include "ui/models/round_model.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
@@ -219,7 +220,7 @@ private slots:
         emit budget->activated(0);
         QCOMPARE(chosen.size(), 1);
         bar->setState(true, session::RunState::Idle, true, true);
-        QCOMPARE(bar->startAction()->text(), QStringLiteral("&Tune on"));
+        QCOMPARE(bar->startAction()->text(), QStringLiteral("Con&tinue tuning"));
         QCOMPARE(bar->resumeAction()->text(), QStringLiteral("Res&ume run"));
         QCOMPARE(budget->itemText(0), QStringLiteral("2 min"));
         bar->setState(true, session::RunState::Idle, false, false);
@@ -316,6 +317,39 @@ private slots:
         QVERIFY(must(bar->tuneOptions()).devices.empty());
         QVERIFY(!find<QToolButton>("actionStartButton")->isEnabled());
         bar->setTarget(QStringLiteral("sim"));
+        bar->setDevices(known);
+    }
+
+    void anOpenClTargetIsOfferedByANameForPeople()
+    {
+        auto* bar = m_window->findChild<ui::RunBar*>();
+        auto* target = find<QComboBox>("targetPicker");
+        const session::DeviceDirectory known = workspace().devices().directory();
+        const auto device = [](const char* key, const char* name) {
+            session::DeviceView made;
+            made.kind = "opencl";
+            made.key = key;
+            made.name = name;
+            made.state = "ready";
+            return made;
+        };
+        const auto title = [target] { return target->itemText(target->findData(QStringLiteral("opencl"))); };
+        QVERIFY(target->findData(QStringLiteral("opencl")) >= 0); // whatever is installed here
+        bar->setDevices(session::DeviceDirectory({device("cl0", "Iris Xe")}));
+        QCOMPARE(title(), QStringLiteral("OpenCL device: Iris Xe"));
+        QCOMPARE(target->findText(QStringLiteral("Iris Xe")), -1); // nor once more by its driver's name
+        ui::Language::instance().set(QStringLiteral("zh_CN"));
+        QCOMPARE(title(), QStringLiteral("OpenCL 设备：Iris Xe"));
+        ui::Language::instance().set(QStringLiteral("en"));
+        // Which of several is meant says the choice of the device.
+        bar->setDevices(session::DeviceDirectory({device("cl0", "Iris Xe"), device("cl1", "Arc A770")}));
+        QCOMPARE(title(), QStringLiteral("OpenCL device"));
+        const QString before = bar->target();
+        bar->setDevices(session::DeviceDirectory({device("cl0", "Iris Xe")}));
+        bar->setTarget(QStringLiteral("opencl"));
+        QCOMPARE(bar->targetName(), QStringLiteral("OpenCL device")); // beside figures
+        QCOMPARE(must(bar->tuneOptions()).devices, std::vector<std::string>{"cl0"});
+        bar->setTarget(before);
         bar->setDevices(known);
     }
 

@@ -181,7 +181,8 @@ private slots:
         QVERIFY(std::abs(workspace().estimatedMs() - estimate - 0.375) < 1e-9);
         ui::CurvesPage page(workspace(), nullptr);
         page.show();
-        const QString status = find<QLabel>(m_window.get(), "statusLatency")->text().section(QStringLiteral("   "), 0, 0);
+        const QString status =
+            find<QLabel>(m_window.get(), "statusLatency")->text().section(QStringLiteral("   "), 0, 0);
         const QString summary = page.findChild<ui::LatencyChart*>()->summary();
         QVERIFY2(summary.startsWith(status), qPrintable(status + '/' + summary));
     }
@@ -223,7 +224,7 @@ private slots:
         QVERIFY(!rounds.band().empty()); // the likely range, as it was while some tasks had no program
         const int before = rounds.rowCount();
         auto* const start = find<QAction>(m_window.get(), "actionStart");
-        QVERIFY2(start->text().contains(QStringLiteral("Tune on")), qPrintable(start->text()));
+        QVERIFY2(start->text().contains(QStringLiteral("tuning")), qPrintable(start->text()));
         auto* const budget = find<QComboBox>(m_window.get(), "budgetPicker");
         budget->setEditText(QStringLiteral("16 trials"));
         const auto ended = [this] { return workspace().session()->state() == session::RunState::Finished; };

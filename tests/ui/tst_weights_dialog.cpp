@@ -165,6 +165,26 @@ private slots:
         QTRY_VERIFY(alive.isNull());
     }
 
+    void aDerivedConstantIsCalledByWhatItCameFrom()
+    {
+        const auto title = [](std::vector<std::string> sources, std::vector<std::string> steps) {
+            session::TensorView tensor{"made/up_7", "float32", {4}, {}, 0};
+            tensor.derived = true;
+            tensor.sources = std::move(sources);
+            tensor.steps = std::move(steps);
+            return ui::weightTitle(tensor, QStringLiteral("/stem/Conv"));
+        };
+        QCOMPARE(ui::weightTitle({"conv1.weight", "float32", {4}, {}, 0}, {}), QStringLiteral("conv1.weight"));
+        QCOMPARE(title({"conv1.weight"}, {"layout", "scale"}),
+                 QStringLiteral("conv1.weight, reordered for the layout, scaled"));
+        QCOMPARE(title({"conv1.weight"}, {"rsqrt", "reshape", "expand_dims"}),
+                 QStringLiteral("conv1.weight, computed, reshaped"));
+        QCOMPARE(title({"bn.weight", "bn.bias"}, {"multiply"}), QStringLiteral("bn.weight, bn.bias, combined"));
+        QCOMPARE(title({"bn.weight", "bn.bias", "bn.mean", "bn.var"}, {"multiply", "reshape"}),
+                 QStringLiteral("bn.weight, bn.bias, 2 more, combined, reshaped"));
+        QCOMPARE(title({}, {}), QStringLiteral("constant of /stem/Conv"));
+    }
+
     void statisticsAreStopped()
     {
         // A constant that is made while it is looked at, for as long as the test wants.

@@ -11,6 +11,7 @@
 #include "ui/shell/head_start_menu.h"
 #include "ui/views/graph_view.h"
 #include "ui/views/view_export.h"
+#include "ui/views/wrap_delegate.h"
 
 #include <QAction>
 #include <QApplication>
@@ -276,6 +277,53 @@ private slots:
                              && tasks->columnViewportPosition(column) + tasks->columnWidth(column)
                                     <= tasks->viewport()->width(),
                          qPrintable(QString::number(column)));
+    }
+
+    void noTaskIsCutInASmallWindow_data()
+    {
+        QTest::addColumn<QSize>("size");
+        for (const QSize size : {QSize(1024, 700), QSize(1280, 800)})
+            QTest::addRow("%d", size.width()) << size;
+    }
+    void noTaskIsCutInASmallWindow()
+    {
+        QFETCH(QSize, size);
+        m_window->resize(size);
+        QTRY_COMPARE(m_window->size(), size);
+        runAction("view.defaultLayout");
+        auto* tasks = find<QTableView>("taskTable");
+        auto* workspace = m_window->findChild<ui::Workspace*>();
+        const std::vector<session::TaskView> before = workspace->session()->tasks();
+        std::vector<session::TaskView> made = before;
+        // The longest that networks of the zoo have, but for whole layer norms.
+        const char* const names[] = {"depthwise_conv2d 3x3/2 192 @14 +add+clip",
+                                     "conv2d 3x3/2 3->32 @112 +transpose+add+clip",
+                                     "conv2d 3x3 512->512 @7 +residual+multiply+add+relu"};
+        for (std::size_t i = 0; i < made.size(); ++i)
+            made[i].name = names[i % std::size(names)];
+        workspace->tasks().setTasks(made);
+        workspace->tasks().setBudget(0, {true, false, 2, 400}); // "pinned, ×2, ≤ 400"
+        for (const int column : {ui::TaskModel::NameColumn, ui::TaskModel::ShareColumn, ui::TaskModel::LatencyColumn,
+                                 ui::TaskModel::CurveColumn, ui::TaskModel::BudgetColumn})
+            QTRY_VERIFY2(tasks->columnViewportPosition(column) >= 0
+                             && tasks->columnViewportPosition(column) + tasks->columnWidth(column)
+                                    <= tasks->viewport()->width(),
+                         qPrintable(QString::number(column)));
+        const QFontMetricsF metrics(tasks->font());
+        for (int row = 0; row < tasks->model()->rowCount(); ++row)
+            for (const int column : {ui::TaskModel::NameColumn, ui::TaskModel::BudgetColumn}) {
+                const QString text = tasks->model()->index(row, column).data().toString();
+                const QStringList lines = ui::wrappedLines(metrics, text, tasks->columnWidth(column) - 8);
+                QVERIFY2(!lines.join(QString()).contains(QChar(0x2026)),
+                         qPrintable(QStringLiteral("%1 in %2").arg(text).arg(tasks->columnWidth(column))));
+                QTRY_VERIFY2(tasks->rowHeight(row) >= static_cast<double>(lines.size()) * metrics.lineSpacing(),
+                             qPrintable(text));
+            }
+        workspace->tasks().setBudget(0, {});
+        workspace->tasks().setTasks(before);
+        m_window->resize(1280, 800);
+        QTRY_COMPARE(m_window->width(), 1280);
+        runAction("view.defaultLayout");
     }
 
     void theLanguageChangesWhileTheWindowIsOpen()

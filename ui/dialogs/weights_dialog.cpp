@@ -110,9 +110,8 @@ void WeightsDialog::makeWidgets()
     m_choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_choice->setMinimumContentsLength(20);
     m_choice->setMaxVisibleItems(20);
-    for (const Entry& entry : m_entries)
-        m_choice->addItem(
-            QStringLiteral("%1  %2").arg(QString::fromStdString(entry.tensor.name), shapeText(entry.tensor)));
+    for (std::size_t i = 0; i < m_entries.size(); ++i)
+        m_choice->addItem(QString()); // retranslate() gives it its text
     m_what = new QLabel(this);
     m_what->setObjectName(QStringLiteral("weightsWhat"));
     m_what->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -187,6 +186,13 @@ void WeightsDialog::retranslate()
         m_figures[i]->setAccessibleName(names[i]);
     }
     m_choice->setAccessibleName(tr("Constant"));
+    for (std::size_t i = 0; i < m_entries.size(); ++i) {
+        const Entry& entry = m_entries[i];
+        const QString name = QString::fromStdString(entry.tensor.name), title = weightTitle(entry.tensor, entry.node);
+        m_choice->setItemText(static_cast<int>(i), QStringLiteral("%1  %2").arg(title, shapeText(entry.tensor)));
+        m_choice->setItemData(static_cast<int>(i), title == name ? title : tr("%1\nName here: %2").arg(title, name),
+                              Qt::ToolTipRole);
+    }
     m_grid->setAccessibleName(tr("Values"));
     m_histogram->setAccessibleName(tr("Histogram of the values"));
     m_logarithmic->setText(tr("&Logarithmic counts"));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace lathe::ui {
@@ -120,7 +121,7 @@ void RoundModel::takeStored(const session::RunView& run, const std::vector<sessi
     for (const session::RoundView& round : rounds) {
         m_rounds.push_back({round.index, round.task, round.trials, NamedNumbers(round.terms),
                             NamedNumbers(round.time.activities), &shared(round.reason), round.atSeconds,
-                            round.estimateMs, round.bestMs, round.tasksMs});
+                            round.estimateMs, round.bestMs, round.tasksMs, round.rejected});
         m_time += round.time;
         if (std::isfinite(round.lowMs) && std::isfinite(round.highMs))
             m_band.push_back({round.atSeconds, round.lowMs, round.highMs});
@@ -255,6 +256,7 @@ void RoundModel::take(const std::vector<session::Event>& events)
             round.activitySeconds = NamedNumbers(done->time.activities);
             m_time += done->time;
             round.estimateMs = done->estimateMs;
+            round.rejected = done->rejected;
             round.atSeconds = event.atSeconds;
             m_open = false;
             emit dataChanged(index(0, 0), index(0, ColumnCount - 1));
@@ -350,7 +352,28 @@ qint64 RoundModel::trials() const
     return sum;
 }
 
+QString RoundModel::rejectedText() const
+{
+    qint64 sum = 0;
+    for (const Round& round : m_rounds)
+        sum += round.rejected;
+    return rejected(sum);
+}
+
+QString RoundModel::rejected(qint64 count)
+{
+    if (count <= 0)
+        return {};
+    return tr("%n candidates were rejected before building: more threads or memory than the device has.", nullptr,
+              static_cast<int>(std::min<qint64>(count, std::numeric_limits<int>::max())));
+}
+
 QString RoundModel::why(int row) const
+{
+    return QStringLiteral("%1 %2").arg(whyThisTask(row), rejected(at(row).rejected)).trimmed();
+}
+
+QString RoundModel::whyThisTask(int row) const
 {
     const Round& round = at(row);
     const QString task = taskName(round.task);

@@ -47,6 +47,7 @@ public:
         const std::string* reason = nullptr; ///< shared: there are only a few
         double atSeconds = 0, estimateMs = session::kUnknown, bestMs = session::kUnknown;
         double tasksMs = session::kUnknown; ///< the tasks' sum, without what the network has beside them
+        qint64 rejected = 0; ///< candidates that went to no builder: the device could not run them
     };
     struct Band
     {
@@ -89,6 +90,8 @@ public:
     double leftSeconds() const { return m_eta; }
     /// Trials of the run so far.
     qint64 trials() const;
+    /// "12 candidates were rejected before building: ...", of the run so far; empty: none were.
+    QString rejectedText() const;
 
     /// While held, nothing changes; what comes is taken in afterwards.
     bool isHeld() const { return m_held; }
@@ -116,6 +119,8 @@ private:
     void addPiece(double at, const session::TimeSpent& time);
     const Round& at(int row) const { return m_rounds[m_rounds.size() - 1 - static_cast<std::size_t>(row)]; }
     double estimateAt(double seconds) const;
+    QString whyThisTask(int row) const;
+    static QString rejected(qint64 count);
 
     Workspace& m_workspace;
     HistoryReader m_reader;

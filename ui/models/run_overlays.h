@@ -12,7 +12,7 @@
 namespace lathe::ui {
 
 /// Runs of this project and of others that are shown beside the open one, to compare with. They are read once and never
-/// written. GUI thread.
+/// written; which they are is remembered for each project. GUI thread.
 class RunOverlays final : public QObject
 {
     Q_OBJECT
@@ -29,6 +29,11 @@ public:
 
     using QObject::QObject;
 
+    /// The project that is open now: those beside another one go, and those that are remembered for it come, each once
+    /// it is read. One that cannot be read is told of once, by failed(), and forgotten. Empty: there is no project.
+    void setProject(const QString& project);
+    /// A new run of the open project has begun: the one before it, of the same network and target, stays in sight.
+    void keepRunBefore(qint64 run);
     /// Reads a run and shows it; 0: the project's latest. changed() or failed() follows.
     void add(const QString& project, qint64 run);
     void remove(const QString& key);
@@ -45,7 +50,17 @@ signals:
     void failed(const QString& project, const lathe::Error& error);
 
 private:
+    struct Chosen
+    {
+        QString project;
+        qint64 run = 0;
+    };
+    void read(const QString& project, qint64 run);
+    void store() const;
+
+    QString m_project; ///< beside which they are; empty: nothing is remembered
     std::vector<Overlay> m_overlays;
+    std::vector<Chosen> m_unread; ///< remembered ones that are being read
     JobLane m_jobs;
 };
 

@@ -73,6 +73,56 @@ QString shapeText(const session::TensorView& tensor)
     return dims.join(QStringLiteral("×"));
 }
 
+namespace {
+
+/// What a step of graph::Provenance did, where one constant became another; empty: it is arithmetic.
+QString stepText(const std::string& step)
+{
+    static const std::pair<const char*, const char*> words[] = {
+        {"layout", QT_TRANSLATE_NOOP("lathe::ui::Weights", "reordered for the layout")},
+        {"scale", QT_TRANSLATE_NOOP("lathe::ui::Weights", "scaled")},
+        {"transpose", QT_TRANSLATE_NOOP("lathe::ui::Weights", "transposed")},
+        {"reshape", QT_TRANSLATE_NOOP("lathe::ui::Weights", "reshaped")},
+        {"squeeze", QT_TRANSLATE_NOOP("lathe::ui::Weights", "reshaped")},
+        {"expand_dims", QT_TRANSLATE_NOOP("lathe::ui::Weights", "reshaped")},
+        {"cast", QT_TRANSLATE_NOOP("lathe::ui::Weights", "converted")},
+        {"dequantize", QT_TRANSLATE_NOOP("lathe::ui::Weights", "dequantized")},
+        {"quantize", QT_TRANSLATE_NOOP("lathe::ui::Weights", "quantized")},
+        {"concatenate", QT_TRANSLATE_NOOP("lathe::ui::Weights", "joined")},
+        {"strided_slice", QT_TRANSLATE_NOOP("lathe::ui::Weights", "sliced")}};
+    for (const auto& [name, word] : words)
+        if (step == name)
+            return QCoreApplication::translate("lathe::ui::Weights", word);
+    return {};
+}
+
+} // namespace
+
+QString weightTitle(const session::TensorView& tensor, const QString& node)
+{
+    constexpr std::size_t kMostNamed = 2;
+    if (!tensor.derived)
+        return QString::fromStdString(tensor.name);
+    QStringList words;
+    for (std::size_t i = 0; i < std::min(kMostNamed, tensor.sources.size()); ++i)
+        words << QString::fromStdString(tensor.sources[i]);
+    if (const std::size_t count = tensor.sources.size(); count > kMostNamed)
+        words << QCoreApplication::translate("lathe::ui::Weights", "%1 more").arg(count - kMostNamed);
+    if (words.isEmpty())
+        words << QCoreApplication::translate("lathe::ui::Weights", "constant of %1").arg(node);
+    bool computed = tensor.sources.size() > 1;
+    QStringList done;
+    for (const std::string& step : tensor.steps)
+        if (const QString word = stepText(step); word.isEmpty())
+            computed = true;
+        else if (!done.contains(word))
+            done << word;
+    if (computed && !tensor.sources.empty())
+        done.prepend(tensor.sources.size() > 1 ? QCoreApplication::translate("lathe::ui::Weights", "combined")
+                                               : QCoreApplication::translate("lathe::ui::Weights", "computed"));
+    return (words + done).join(QCoreApplication::translate("lathe::ui::Weights", ", "));
+}
+
 QString inputSizesText(const std::vector<frontend::OpenDimension>& dimensions)
 {
     QStringList words;

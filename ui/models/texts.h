@@ -21,6 +21,9 @@ QString ageText(double seconds);
 QString minutesText(double seconds);
 /// "1×64×56×56"; "≤200×7" where the extent depends on data.
 QString shapeText(const session::TensorView& tensor);
+/// What people know a constant by: its name in the model; of one that was derived from others, theirs and what was
+/// done, "conv1.weight, transposed, scaled"; of one that was made up, whose it is. `node`: who reads it.
+QString weightTitle(const session::TensorView& tensor, const QString& node);
 /// "batch = 1, height = 640": of what a model leaves open; empty where all is fixed.
 QString inputSizesText(const std::vector<frontend::OpenDimension>& dimensions);
 /// An action's text without the marks of its mnemonic: "&Open" is "Open", "打开(&O)" is "打开".

@@ -71,11 +71,19 @@ CurvesPage::CurvesPage(Workspace& workspace, QWidget* parent)
     connect(m_overlays, &RunOverlays::changed, this, &CurvesPage::update);
     connect(m_overlays, &RunOverlays::failed, this,
             [this](const QString& project, const Error& error) { m_workspace.addIssue(project, error); });
-    connect(&m_workspace.bridge(), &SessionBridge::opened, this, [this] {
-        const QString project = QString::fromStdString(m_workspace.session()->options().project.string());
-        if (std::exchange(m_project, project) != project)
-            m_overlays->clear(); // they were chosen beside another one
-    });
+    const auto takeProject = [this] {
+        const session::TuningSession* const session = m_workspace.session();
+        m_overlays->setProject(session != nullptr ? QString::fromStdString(session->options().project.string())
+                                                  : QString());
+    };
+    connect(&m_workspace.bridge(), &SessionBridge::opened, this, takeProject);
+    takeProject();
+    connect(&m_workspace.bridge(), &SessionBridge::eventsArrived, this,
+            [this](const std::vector<session::Event>& events) {
+                for (const session::Event& event : events)
+                    if (const auto* begun = std::get_if<session::RunBegunEvent>(&event.what))
+                        m_overlays->keepRunBefore(begun->run);
+            });
     retranslated(this, [this] { retranslate(); });
 }
 
@@ -85,9 +93,9 @@ void CurvesPage::makeWidgets()
     m_chart->setObjectName(QStringLiteral("latencyChart"));
     const QStringList hidden = QSettings().value(kHiddenKey).toStringList();
     m_chart->setHidden(QSet<QString>(hidden.begin(), hidden.end()));
-    m_summary = new ElidedLabel(this);
+    m_summary = new QLabel(this);
     m_summary->setObjectName(QStringLiteral("chartSummary"));
-    m_summary->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    m_summary->setWordWrap(true); // in a narrow window it takes two lines; nothing of it is cut
     m_age = new QLabel(this);
     m_age->setObjectName(QStringLiteral("chartAge"));
     m_forecast = new ElidedLabel(this);
@@ -104,9 +112,9 @@ void CurvesPage::makeWidgets()
     m_logarithmic->setObjectName(QStringLiteral("chartLogarithmic"));
     m_logarithmic->setCheckable(true);
     m_hold = new HoldButton(m_rounds, "chartHold", this);
-    auto* title = new QHBoxLayout;
-    title->addWidget(m_summary, 1);
-    title->addWidget(m_age);
+    auto* told = new QHBoxLayout;
+    told->addWidget(m_forecast, 1);
+    told->addWidget(m_age);
     auto* row = new QHBoxLayout;
     row->addWidget(m_tasks);
     row->addWidget(m_add);
@@ -116,9 +124,9 @@ void CurvesPage::makeWidgets()
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(spacing::kMedium, spacing::kMedium, spacing::kMedium, spacing::kMedium);
     layout->setSpacing(spacing::kSmall);
-    layout->addLayout(title);
+    layout->addWidget(m_summary);
     layout->addWidget(m_chart, 1);
-    layout->addWidget(m_forecast);
+    layout->addLayout(told);
     layout->addLayout(row);
 }
 

@@ -51,7 +51,6 @@ private:
     QToolButton *m_hold = nullptr, *m_add = nullptr, *m_logarithmic = nullptr;
     OverlayMenu* m_overlayMenu = nullptr;
     QLabel *m_summary = nullptr, *m_forecast = nullptr, *m_age = nullptr;
-    QString m_project; ///< that the overlays were chosen beside
 };
 
 } // namespace lathe::ui

@@ -7,6 +7,7 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QVBoxLayout>
@@ -21,6 +22,19 @@ void setItem(QComboBox* box, int index, const QString& text)
         box->setItemText(index, text);
     else
         box->addItem(text);
+}
+
+/// Those of all targets, and what back ends call their listings, as far as it is translated.
+QString formTitle(const session::ProgramForm& form)
+{
+    static const std::pair<const char*, const char*> plain[] = {
+        {"steps", QT_TRANSLATE_NOOP("lathe::ui::ProgramComparison", "Schedule steps")},
+        {"loops", QT_TRANSLATE_NOOP("lathe::ui::ProgramComparison", "Loop tree")},
+        {"nest", QT_TRANSLATE_NOOP("lathe::ui::ProgramComparison", "Loop nest")}};
+    for (const auto& [name, title] : plain)
+        if (form.name == name)
+            return QCoreApplication::translate("lathe::ui::ProgramComparison", title);
+    return QCoreApplication::translate("Listings", form.title.c_str());
 }
 
 } // namespace
@@ -61,7 +75,6 @@ ProgramComparison::ProgramComparison(QWidget* parent)
     layout->addLayout(second);
     layout->addWidget(m_diff, 1);
     retranslated(this, [this] { retranslate(); });
-    m_what->setCurrentIndex(static_cast<int>(session::ProgramText::Nest));
     for (QComboBox* choice : {m_left, m_right, m_what})
         connect(choice, &QComboBox::currentIndexChanged, this, &ProgramComparison::ask);
     connect(m_how, &QComboBox::currentIndexChanged, this, [this](int how) { m_diff->setSideBySide(how == 0); });
@@ -74,16 +87,26 @@ void ProgramComparison::retranslate()
     m_right->setAccessibleName(tr("Right side"));
     m_what->setAccessibleName(tr("Form of the program"));
     m_how->setAccessibleName(tr("Arrangement"));
-    setItem(m_what, static_cast<int>(session::ProgramText::Steps), tr("Schedule steps"));
-    setItem(m_what, static_cast<int>(session::ProgramText::Loops), tr("Loop tree"));
-    setItem(m_what, static_cast<int>(session::ProgramText::Nest), tr("Loop nest"));
-    setItem(m_what, static_cast<int>(session::ProgramText::LlvmIr), tr("LLVM IR"));
-    setItem(m_what, static_cast<int>(session::ProgramText::Assembly), tr("Assembly"));
-    setItem(m_what, static_cast<int>(session::ProgramText::Source), tr("Generated source"));
     setItem(m_how, 0, tr("Side by side"));
     setItem(m_how, 1, tr("Unified"));
     m_onlyChanges->setText(tr("&Differences only"));
+    fillForms();
     fillSides();
+}
+
+/// What the programs of all that are compared can be read as.
+void ProgramComparison::fillForms()
+{
+    std::vector<std::string> targets;
+    for (int i = 0; m_compared != nullptr && i < m_compared->count(); ++i)
+        targets.push_back(m_compared->at(i).target);
+    const QSignalBlocker blocker(m_what);
+    const QString chosen = m_what->currentData().toString();
+    m_what->clear();
+    for (const session::ProgramForm& form : session::programForms(targets))
+        m_what->addItem(formTitle(form), QString::fromStdString(form.name));
+    const int again = m_what->findData(chosen);
+    m_what->setCurrentIndex(again >= 0 ? again : m_what->findData(QStringLiteral("nest")));
 }
 
 void ProgramComparison::fillSides()
@@ -106,6 +129,7 @@ void ProgramComparison::fillSides()
 void ProgramComparison::setCompared(std::shared_ptr<const Compared> compared)
 {
     m_compared = std::move(compared);
+    fillForms();
     fillSides();
     ask();
 }
@@ -141,10 +165,10 @@ void ProgramComparison::ask()
                 return QString::fromStdString(task.trial);
         return QString();
     };
-    const auto what = static_cast<session::ProgramText>(m_what->currentIndex());
+    const std::string form = m_what->currentData().toString().toStdString();
     const QString wanted = QStringLiteral("%1 %2 %3 %4 %5")
                                .arg(m_task, trial(left), trial(right))
-                               .arg(m_what->currentIndex())
+                               .arg(m_what->currentData().toString())
                                .arg(left * 100 + right);
     if (wanted == m_shown)
         return;
@@ -154,11 +178,11 @@ void ProgramComparison::ask()
     using Lines = std::vector<session::DiffLine>;
     m_asked = m_jobs.run(
         [reader = m_reader, compared = m_compared, task = m_task.toStdString(), left, right,
-         what](const JobLink& link) -> Result<Lines> {
-            LATHE_TRY_ASSIGN(const std::string a, reader->text(compared->at(left), task, what));
+         form](const JobLink& link) -> Result<Lines> {
+            LATHE_TRY_ASSIGN(const std::string a, reader->text(compared->at(left), task, form));
             if (link.stopToken().stop_requested())
                 return Lines();
-            LATHE_TRY_ASSIGN(const std::string b, reader->text(compared->at(right), task, what));
+            LATHE_TRY_ASSIGN(const std::string b, reader->text(compared->at(right), task, form));
             return session::diffLines(a, b);
         },
         [this](Result<Lines> lines) {

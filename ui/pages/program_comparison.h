@@ -35,6 +35,7 @@ protected:
 private:
     void ask();
     void retranslate();
+    void fillForms();
     void fillSides();
 
     std::shared_ptr<session::ProgramReader> m_reader; ///< used by one job at a time

@@ -77,7 +77,7 @@ PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent)
     m_tree->setAlternatingRowColors(true);
     m_tree->setUniformRowHeights(true);
     m_tree->setMinimumSize(80, 60);
-    m_tree->header()->resizeSection(0, 120);
+    m_tree->header()->resizeSection(0, 150); // "weight conv1.weight", "Workload (hash)"
     m_tree->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_tree, &QWidget::customContextMenuRequested, this, [this](QPoint at) {
         QMenu menu(this);
@@ -283,7 +283,10 @@ void PropertiesPage::addNode(int node)
     for (std::size_t i = 0; i < view.inputs.size(); ++i) {
         const QString layout = i == 0 ? activations : i == 1 ? layoutText(view, {"kernel_layout"}) : QString();
         const QString name = QString::fromStdString(view.inputs[i].name);
-        addTensor(item, view.inputs[i].constant >= 0 ? tr("weight %1").arg(name) : tr("input %1").arg(name),
+        const QString reader = QString::fromStdString(view.origin.empty() ? view.name : view.origin);
+        addTensor(item,
+                  view.inputs[i].constant >= 0 ? tr("weight %1").arg(weightTitle(view.inputs[i], reader))
+                                               : tr("input %1").arg(name),
                   view.inputs[i], layout);
     }
     for (const auto& output : view.outputs)

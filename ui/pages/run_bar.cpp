@@ -20,6 +20,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QStandardItemModel>
+#include <QStyleOptionComboBox>
 #include <QToolButton>
 
 #include <algorithm>
@@ -31,15 +32,34 @@ namespace lathe::ui {
 namespace {
 
 constexpr int kOfProject = Qt::UserRole + 1; ///< of a target: it is offered because the project has it
+constexpr int kTitle = Qt::UserRole + 2; ///< of a target: what it is called without its device's name
 constexpr int kDeviceWidth = 180; ///< pixels of a device's name; the whole of it stands in the tool tip
 
-/// Titles of the targets that core's kinds offer.
-[[maybe_unused]] const char* const kTargetTitles[] = {QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU"),
-                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU, 1 thread"),
-                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated device"),
-                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated NVIDIA GPU"),
-                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated Arm Mali GPU"),
-                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "64-bit Arm, 4 threads")};
+/// Titles of the targets that Lathe's own kinds offer.
+[[maybe_unused]] const char* const kTargetTitles[] = {
+    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU"),
+    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU, 1 thread"),
+    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated device"),
+    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated NVIDIA GPU"),
+    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated Arm Mali GPU"),
+    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "64-bit Arm, 4 threads"),
+    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "OpenCL device"),
+    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "OpenCL device: {device}")};
+
+/// Closed, it shows a target without the name of its device, which stands beside it; its list shows both.
+class TargetBox final : public QComboBox
+{
+public:
+    using QComboBox::QComboBox;
+
+protected:
+    void initStyleOption(QStyleOptionComboBox* option) const override
+    {
+        QComboBox::initStyleOption(option);
+        if (const QString title = currentData(kTitle).toString(); !title.isEmpty())
+            option->currentText = title;
+    }
+};
 
 } // namespace
 
@@ -59,7 +79,7 @@ RunBar::RunBar(QWidget* parent)
             if (tip != nullptr) // else it depends on the target
                 a->setToolTip(a->shortcut().isEmpty() ? tr(tip)
                                                       : QStringLiteral("%1 (%2)").arg(
-                                                            tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
+                                                          tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
         });
         if (QWidget* button = widgetForAction(a))
             button->setObjectName(QLatin1String(name) + QStringLiteral("Button"));
@@ -78,7 +98,7 @@ RunBar::RunBar(QWidget* parent)
     applyIcons();
     addSeparator();
 
-    m_target = new QComboBox(this);
+    m_target = new TargetBox(this);
     m_target->setObjectName(QStringLiteral("targetPicker"));
     for (const session::TargetView& target : session::listTargets())
         m_target->addItem(QString(), QString::fromStdString(target.text));
@@ -133,9 +153,7 @@ RunBar::RunBar(QWidget* parent)
         setWindowTitle(tr("Run"));
         m_target->setAccessibleName(tr("Target"));
         m_target->setToolTip(tr("What code is generated for"));
-        const auto targets = session::listTargets();
-        for (std::size_t i = 0; i < targets.size(); ++i)
-            m_target->setItemText(static_cast<int>(i), tr(targets[i].title.c_str()));
+        nameTargets();
         m_device->setAccessibleName(tr("Device"));
         m_budget->setAccessibleName(tr("Budget"));
         m_budget->setToolTip(tr("How long to tune: 20 min, until 18:00, 1000 trials, until the last hour gained under "
@@ -211,7 +229,8 @@ void RunBar::setTarget(const QString& target)
 
 QString RunBar::targetName() const
 {
-    return m_target->currentText();
+    const QString title = m_target->currentData(kTitle).toString();
+    return title.isEmpty() ? m_target->currentText() : title;
 }
 
 void RunBar::setDevice(const QString& key)
@@ -224,6 +243,7 @@ void RunBar::setDevices(session::DeviceDirectory devices)
 {
     m_devices = std::move(devices);
     offerTargets();
+    nameTargets();
     showTarget();
 }
 
@@ -238,6 +258,27 @@ void RunBar::offerTargets()
         if (!known)
             m_target->addItem(device.name.empty() ? kind : QString::fromStdString(device.name), kind);
     }
+}
+
+/// In the language of the window; by the name of its device where there is one and the target's kind has no better.
+void RunBar::nameTargets()
+{
+    for (const session::TargetView& target : session::listTargets()) {
+        const QString plain = tr(target.title.c_str());
+        QString title = plain;
+        std::vector<session::DeviceView> devices;
+        if (m_devices && !target.named.empty())
+            devices = m_devices->forTarget(target.text);
+        std::erase_if(devices, [](const session::DeviceView& device) { return !device.ready(); });
+        if (devices.size() == 1)
+            title = tr(target.named.c_str())
+                        .replace(QStringLiteral("{device}"), QString::fromStdString(devices.front().name));
+        if (const int i = m_target->findData(QString::fromStdString(target.text)); i >= 0) {
+            m_target->setItemText(i, title);
+            m_target->setItemData(i, plain, kTitle);
+        }
+    }
+    m_target->view()->setMinimumWidth(m_target->view()->sizeHintForColumn(0) + spacing::kPage);
 }
 
 /// What the directory lists for the target.
@@ -271,6 +312,7 @@ void RunBar::offerDevices()
     }
     // Those that are not ready have no key: they are found by nobody's choice.
     m_device->setCurrentIndex(picked.isEmpty() ? 0 : std::max(0, m_device->findData(picked)));
+    m_device->setMinimumWidth(m_device->sizeHint().width()); // the box itself keeps that of what it held at first
 }
 
 /// Whether the target can be tuned for, as far as is known.
@@ -290,8 +332,8 @@ void RunBar::showTarget()
     const QString why = m_device->currentData(Qt::ToolTipRole).toString();
     m_device->setToolTip(
         !m_readOnly.isEmpty() ? m_readOnly
-        : elsewhere ? tr(
-            "Remote boards are not supported yet: nothing is measured; libraries are exported with default schedules")
+        : elsewhere           ? tr(
+                        "Remote boards are not supported yet: nothing is measured; libraries are exported with default schedules")
         : !canMeasure() ? tr("Nothing can be measured: %1").arg(why)
         : simulated     ? tr("No device: a formula gives the latencies, so everything can be tried within seconds")
                         : tr("Where candidates are measured"));
@@ -301,8 +343,8 @@ void RunBar::showTarget()
                            : canMeasure()        ? QStringLiteral("%1 (%2)").arg(text, keys)
                                                  : m_device->toolTip());
     };
-    tip(m_start,
-        m_tuned ? tr("Tune on from what was measured; the budget is on top") : tr("Tune the network from here on"));
+    tip(m_start, m_tuned ? tr("Continue from what was measured; the budget is added on top")
+                         : tr("Tune the network from here on"));
     tip(m_resume, tr("Continue the project's latest run"));
     enableActions();
 }
@@ -411,7 +453,7 @@ void RunBar::enableActions()
         offerBudgets();
     // Where both can be done, both are called by what they do.
     const bool both = tunes && m_canResume;
-    m_start->setText(m_tuned ? tr("&Tune on") : tr("&Start"));
+    m_start->setText(m_tuned ? tr("Con&tinue tuning") : tr("&Start"));
     m_start->setIconText(withoutMnemonic(m_start->text()));
     m_resume->setText(both ? tr("Res&ume run") : tr("Res&ume"));
     m_resume->setIconText(withoutMnemonic(m_resume->text()));

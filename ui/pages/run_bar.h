@@ -25,7 +25,7 @@ public:
 
     QString target() const;
     void setTarget(const QString& target);
-    QString targetName() const; ///< as it is shown
+    QString targetName() const; ///< as figures name it: without the name of its device
     /// Picks a device for the target; empty: its first. One that is not there (yet) is picked as soon as it is.
     void setDevice(const QString& key);
     /// What can be picked. Until it is known, a run takes its target's first device.
@@ -68,6 +68,7 @@ private:
     void applyIcons();
     void showTarget();
     void offerTargets();
+    void nameTargets();
     void offerDevices();
     bool canMeasure() const;
     void enableActions();

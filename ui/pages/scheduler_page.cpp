@@ -113,9 +113,12 @@ void SchedulerPage::update()
     }
     m_chart->setBands(m_rounds.taskNames(), tr("trials"));
     m_chart->setSamples(std::move(samples));
-    m_summary->setText(m_rounds.rounds().empty()
-                           ? QString()
-                           : tr("Rounds: %1. %2").arg(QLocale().toString(m_rounds.rowCount()), m_chart->summary()));
+    m_summary->setText(m_rounds.rounds().empty() ? QString()
+                                                 : tr("Rounds: %1. %2")
+                                                       .arg(QLocale().toString(m_rounds.rowCount()), m_chart->summary())
+                                                       .append(QLatin1Char(' '))
+                                                       .append(m_rounds.rejectedText())
+                                                       .trimmed());
     if (m_table->currentIndex().isValid())
         showCurrent();
     else if (m_rounds.rowCount() > 0)

@@ -12,14 +12,24 @@
 #include "ui/views/spacing.h"
 #include "ui/views/sparkline_delegate.h"
 #include "ui/views/table_view.h"
+#include "ui/views/wrap_delegate.h"
 
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QScopedValueRollback>
 #include <QSortFilterProxyModel>
+#include <QTimer>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace lathe::ui {
+
+namespace {
+
+constexpr int kHeadingMargin = 12, kSortMark = 16; ///< pixels beside a column's heading
+
+} // namespace
 
 TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
     : Page(parent)
@@ -38,21 +48,26 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
     m_table = new TableView("taskTable", this);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setModel(m_order);
+    for (const int column : {TaskModel::NameColumn, TaskModel::BudgetColumn})
+        m_table->setItemDelegateForColumn(column, new WrapDelegate(m_table));
     m_table->setItemDelegateForColumn(TaskModel::ShareColumn, new ShareDelegate(m_table));
     m_table->setItemDelegateForColumn(TaskModel::CurveColumn, new SparklineDelegate(TaskModel::HistoryRole, m_table));
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(TaskModel::ShareColumn, Qt::DescendingOrder); // equal ones stay in the network's order
     // What a dock of the default width shows: the name in what room is left, then share, latency, curve, budget.
     const std::pair<int, int> widths[] = {
-        {TaskModel::NumberColumn, 32},  {TaskModel::NameColumn, 140},  {TaskModel::ShareColumn, 60},
-        {TaskModel::LatencyColumn, 70}, {TaskModel::CurveColumn, 56},  {TaskModel::BudgetColumn, 60},
+        {TaskModel::NumberColumn, 30},  {TaskModel::NameColumn, 140},  {TaskModel::ShareColumn, 54},
+        {TaskModel::LatencyColumn, 62}, {TaskModel::CurveColumn, 46},  {TaskModel::BudgetColumn, 56},
         {TaskModel::TrialsColumn, 60},  {TaskModel::ErrorsColumn, 60}, {TaskModel::StateColumn, 80},
         {TaskModel::GflopsColumn, 72},  {TaskModel::LimitColumn, 64},  {TaskModel::WeightColumn, 64},
         {TaskModel::FlopColumn, 72},    {TaskModel::ShapeColumn, 220}};
     QHeaderView* header = m_table->horizontalHeader();
     int visual = 0;
     for (const auto& [column, width] : widths) {
-        header->resizeSection(column, width);
+        // No heading is cut, nor what marks the column that the rows are sorted by.
+        const int room = column == TaskModel::ShareColumn ? kSortMark + kHeadingMargin : kHeadingMargin;
+        const QString heading = m_order->headerData(column, Qt::Horizontal).toString();
+        header->resizeSection(column, std::max(width, header->fontMetrics().horizontalAdvance(heading) + room));
         header->moveSection(header->visualIndex(column), visual++);
     }
     m_table->setRoomColumn(TaskModel::NameColumn,
@@ -60,6 +75,7 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
                             TaskModel::CurveColumn, TaskModel::BudgetColumn},
                            94);
     m_table->restoreColumns();
+    fitRowsLater();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
     layout->setSpacing(spacing::kHair);
@@ -95,6 +111,25 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
     });
     connect(&workspace.selection(), &Selection::changed, this,
             [this](const Selection::Place& place) { showTask(place.task); });
+}
+
+/// Names and budgets that do not fit into a line take two.
+void TasksPage::fitRowsLater()
+{
+    auto* const soon = new QTimer(this);
+    soon->setSingleShot(true);
+    soon->setInterval(0);
+    const auto ask = [soon] { soon->start(); };
+    connect(soon, &QTimer::timeout, this, [this] {
+        WrapDelegate::fitRows(*m_table, {TaskModel::NameColumn, TaskModel::BudgetColumn});
+    });
+    connect(m_order, &QAbstractItemModel::modelReset, soon, ask);
+    connect(m_order, &QAbstractItemModel::layoutChanged, soon, ask);
+    connect(m_order, &QAbstractItemModel::rowsInserted, soon, ask);
+    connect(m_order, &QAbstractItemModel::rowsRemoved, soon, ask);
+    connect(m_order, &QAbstractItemModel::dataChanged, soon, ask);
+    connect(m_table->horizontalHeader(), &QHeaderView::sectionResized, soon, ask);
+    ask();
 }
 
 void TasksPage::showTask(int task)

@@ -21,6 +21,7 @@ public:
     TasksPage(Workspace& workspace, QWidget* parent);
 
 private:
+    void fitRowsLater();
     void showTask(int task);
     Workspace& m_workspace;
     QSortFilterProxyModel* m_order = nullptr;

@@ -25,8 +25,9 @@ namespace {
 
 // Raised when docks come, go or change their names: older layouts are then left alone.
 constexpr int kLayoutVersion = 2;
-// Below this width of the window the three columns of the default layout would squeeze each other.
-constexpr int kNarrow = 900;
+// Below this width of the window the three columns of the default layout would squeeze each other: neither the tasks'
+// figures nor what the pages say would have room.
+constexpr int kNarrow = 1100;
 
 Qt::DockWidgetArea area(PagePlace place)
 {
@@ -151,8 +152,9 @@ void WindowLayout::arrange()
     if (left == nullptr)
         return;
     left->raise();
-    // A task's name says what it is in its first twenty letters: they fit beside share, latency, curve and budget.
-    const int column = std::clamp(m_window.width() * 35 / 100, 170, 450), properties = std::min(column * 2 / 3, 300);
+    // A task's operator and shape fit into a line beside share, latency, curve and budget: "conv2d 3x3 64->64 @56".
+    const int column = std::clamp(m_window.width() * (narrow ? 44 : 35) / 100, 170, 450);
+    const int properties = std::min(column * 2 / 3, 300);
     if (QDockWidget* const right = firstDock(PagePlace::Right); narrow || right == nullptr)
         m_window.resizeDocks({left}, {column}, Qt::Horizontal);
     else

@@ -400,7 +400,7 @@ QString LatencyChart::summary() const
     if (!m_curves.estimate.isEmpty())
         parts << tr("estimated %1").arg(msText(m_curves.estimate.last().y()));
     else if (!m_curves.low.isEmpty())
-        parts << tr("estimated %1, since some tasks have no valid program yet")
+        parts << tr("estimated %1 (some tasks have no program yet)")
                      .arg(msRangeText(m_curves.low.last().y(), m_curves.high.last().y()));
     if (!m_curves.measured.isEmpty())
         parts << tr("measured %1").arg(msText(m_curves.measured.last().y()));

@@ -101,6 +101,10 @@ public:
     /// What stands beside the pointer: the time, then name, latency and trials of each visible line, parted by tabs,
     /// the slowest first. Empty: the pointer is elsewhere.
     QStringList readout() const;
+    /// Those of them that are painted, in their order: as many as fit into a third of the chart, the nearest to the
+    /// pointer; where some are left out, "and N more" is the last. Where: readoutPlace().
+    QStringList paintedReadout() const;
+    QRectF readoutPlace() const; ///< empty: nothing is painted
     const std::vector<EndLabel>& endLabels() const { return m_labels; }
     const ChartLegend& legend() const { return m_legend; }
     QColor colorOf(const QString& key) const; ///< invalid: there is no such line
@@ -183,6 +187,17 @@ private:
     void layOut();
     void placeLabels();
     std::vector<Value> valuesAt(double seconds) const;
+    /// The table beside the pointer.
+    struct Readout
+    {
+        std::vector<Value> values;
+        QString heading, more; ///< `more`: what stands below the values; empty: they are all
+        const Line* near = nullptr;
+        QRectF place;
+        double names = 0, latencies = 0, trials = 0; ///< widths of the columns
+    };
+    Readout readoutAt(QPointF pointer) const;
+    std::vector<Value> nearest(std::vector<Value> values, std::size_t count, QPointF pointer) const;
     QString timeText(double seconds) const;
     // latency_chart_paint.cpp
     void paintAxes(QPainter& painter) const;
@@ -190,7 +205,7 @@ private:
     void paintArea(QPainter& painter, const Line& line) const;
     void paintLabels(QPainter& painter) const;
     void paintPointer(QPainter& painter) const;
-    void paintValues(QPainter& painter, const std::vector<Value>& values) const;
+    void paintValues(QPainter& painter) const;
 
     void rebuild(); ///< all of it: curves, looks or language changed
     void refresh(); ///< place or size changed

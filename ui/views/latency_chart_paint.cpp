@@ -11,13 +11,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 namespace lathe::ui {
 
 namespace {
 
 constexpr double kLeastName = 90; ///< pixels of a name beside the pointer
-constexpr int kMostValues = 14; ///< that stand beside the pointer
+constexpr double kNameShare = 0.3; ///< of the chart's width, that names beside the pointer take at most
+constexpr double kReadoutShare = 1.0 / 3; ///< of the plot's height, that the values beside the pointer take at most,
+constexpr double kLeastLines = 4; ///< unless that is less than a heading, two values, and what says how many more
+constexpr double kMark = 14, kColumnGap = 12, kRowGap = 1; ///< pixels, of that table
 constexpr double kPartWidth = 16; ///< pixels that a stack has at least
 constexpr int kMostSmoothLines = 40; ///< that are drawn with smooth edges
 
@@ -160,72 +165,131 @@ void LatencyChart::paintPointer(QPainter& painter) const
             painter.drawEllipse(QPointF(m_pointer->x(), toY(value.ms)), 4, 4);
         }
     painter.restore();
-    paintValues(painter, values);
+    paintValues(painter);
 }
 
-/// A table beside the pointer, on the side where there is room.
-void LatencyChart::paintValues(QPainter& painter, const std::vector<Value>& values) const
+/// Beside the pointer, on the side where there is room.
+LatencyChart::Readout LatencyChart::readoutAt(QPointF pointer) const
 {
-    const QFontMetricsF metrics(painter.font());
-    const double line = metrics.height() + 1, mark = 14, gap = 12;
-    const auto most = static_cast<std::size_t>(
-        std::clamp((m_area.height() - 10) / line - 1, 1.0, static_cast<double>(kMostValues)));
-    const std::size_t count = values.size() > most ? most - 1 : values.size();
-    const Line* const near = lineNear(*m_pointer);
-    double names = 0, latencies = 0, trials = 0;
+    Readout readout;
+    readout.heading = timeText(secondsAt(pointer.x()));
+    readout.near = lineNear(pointer);
+    std::vector<Value> values = valuesAt(secondsAt(pointer.x()));
+    QFont bold = font();
+    bold.setBold(true);
+    const QFontMetricsF metrics(font()), boldMetrics(bold);
+    const double line = metrics.height() + kRowGap;
+    // The heading is a line, too; so is what says that there are more.
+    const double lines = std::floor((m_area.height() * kReadoutShare - 8) / line);
+    const auto most = static_cast<std::size_t>(std::max<double>(lines, kLeastLines));
+    if (values.size() + 1 > most) {
+        const std::size_t kept = most - 2;
+        readout.more = tr("and %n more", nullptr, static_cast<int>(values.size() - kept));
+        values = nearest(std::move(values), kept, pointer);
+    }
+    for (const Value& value : values) {
+        readout.names = std::max(readout.names,
+                                 std::min(width() * kNameShare, boldMetrics.horizontalAdvance(value.name)));
+        readout.latencies = std::max(readout.latencies, boldMetrics.horizontalAdvance(value.latency));
+        readout.trials = std::max(readout.trials, boldMetrics.horizontalAdvance(value.trials));
+    }
+    // What is pointed at stays in sight: on the wider side of it, above or below it where names would be cut there.
+    const double figures = kMark + kColumnGap + readout.latencies
+                           + (readout.trials > 0 ? kColumnGap + readout.trials : 0) + 12;
+    const double side = std::max(pointer.x(), width() - pointer.x()) - 20;
+    const double high = line * static_cast<double>(1 + values.size() + (readout.more.isEmpty() ? 0 : 1)) + 8;
+    const double above = pointer.y() - m_area.top() - 16, below = m_area.bottom() - pointer.y() - 16;
+    const bool isBeside = readout.names <= side - figures || high > std::max(above, below);
+    if (isBeside)
+        readout.names = std::min(readout.names, std::max(kLeastName, side - figures));
+    const double wide = std::max({metrics.horizontalAdvance(readout.heading) + 12,
+                                  metrics.horizontalAdvance(readout.more) + 12, figures + readout.names});
+    QRectF& box = readout.place;
+    box = QRectF(pointer.x() + 14, pointer.y() - high / 2, wide, high);
+    if (box.right() > width() - 4)
+        box.moveRight(pointer.x() - 14);
+    box.moveLeft(std::max(2.0, box.left()));
+    if (!isBeside)
+        box.moveTop(below >= high ? pointer.y() + 14 : pointer.y() - 14 - high);
+    box.moveTop(std::clamp(box.top(), m_area.top() + 2, std::max(m_area.top() + 2, m_area.bottom() - high - 2)));
+    readout.values = std::move(values);
+    return readout;
+}
+
+/// The line that is pointed at, then those whose values are nearest to the pointer; in the order in which they were.
+std::vector<LatencyChart::Value> LatencyChart::nearest(std::vector<Value> values, std::size_t count,
+                                                       QPointF pointer) const
+{
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const Line* const near = lineNear(pointer);
+    const auto apart = [&](std::size_t i) {
+        const Value& value = values[i];
+        if (value.line == near)
+            return -1.0;
+        const bool isArea = value.line->kind == Kind::Part || value.line->kind == Kind::Band; // of no one height
+        return isArea ? std::numeric_limits<double>::max() : std::abs(toY(value.ms) - pointer.y());
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return apart(a) < apart(b); });
+    order.resize(std::min(count, order.size()));
+    std::sort(order.begin(), order.end());
+    std::vector<Value> kept;
+    for (const std::size_t i : order)
+        kept.push_back(std::move(values[i]));
+    return kept;
+}
+
+QStringList LatencyChart::paintedReadout() const
+{
+    if (!m_pointer)
+        return {};
+    const Readout readout = readoutAt(*m_pointer);
+    QStringList lines{readout.heading};
+    for (const Value& value : readout.values)
+        lines << QStringList{value.name, value.latency, value.trials}.join(QLatin1Char('\t')).trimmed();
+    if (!readout.more.isEmpty())
+        lines << readout.more;
+    return lines;
+}
+
+QRectF LatencyChart::readoutPlace() const
+{
+    return m_pointer ? readoutAt(*m_pointer).place : QRectF();
+}
+
+void LatencyChart::paintValues(QPainter& painter) const
+{
+    const Readout readout = readoutAt(*m_pointer);
+    const QRectF& box = readout.place;
     QFont bold = painter.font();
     bold.setBold(true);
     const QFontMetricsF boldMetrics(bold);
-    for (std::size_t i = 0; i < count; ++i) {
-        names = std::max(names, std::min(width() * 0.4, boldMetrics.horizontalAdvance(values[i].name)));
-        latencies = std::max(latencies, boldMetrics.horizontalAdvance(values[i].latency));
-        trials = std::max(trials, boldMetrics.horizontalAdvance(values[i].trials));
-    }
-    // What is pointed at stays in sight: on the wider side of it, above or below it where names would be cut there.
-    const double besideNames = mark + gap + latencies + (trials > 0 ? gap + trials : 0) + 12;
-    const double side = std::max(m_pointer->x(), width() - m_pointer->x()) - 20;
-    const double high = line * static_cast<double>(1 + count + (count < values.size() ? 1 : 0)) + 8;
-    const double above = m_pointer->y() - m_area.top() - 16, below = m_area.bottom() - m_pointer->y() - 16;
-    const bool isBeside = names <= side - besideNames || high > std::max(above, below);
-    if (isBeside)
-        names = std::min(names, std::max(kLeastName, side - besideNames));
-    const QString heading = timeText(secondsAt(m_pointer->x()));
-    const double wide = std::max(metrics.horizontalAdvance(heading),
-                                 mark + names + gap + latencies + (trials > 0 ? gap + trials : 0))
-                        + 12;
-    QRectF box(m_pointer->x() + 14, m_pointer->y() - high / 2, wide, high);
-    if (box.right() > width() - 4)
-        box.moveRight(m_pointer->x() - 14);
-    box.moveLeft(std::max(2.0, box.left()));
-    if (!isBeside)
-        box.moveTop(below >= high ? m_pointer->y() + 14 : m_pointer->y() - 14 - high);
-    box.moveTop(std::clamp(box.top(), m_area.top() + 2, std::max(m_area.top() + 2, m_area.bottom() - high - 2)));
+    const double line = QFontMetricsF(painter.font()).height() + kRowGap;
     QColor ground = palette().color(QPalette::Window);
     ground.setAlphaF(0.95F);
     painter.setPen(gridColor(palette()));
     painter.setBrush(ground);
     painter.drawRoundedRect(box, 3, 3);
-    QRectF row(box.left() + 6, box.top() + 4, wide - 12, line);
+    QRectF row(box.left() + 6, box.top() + 4, box.width() - 12, line);
     painter.setPen(palette().color(QPalette::WindowText));
-    painter.drawText(row, Qt::AlignLeft | Qt::AlignVCenter, heading);
+    painter.drawText(row, Qt::AlignLeft | Qt::AlignVCenter, readout.heading);
     const QFont plain = painter.font();
-    for (std::size_t i = 0; i < count; ++i) {
+    for (const Value& value : readout.values) {
         row.translate(0, line);
-        const Value& value = values[i];
         painter.fillRect(QRectF(row.left(), row.center().y() - 3, 9, 6), value.line->color);
         painter.setPen(palette().color(QPalette::WindowText));
-        painter.setFont(value.line == near ? bold : plain);
-        QRectF cell(row.left() + mark, row.top(), names, line);
-        painter.drawText(cell, Qt::AlignLeft | Qt::AlignVCenter, elidedName(boldMetrics, value.name, names));
-        cell = QRectF(cell.right() + gap, row.top(), latencies, line);
+        painter.setFont(value.line == readout.near ? bold : plain);
+        QRectF cell(row.left() + kMark, row.top(), readout.names, line);
+        painter.drawText(cell, Qt::AlignLeft | Qt::AlignVCenter, elidedName(boldMetrics, value.name, readout.names));
+        cell = QRectF(cell.right() + kColumnGap, row.top(), readout.latencies, line);
         painter.drawText(cell, Qt::AlignRight | Qt::AlignVCenter, value.latency);
-        cell = QRectF(cell.right() + gap, row.top(), trials, line);
+        cell = QRectF(cell.right() + kColumnGap, row.top(), readout.trials, line);
         painter.drawText(cell, Qt::AlignRight | Qt::AlignVCenter, value.trials);
     }
     painter.setFont(plain);
     row.translate(0, line);
-    if (count < values.size())
-        painter.drawText(row, Qt::AlignLeft | Qt::AlignVCenter, tr("%1 more").arg(values.size() - count));
+    if (!readout.more.isEmpty())
+        painter.drawText(row, Qt::AlignLeft | Qt::AlignVCenter, readout.more);
 }
 
 void LatencyChart::paintEvent(QPaintEvent*)

@@ -85,9 +85,12 @@ ValueId Builder::emptyConstant(graph::TensorType type)
 
 ValueId Builder::addConstant(std::string name, ConstTensor tensor)
 {
+    if (name.empty() && tensor.provenance == nullptr)
+        tensor.provenance = std::make_shared<const graph::Provenance>();
     if (name.empty())
         name = uniqueName(m_current.empty() ? "constant" : m_current + "_constant");
-    return m_here.graph.addConstant(std::move(name), tensor.dtype, std::move(tensor.shape), std::move(tensor.data));
+    return m_here.graph.addConstant(std::move(name), tensor.dtype, std::move(tensor.shape), std::move(tensor.data),
+                                    std::move(tensor.provenance));
 }
 
 Result<> Builder::charge(std::int64_t bytes)
@@ -150,12 +153,13 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
             ids.push_back(emptyConstant(std::move(type)));
         return ids;
     }
+    std::vector<const graph::Value*> operands;
+    for (const ValueId id : inputs)
+        operands.push_back(&m_here.graph.value(id));
+    const auto provenance = allConstant ? graph::derivedFrom(operands, op) : nullptr;
     if (allConstant && results.size() == 1) {
-        std::vector<const graph::Value*> operands;
-        for (const ValueId id : inputs)
-            operands.push_back(&m_here.graph.value(id));
         if (auto later = graph::foldLater(node, operands, results[0]))
-            return std::vector{addConstant({}, {results[0].dtype, results[0].shape, std::move(later)})};
+            return std::vector{addConstant({}, {results[0].dtype, results[0].shape, std::move(later), provenance})};
     }
     if (allConstant
         && (anyEmpty || graph::traitsOf(node).foldsLarge || outputBytes <= std::max(kFoldLimit, inputBytes))) {
@@ -172,7 +176,7 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
         LATHE_TRY_ASSIGN(const std::vector<graph::HostTensor> folded, graph::evaluateNode(node, pointers));
         for (const graph::HostTensor& tensor : folded)
             ids.push_back(addConstant({}, {tensor.type.dtype, tensor.type.shape,
-                                           graph::makeConst(tensor.bytes.data(), tensor.bytes.size())}));
+                                           graph::makeConst(tensor.bytes.data(), tensor.bytes.size()), provenance}));
         return ids;
     }
     node.name = uniqueName(m_current);
@@ -356,7 +360,7 @@ ValueId Builder::captureInto(std::size_t depth, ValueId outside)
     const graph::Value value = around.graph.value(outside);
     if (value.constant)
         return frame.inside[outside.value] = frame.graph.addConstant(value.name, value.dtype, value.shape,
-                                                                     value.constant);
+                                                                     value.constant, value.provenance);
     const ValueId inside = frame.graph.addValue(value.name, value.dtype, value.shape);
     frame.inside[outside.value] = inside;
     frame.graph.inputs.push_back(inside);

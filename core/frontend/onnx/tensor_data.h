@@ -28,6 +28,7 @@ struct ConstTensor
     DType dtype = DType::F32;
     std::vector<std::int64_t> shape;
     std::shared_ptr<const graph::ConstData> data;
+    std::shared_ptr<const graph::Provenance> provenance = nullptr;
 };
 
 /// Turns TensorProtos into constants. Files with external data are opened once and kept by the constants.

@@ -194,7 +194,8 @@ void matmulToDense(Graph& graph, NodeId id)
     ValueId stored = node.inputs[1];
     if (attrInt(node, "transpose_b", 0) == 0)
         stored = graph.addConstant(weight.name, weight.dtype, {weight.shape[1], weight.shape[0]},
-                                   permuteConst(*weight.constant, weight.dtype, weight.shape, {1, 0}));
+                                   permuteConst(*weight.constant, weight.dtype, weight.shape, {1, 0}),
+                                   derivedFrom(weight, "transpose"));
     Node& dense = graph.node(id);
     dense.op = "dense";
     dense.attrs.erase("transpose_a");

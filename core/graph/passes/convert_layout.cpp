@@ -125,7 +125,9 @@ private:
             const auto contents = keepsOrder(value.shape, permutation)
                                       ? value.constant
                                       : permuteConst(*value.constant, value.dtype, value.shape, permutation);
-            result = m_to.addConstant(value.name, value.dtype, shape, contents);
+            result = m_to.addConstant(value.name, value.dtype, shape, contents,
+                                      permutation == identity(value.shape.size()) ? value.provenance
+                                                                                  : derivedFrom(value, "layout"));
         } else {
             const Representation first = reps(id).front();
             const Ints step = composed(inverse(first.permutation), permutation);
@@ -291,7 +293,7 @@ private:
         if (value.constant) {
             const auto contents = keepsOrder(wide, order) ? value.constant
                                                           : permuteConst(*value.constant, value.dtype, wide, order);
-            return m_to.addConstant(value.name, value.dtype, shape, contents);
+            return m_to.addConstant(value.name, value.dtype, shape, contents, derivedFrom(value, "layout"));
         }
         const ValueId expanded = append(m_to, value.name + "_expanded", "reshape", {plain(id)}, {{"newshape", wide}},
                                         value.dtype, wide);

@@ -32,9 +32,10 @@ bool isFoldable(const Graph& graph, const Node& node)
     return traitsOf(node).foldsLarge || out <= std::max(in, kMostBytes);
 }
 
-void makeConstant(Value& value, std::shared_ptr<const ConstData> contents)
+void makeConstant(Value& value, std::shared_ptr<const ConstData> contents, std::shared_ptr<const Provenance> provenance)
 {
     value.constant = std::move(contents);
+    value.provenance = std::move(provenance);
     value.producer = NodeId(); // compact() drops the node
 }
 
@@ -49,6 +50,7 @@ void sinkConstants(const Graph& graph, Node& node, std::size_t first)
             auto changed = std::make_shared<Graph>(*body);
             const auto place = changed->inputs.end() - static_cast<std::ptrdiff_t>(node.inputs.size() - i);
             changed->value(*place).constant = value.constant;
+            changed->value(*place).provenance = value.provenance;
             changed->inputs.erase(place);
             body = std::move(changed);
         }
@@ -63,13 +65,14 @@ Result<Graph> foldConstants(Graph graph)
     for (const Node& node : graph.nodes) {
         if (!isFoldable(graph, node))
             continue;
+        std::vector<const Value*> operands;
+        for (const ValueId id : node.inputs)
+            operands.push_back(&graph.value(id));
+        const auto provenance = derivedFrom(operands, node.op);
         if (node.outputs.size() == 1) {
-            std::vector<const Value*> operands;
-            for (const ValueId id : node.inputs)
-                operands.push_back(&graph.value(id));
             Value& value = graph.value(node.outputs[0]);
             if (auto later = foldLater(node, operands, {value.dtype, value.shape})) {
-                makeConstant(value, std::move(later));
+                makeConstant(value, std::move(later), provenance);
                 continue;
             }
         }
@@ -86,7 +89,7 @@ Result<Graph> foldConstants(Graph graph)
             Value& value = graph.value(node.outputs[i]);
             value.dtype = outputs[i].type.dtype;
             value.shape = outputs[i].type.shape;
-            makeConstant(value, ownedConst(std::move(outputs[i].bytes)));
+            makeConstant(value, ownedConst(std::move(outputs[i].bytes)), provenance);
         }
     }
     for (Node& node : graph.nodes) {

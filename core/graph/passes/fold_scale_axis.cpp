@@ -311,12 +311,14 @@ private:
         };
         if (old.constant->inFile() && old.constant->bytes >= kLargeConstant) {
             node.inputs[input] = m_graph.addConstant(old.name, old.dtype, old.shape,
-                                                     makeConstLater(old.constant->bytes, old.constant->steps, scaled));
+                                                     makeConstLater(old.constant->bytes, old.constant->steps, scaled),
+                                                     derivedFrom(old, "scale"));
             return;
         }
         auto contents = scaled();
         LATHE_CHECK(contents) << "constant " << old.name << " was read before";
-        node.inputs[input] = m_graph.addConstant(old.name, old.dtype, old.shape, ownedConst(*std::move(contents)));
+        node.inputs[input] = m_graph.addConstant(old.name, old.dtype, old.shape, ownedConst(*std::move(contents)),
+                                                 derivedFrom(old, "scale"));
     }
 
     /// `inner`: elements behind the scaled axis. Each result is rounded once.

@@ -125,9 +125,11 @@ private:
         Node constantNode = node;
         constantNode.outputs.resize(1);
         LATHE_TRY_ASSIGN(const std::vector<HostTensor> merged, evaluateNode(constantNode, operands));
+        const Value* const both[] = {&m_graph.value(a), &m_graph.value(node.inputs[1])};
+        const auto provenance = derivedFrom(both, node.op);
         const ValueId sum = m_graph.addConstant(m_graph.value(node.inputs[1]).name, merged[0].type.dtype,
                                                 merged[0].type.shape,
-                                                makeConst(merged[0].bytes.data(), merged[0].bytes.size()));
+                                                makeConst(merged[0].bytes.data(), merged[0].bytes.size()), provenance);
         m_graph.nodes[index].inputs = {x, sum};
         return {};
     }

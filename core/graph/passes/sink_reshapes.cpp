@@ -126,7 +126,8 @@ private:
             wanted = padRank(wanted, flat.size());
         const Value operand = m_graph.value(id);
         if (operand.constant)
-            return m_graph.addConstant(operand.name, operand.dtype, wanted, operand.constant);
+            return m_graph.addConstant(operand.name, operand.dtype, wanted, operand.constant,
+                                       derivedFrom(operand, "reshape"));
         return append(m_graph, user.name + "_operand", "reshape", {id}, {{"newshape", wanted}}, operand.dtype, wanted,
                       user.origin);
     }

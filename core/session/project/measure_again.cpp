@@ -30,13 +30,18 @@ Result<std::vector<Event>> measureNetworkAgain(std::shared_ptr<const LoadedModel
     LATHE_TRY_ASSIGN(const auto sessions, writer.sessions());
     std::optional<store::SessionRow> latest;
     std::map<std::string, std::int64_t> roundsOf;
+    Proposed proposed; // of the latest run
     for (const store::SessionRow& row : sessions) {
         if (row.model != modelRow || row.target != model->target.text())
             continue;
         latest = row;
         LATHE_TRY_ASSIGN(const auto rounds, writer.rounds(row.id));
-        for (const store::RoundRow& round : rounds)
+        proposed = {};
+        for (const store::RoundRow& round : rounds) {
             ++roundsOf[round.task];
+            proposed.trials += round.trials;
+            proposed.rejected += rejectedIn(nlohmann::json::parse(round.durations, nullptr, false));
+        }
     }
     if (!latest)
         return makeError(Errc::NotFound, say(Msg::NothingTunedYet, writer.file().string()));
@@ -49,7 +54,7 @@ Result<std::vector<Event>> measureNetworkAgain(std::shared_ptr<const LoadedModel
         rounds.push_back(roundsOf[task.key]);
     const VerdictEvent verdict = judged(*model, figures.measured,
                                         gainOf(figures.pairs->tunedMs, figures.pairs->untunedMs),
-                                        figures.pairs->machine, taskFacts(tasks, rounds, limits));
+                                        figures.pairs->machine, taskFacts(tasks, rounds, limits), proposed);
     const double at = latest->activeSeconds;
     LATHE_TRY(writer.addEvent(latest->id, at, "measured", stored(toJson(figures.measured))));
     LATHE_TRY(writer.addEvent(latest->id, at, "verdict", stored(toJson(verdict))));

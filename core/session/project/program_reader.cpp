@@ -1,9 +1,11 @@
 #include "core/session/project/program_reader.h"
 
+#include "core/session/back_ends.h"
 #include "core/session/loaded_model.h"
 #include "core/session/options/options_json.h"
 #include "core/session/project/project_history.h"
 #include "core/support/message.h"
+#include "core/target/kinds.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,17 +18,33 @@ namespace lathe::session {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"steps", "loops", "nest", "ir", "assembly", "source"};
-
+/// What programs for all targets have.
+const std::array<ProgramForm, 3>& plainForms()
+{
+    static const std::array<ProgramForm, 3> forms = {
+        {{"steps", "Schedule steps"}, {"loops", "Loop tree"}, {"nest", "Loop nest"}}};
+    return forms;
 }
 
-Result<ProgramText> programTextFromString(std::string_view text)
+bool isPlain(const std::string& form)
 {
-    const auto found = std::find(kNames.begin(), kNames.end(), text);
-    if (found == kNames.end())
-        return makeError(Errc::InvalidArgument,
-                         fmt::format("'{}' is not a form of a program: use one of {}", text, fmt::join(kNames, ", ")));
-    return static_cast<ProgramText>(found - kNames.begin());
+    return std::ranges::find(plainForms(), form, &ProgramForm::name) != plainForms().end();
+}
+
+} // namespace
+
+std::vector<ProgramForm> programForms(std::span<const std::string> targets)
+{
+    std::vector<ProgramForm> forms(plainForms().begin(), plainForms().end());
+    for (const std::string& text : targets) {
+        const auto target = parseTarget(text);
+        if (!target) // of a back end that is not installed here
+            continue;
+        for (const ListingKind& listing : listingsOf(*target))
+            if (std::ranges::find(forms, listing.name, &ProgramForm::name) == forms.end())
+                forms.push_back({listing.name, listing.title});
+    }
+    return forms;
 }
 
 struct ProgramReader::Impl
@@ -56,8 +74,15 @@ ProgramReader::ProgramReader()
 }
 ProgramReader::~ProgramReader() = default;
 
-Result<std::string> ProgramReader::text(const Standing& standing, const std::string& task, ProgramText what)
+Result<std::string> ProgramReader::text(const Standing& standing, const std::string& task, const std::string& form)
 {
+    const std::vector<ProgramForm> forms = programForms(std::span(&standing.target, 1));
+    if (std::ranges::find(forms, form, &ProgramForm::name) == forms.end()) {
+        std::vector<std::string> names;
+        for (const ProgramForm& known : forms)
+            names.push_back(known.name);
+        return makeError(Errc::InvalidArgument, say(Msg::NoSuchProgramForm, form, standing.target, names));
+    }
     const auto found = std::find_if(standing.tasks.begin(), standing.tasks.end(),
                                     [&task](const Standing::Task& t) { return t.key == task; });
     if (found == standing.tasks.end())
@@ -70,17 +95,16 @@ Result<std::string> ProgramReader::text(const Standing& standing, const std::str
     LATHE_TRY_ASSIGN(const auto rows, history->find(query, {}));
     if (rows.empty())
         return makeError(Errc::NotFound, say(Msg::RecordGone, found->trial));
-    if (what == ProgramText::LlvmIr || what == ProgramText::Assembly || what == ProgramText::Source) {
-        LATHE_TRY_ASSIGN(Listing listing,
-                         history->listing(rows.front(), std::string(kNames[static_cast<std::size_t>(what)])));
+    if (!isPlain(form)) {
+        LATHE_TRY_ASSIGN(Listing listing, history->listing(rows.front(), form));
         return std::move(listing.text);
     }
     LATHE_TRY_ASSIGN(const TrialDetail detail, history->detail(rows.front()));
-    if (what == ProgramText::Steps)
+    if (form == "steps")
         return fmt::format("{}\n", fmt::join(detail.steps, "\n"));
     if (!detail.problem.empty())
         return makeError(Errc::NotFound, detail.problem);
-    return what == ProgramText::Loops ? detail.loops : detail.nest;
+    return form == "loops" ? detail.loops : detail.nest;
 }
 
 } // namespace lathe::session

@@ -8,6 +8,7 @@
 #include "core/schedule/step.h"
 #include "core/search/features.h"
 #include "core/session/exports/kernel_choices.h"
+#include "core/session/project/stored_events.h"
 #include "core/session/project/stored_runs.h"
 #include "core/session/project/stored_time.h"
 #include "core/store/record_reader.h"
@@ -396,8 +397,8 @@ Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
         const json terms = json::parse(row.terms, nullptr, false);
         views.push_back({run, row.index, taskOf(row.task), row.trials, numbersIn(terms), textIn(terms, "reason"),
                          timeSpentIn(durations), row.atSeconds, row.estimateMs, kUnknown,
-                         numberIn(durations, "tasks_ms"), numberIn(durations, "low_ms"),
-                         numberIn(durations, "high_ms")});
+                         numberIn(durations, "tasks_ms"), numberIn(durations, "low_ms"), numberIn(durations, "high_ms"),
+                         rejectedIn(durations)});
         if (const auto found = best.find(row.index); found != best.end())
             views.back().bestMs = toMs(found->second);
     }

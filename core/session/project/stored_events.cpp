@@ -137,7 +137,13 @@ DoneEvent doneIn(double at, const json& event)
     for (const auto& [code, count] : numbersIn(partIn(event, "errors")))
         done.errors[code] = static_cast<std::int64_t>(std::clamp(count, 0.0, 1e15));
     done.rest = timeSpentIn(partIn(event, "rest"));
+    done.rejected = rejectedIn(event);
     return done;
+}
+
+std::int64_t rejectedIn(const json& durations)
+{
+    return std::clamp<std::int64_t>(wholeIn(durations, "rejected", 0), 0, 1'000'000'000);
 }
 
 json toJson(const RoundEvent& begins, std::string_view taskKey)
@@ -170,8 +176,8 @@ std::vector<Event> roundEndOf(const store::RoundRow& round, std::int32_t task, d
     if (const double ms = numberIn(best, "ms"); task >= 0 && ms > 0)
         events.push_back({at, BestEvent{task, ms, textIn(best, "alternative"), flagIn(best, "final")}});
     if (task >= 0)
-        events.push_back(
-            {at, RoundDoneEvent{round.index, task, round.trials, timeSpentIn(durations), round.estimateMs}});
+        events.push_back({at, RoundDoneEvent{round.index, task, round.trials, timeSpentIn(durations), round.estimateMs,
+                                             rejectedIn(durations)}});
     events.push_back({at, EstimateEvent{round.estimateMs, numberIn(durations, "low_ms"), numberIn(durations, "high_ms"),
                                         numberIn(durations, "eta_s"), numberIn(durations, "forecast_ms"),
                                         numberIn(durations, "forecast_low_ms"), numberIn(durations, "forecast_high_ms"),

@@ -29,6 +29,8 @@ VerdictEvent verdictIn(const nlohmann::json& object);
 std::vector<Event> eventsOf(std::string_view kind, double atSeconds, const nlohmann::json& event, std::size_t tasks);
 /// Of a row of kind "done"; `time` is not stored there whole.
 DoneEvent doneIn(double atSeconds, const nlohmann::json& event);
+/// Of a round's durations, or of a row of kind "done": RoundDoneEvent::rejected.
+std::int64_t rejectedIn(const nlohmann::json& durations);
 /// The JSON that withAbout() made.
 About aboutIn(const nlohmann::json& event);
 

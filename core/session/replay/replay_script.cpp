@@ -56,6 +56,7 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
         m_length = std::max(m_length, round.atSeconds);
         m_done.trials += round.trials;
         m_done.estimatedMs = round.estimateMs;
+        m_done.rejected += rejectedIn(json::parse(round.durations, nullptr, false));
     }
     LATHE_TRY(
         m_reader.project().forEachEvent(run.id, [this](std::string_view kind, double at, std::string_view content) {

@@ -177,7 +177,10 @@ Result<std::size_t> Rounds::retell(const Stored& stored, bool own, std::stop_tok
                 count(record, events);
             else if (record.result.ok() && !m_parts.runoffs && record.result.meanNs() < m_parts.tasks[task].bestNs())
                 m_parts.tasks[task].takeBest(record.result.meanNs());
-        const double elapsed = numberIn(json::parse(round.durations, nullptr, false), "elapsed_s", 0);
+        const json durations = json::parse(round.durations, nullptr, false);
+        const double elapsed = numberIn(durations, "elapsed_s", 0);
+        if (own)
+            m_rejected += rejectedIn(durations);
         LATHE_TRY(tell(task, told, elapsed, Runoffs::restore(m_parts.tasks[task], round.durations, told), stop));
         if (stop.stop_requested())
             return makeError(Errc::Cancelled, say(Msg::Stopped));
@@ -480,7 +483,9 @@ Result<> Rounds::keep(const Round& round)
         LATHE_TRY(m_parts.journal.addRound(
             {0, m_index, m_parts.tasks[round.task].search.key, trials, why.dump(), durations.dump(), at, after.ms}));
     }
-    m_parts.journal.tell({Event{at, RoundDoneEvent{m_index, round.task, trials, time, after.ms}}, Event{at, after}});
+    m_rejected += round.rejected;
+    m_parts.journal.tell(
+        {Event{at, RoundDoneEvent{m_index, round.task, trials, time, after.ms, round.rejected}}, Event{at, after}});
     m_parts.clock.noteGain(at, m_parts.scheduler.estimatedLatency()); // whether the search gains, finals do not say
     return {};
 }

@@ -55,6 +55,7 @@ public:
 
     std::int32_t held() const { return m_index; } ///< rounds so far, earlier lives included
     const std::map<std::string, std::int64_t>& errors() const { return m_errors; } ///< trials by code
+    std::int64_t rejected() const { return m_rejected; } ///< RoundDoneEvent::rejected of them
 
 private:
     /// The round that goes on.
@@ -106,6 +107,7 @@ private:
     std::optional<Asked> m_partialAsked; ///< what that round had asked for
     std::vector<std::pair<double, std::int32_t>> m_told; ///< when which trials of the round were told of
     std::map<std::string, std::int64_t> m_errors;
+    std::int64_t m_rejected = 0;
 };
 
 } // namespace lathe::session

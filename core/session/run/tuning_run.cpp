@@ -182,7 +182,7 @@ Result<> TuningRun::judge()
         rounds.push_back(m_scheduler->progress(task).rounds);
     }
     const VerdictEvent verdict = judged(*m_setup.model, m_network->measured(), m_network->gain(), m_network->machine(),
-                                        taskFacts(tasks, rounds, m_limits));
+                                        taskFacts(tasks, rounds, m_limits), {m_clock.trials(), m_rounds->rejected()});
     const double at = m_clock.atSeconds();
     m_journal.tell({Event{at, verdict}});
     return m_journal.addEvent(at, "verdict", toJson(verdict).dump(-1, ' ', false, json::error_handler_t::replace));
@@ -423,6 +423,7 @@ void TuningRun::tellDone()
         done.estimatedMs = estimateAt(done.seconds, *m_parts).ms;
         done.measuredMs = m_network->measured().ms;
         done.errors = m_rounds->errors();
+        done.rejected = m_rounds->rejected();
     }
     if (m_setup.project != nullptr && m_journal.session() != 0 && !m_setup.project->readOnly()) {
         const auto known = [](double value) { return std::isfinite(value) ? json(value) : json(); };
@@ -432,6 +433,7 @@ void TuningRun::tellDone()
                      {"estimated_ms", known(done.estimatedMs)},
                      {"measured_ms", known(done.measuredMs)},
                      {"errors", done.errors},
+                     {"rejected", done.rejected},
                      {"time_s", done.time.activities},
                      {"rest", rest},
                      {"state", toString(m_journal.state())},

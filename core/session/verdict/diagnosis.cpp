@@ -156,6 +156,14 @@ Found fewThreads(const RunFacts& facts, double)
                : Found();
 }
 
+Found manyRejected(const RunFacts& facts, double threshold)
+{
+    const std::int64_t rejected = facts.proposed.rejected, all = facts.proposed.trials + rejected;
+    return static_cast<double>(rejected) > threshold * static_cast<double>(all)
+               ? Found(Rule::Found{say(Msg::FoundRejected, rejected, all)})
+               : Found();
+}
+
 constexpr Rule kRules[] = {
     // 0..1 of all processor time: two cores at load 5.8 had 60 %, a quiet machine has 1 to 3 %
     {"others take processors", Gravity::Doubt, 0.10, Msg::TitleOthers, Msg::CureOthers, othersTake},
@@ -176,6 +184,8 @@ constexpr Rule kRules[] = {
     {"small functions", Gravity::Hint, 0.10, Msg::TitleSmall, Msg::CureSmall, smallFunctions},
     // threads below processors
     {"few threads", Gravity::Hint, 0, Msg::TitleFewThreads, Msg::CureFewThreads, fewThreads},
+    // 0..1 of all candidates: where most are rejected, that is why trials are few
+    {"many rejected", Gravity::Hint, 0.50, Msg::TitleRejected, Msg::CureRejected, manyRejected},
 };
 
 const Rule* ruleOf(std::string_view id)

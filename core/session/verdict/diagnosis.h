@@ -36,6 +36,13 @@ struct TaskFacts
     bool memoryBound = false; ///< by those limits
 };
 
+/// What came of the candidates that a run's policy proposed.
+struct Proposed
+{
+    std::int64_t trials = 0; ///< that were built and measured, failed ones included
+    std::int64_t rejected = 0; ///< that exceed the device's limits: they were not built
+};
+
 /// What the rules judge; what is unknown finds nothing.
 struct RunFacts
 {
@@ -45,6 +52,7 @@ struct RunFacts
     deploy::EstimateParts parts; ///< measured beside it
     SmallFunctions small;
     std::vector<TaskFacts> tasks;
+    Proposed proposed;
     std::int64_t threads = 0; ///< of the target; 0: unknown
     std::int64_t processors = 0; ///< that this process may use; 0: the target is of another machine
 };

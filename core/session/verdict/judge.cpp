@@ -7,7 +7,7 @@
 namespace lathe::session {
 
 VerdictEvent judged(const LoadedModel& model, const MeasuredEvent& measured, const Gain& gain,
-                    const measure::MachineState& machine, std::vector<TaskFacts> tasks)
+                    const measure::MachineState& machine, std::vector<TaskFacts> tasks, const Proposed& proposed)
 {
     RunFacts facts;
     facts.gain = gain;
@@ -16,6 +16,7 @@ VerdictEvent judged(const LoadedModel& model, const MeasuredEvent& measured, con
     facts.parts = measured.estimated;
     facts.small = measured.small;
     facts.tasks = std::move(tasks);
+    facts.proposed = proposed;
     if (const BackendTraits& traits = model.target.traits(); traits.runsHere && traits.sharesCores) {
         facts.threads = model.target.threads();
         facts.processors = runtime::processorCount();

@@ -148,6 +148,15 @@ private slots:
         row(
             "few threads", "one of two", [](RunFacts& f) { f.threads = 4; }, [](RunFacts& f) { f.threads = 1; },
             "the target uses 1 thread, and this machine has 2 processors");
+        row(
+            "many rejected", "most of them",
+            [](RunFacts& f) {
+                f.proposed = {50, 50};
+            },
+            [](RunFacts& f) {
+                f.proposed = {49, 51};
+            },
+            "51 of 100 candidates were rejected before building: more threads or memory than the device has");
     }
     void eachRuleHasItsThreshold()
     {
@@ -182,9 +191,10 @@ private slots:
         std::set<std::string> ids;
         for (const Rule& rule : rules())
             QVERIFY(ids.insert(std::string(rule.id)).second);
-        QCOMPARE(ids, (std::set<std::string>{"others take processors", "gain not proven", "sum of parts apart",
-                                             "throttled", "unsteady", "tasks not searched", "one task dominates",
-                                             "memory-bound", "long chain", "small functions", "few threads"}));
+        QCOMPARE(ids,
+                 (std::set<std::string>{"others take processors", "gain not proven", "sum of parts apart", "throttled",
+                                        "unsteady", "tasks not searched", "one task dominates", "memory-bound",
+                                        "long chain", "small functions", "few threads", "many rejected"}));
     }
 
     void theGravestComesFirst()

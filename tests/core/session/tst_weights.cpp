@@ -1,5 +1,6 @@
 #include "core/deploy/npy.h"
 #include "core/session/loaded_model.h"
+#include "core/session/session.h"
 #include "core/session/weights.h"
 #include "core/support/files.h"
 #include "core/support/mapped_file.h"
@@ -57,6 +58,7 @@ private slots:
     void savedValuesAreReadBack();
     void aFileThatWasCutShortIsNoStatistics();
     void whatIsNoConstantIsRefused();
+    void whatAConstantWasMadeOfIsKnown();
 };
 
 void TestWeights::statisticsLeaveOutWhatIsNotFinite()
@@ -235,6 +237,32 @@ void TestWeights::whatIsNoConstantIsRefused()
     Weights weights(model);
     for (const std::int32_t constant : {-1, 0, 1})
         QVERIFY(weights.texts(constant, 0, 1).error().code == Errc::InvalidArgument);
+}
+
+void TestWeights::whatAConstantWasMadeOfIsKnown()
+{
+    // Batch norms become arithmetic on their parameters, and the weights another layout.
+    session::OpenOptions options;
+    options.model.source = "zoo:resnet-18";
+    const auto opened = session::TuningSession::open(options);
+    QVERIFY2(opened, opened ? "" : opened.error().message.c_str());
+    std::int64_t derived = 0;
+    for (const session::NodeView& node : (*opened)->graph()->nodes)
+        for (const session::TensorView& input : node.inputs) {
+            if (input.constant < 0 || !input.derived)
+                continue;
+            ++derived;
+            QVERIFY2(!input.sources.empty() && !input.steps.empty(), input.name.c_str());
+            for (const std::string& source : input.sources) // the parameters' own names: none that a pass gave
+                QVERIFY2(source.ends_with("weight") || source.ends_with("gamma") || source.ends_with("beta")
+                             || source.ends_with("mean") || source.ends_with("var") || source.ends_with("bias"),
+                         source.c_str());
+            if (input.name == "stage1_unit1_conv1_weight") {
+                QCOMPARE(input.sources, std::vector<std::string>{"stage1_unit1_conv1_weight"});
+                QCOMPARE(input.steps, (std::vector<std::string>{"layout", "scale"}));
+            }
+        }
+    QVERIFY2(derived > 20, std::to_string(derived).c_str());
 }
 
 LATHE_TEST(TestWeights)
