@@ -1,6 +1,7 @@
 #include "core/session/session.h"
 
 #include "core/measure/measurer.h"
+#include "core/policy/policy_table.h"
 #include "core/schedule/state.h"
 #include "core/session/back_ends.h"
 #include "core/session/exports/exporter.h"
@@ -424,6 +425,9 @@ Result<TuneOptions> Session::usualOptions() const
         LATHE_TRY_ASSIGN(usual, usualOptionsOf(project, m_modelRow, m_model->target.text()));
     }
     usual.policy = policyFor(m_model->target, std::move(usual.policy));
+    // One that an earlier run had with another policy is no use to this one.
+    if (const auto policy = policy::findPolicy(usual.policy); policy && !(*policy)->takesHeadStart)
+        usual.headStart.clear();
     return usual;
 }
 

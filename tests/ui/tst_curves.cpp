@@ -397,7 +397,7 @@ private slots:
         QVERIFY2(painted.last().contains("more"), qPrintable(painted.join('/')));
         const QRectF place = chart->readoutPlace(), area = chart->plotArea();
         QVERIFY2(place.height() <= area.height() / 3, qPrintable(QString::number(place.height() / area.height())));
-        QVERIFY(place.width() < area.width() * 0.6);
+        QVERIFY(place.width() < area.width() * 2 / 3);
         // The values beside the pointer, not the slowest: it stands in the middle of the axis.
         const double middle = chart->shown().center().y();
         for (const QString& line : painted.mid(1, painted.size() - 2))

@@ -113,7 +113,7 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
             [this](const Selection::Place& place) { showTask(place.task); });
 }
 
-/// Names and budgets that do not fit into a line take two.
+/// Names and budgets that do not fit into a line take more.
 void TasksPage::fitRowsLater()
 {
     auto* const soon = new QTimer(this);

@@ -19,7 +19,7 @@ namespace lathe::ui {
 namespace {
 
 constexpr double kLeastName = 90; ///< pixels of a name beside the pointer
-constexpr double kNameShare = 0.3; ///< of the chart's width, that names beside the pointer take at most
+constexpr double kNameShare = 0.25; ///< of the chart's width, that names beside the pointer take at most
 constexpr double kReadoutShare = 1.0 / 3; ///< of the plot's height, that the values beside the pointer take at most,
 constexpr double kLeastLines = 4; ///< unless that is less than a heading, two values, and what says how many more
 constexpr double kMark = 14, kColumnGap = 12, kRowGap = 1; ///< pixels, of that table

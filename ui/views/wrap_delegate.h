@@ -12,9 +12,9 @@ namespace lathe::ui {
 
 /// A text in lines of at most `width` pixels, broken before a '+' and behind a space; what is left of it is cut in the
 /// last of `most` lines. "conv2d 3x3 64->64 @56 " and "+residual+add+relu".
-QStringList wrappedLines(const QFontMetricsF& metrics, const QString& text, double width, int most = 2);
+QStringList wrappedLines(const QFontMetricsF& metrics, const QString& text, double width, int most = 3);
 
-/// Cells of a table whose text takes a second line where it does not fit into one.
+/// Cells of a table whose text takes two or three lines where it does not fit into one.
 class WrapDelegate final : public QStyledItemDelegate
 {
     Q_OBJECT

@@ -1,7 +1,11 @@
+#include "core/session/options/options_json.h"
+#include "core/session/options/tune_options.h"
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <set>
@@ -27,6 +31,29 @@ class TestTuneOn : public QObject, Projects
     static bool warmsUp(const Watcher& watcher) { return std::ranges::count(reasons(watcher), "first") > 0; }
 
 private slots:
+    void whatIsUsualSuitsTheTargetsPolicy()
+    {
+        // A run with the policy of processors and its head start; what searches for GPUs takes none.
+        OpenOptions options;
+        options.model.source = "zoo:mlp";
+        options.target = "sim -like=cuda";
+        options.project = file("usual.lathe");
+        (void)must(TuningSession::open(options));
+        {
+            auto project = must(store::Project::open(options.project, store::Project::Access::Write));
+            TuneOptions before;
+            before.headStart = "sim";
+            must(project.addSession({0, must(project.models()).back().id, options.target, toJson(before).dump(),
+                                     1700000000000, 5, "stopped"}));
+        }
+        const auto session = must(TuningSession::open(options));
+        TuneOptions usual = must(session->project()->usualOptions());
+        usual.trials = 8;
+        QVERIFY(usual.policy != TuneOptions().policy);
+        const auto checked = check(usual);
+        QVERIFY2(checked, checked ? "" : checked.error().message.c_str());
+    }
+
     void aRunThatIsStartedAgainGoesOn()
     {
         const auto session = open("on.lathe");
