@@ -310,6 +310,8 @@ private slots:
                                     <= tasks->viewport()->width(),
                          qPrintable(QString::number(column)));
         const QFontMetricsF metrics(tasks->font());
+        QVERIFY(metrics.horizontalAdvance(QStringLiteral("#199"))
+                <= tasks->columnWidth(ui::TaskModel::NumberColumn) - 8);
         for (int row = 0; row < tasks->model()->rowCount(); ++row)
             for (const int column : {ui::TaskModel::NameColumn, ui::TaskModel::BudgetColumn}) {
                 const QString text = tasks->model()->index(row, column).data().toString();

@@ -56,7 +56,7 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
     m_table->sortByColumn(TaskModel::ShareColumn, Qt::DescendingOrder); // equal ones stay in the network's order
     // What a dock of the default width shows: the name in what room is left, then share, latency, curve, budget.
     const std::pair<int, int> widths[] = {
-        {TaskModel::NumberColumn, 30},  {TaskModel::NameColumn, 140},  {TaskModel::ShareColumn, 54},
+        {TaskModel::NumberColumn, 38},  {TaskModel::NameColumn, 140},  {TaskModel::ShareColumn, 54},
         {TaskModel::LatencyColumn, 62}, {TaskModel::CurveColumn, 46},  {TaskModel::BudgetColumn, 56},
         {TaskModel::TrialsColumn, 60},  {TaskModel::ErrorsColumn, 60}, {TaskModel::StateColumn, 80},
         {TaskModel::GflopsColumn, 72},  {TaskModel::LimitColumn, 64},  {TaskModel::WeightColumn, 64},

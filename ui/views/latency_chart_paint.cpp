@@ -19,6 +19,7 @@ namespace lathe::ui {
 namespace {
 
 constexpr double kLeastName = 90; ///< pixels of a name beside the pointer
+constexpr double kShortName = 150; ///< pixels that a name beside the pointer may have in any chart
 constexpr double kNameShare = 0.25; ///< of the chart's width, that names beside the pointer take at most
 constexpr double kReadoutShare = 1.0 / 3; ///< of the plot's height, that the values beside the pointer take at most,
 constexpr double kLeastLines = 4; ///< unless that is less than a heading, two values, and what says how many more
@@ -188,8 +189,8 @@ LatencyChart::Readout LatencyChart::readoutAt(QPointF pointer) const
         values = nearest(std::move(values), kept, pointer);
     }
     for (const Value& value : values) {
-        readout.names = std::max(readout.names,
-                                 std::min(width() * kNameShare, boldMetrics.horizontalAdvance(value.name)));
+        readout.names = std::max(readout.names, std::min(std::max(kShortName, width() * kNameShare),
+                                                         boldMetrics.horizontalAdvance(value.name)));
         readout.latencies = std::max(readout.latencies, boldMetrics.horizontalAdvance(value.latency));
         readout.trials = std::max(readout.trials, boldMetrics.horizontalAdvance(value.trials));
     }
