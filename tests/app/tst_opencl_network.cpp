@@ -96,6 +96,7 @@ class TestOpenClNetwork : public QObject
 private slots:
     void initTestCase()
     {
+        qputenv("XDG_CACHE_HOME", m_dir.filePath("cache").toUtf8()); // where libraries keep what they compile
         const Output devices = cli({"devices", "--json"});
         QVERIFY2(devices.code == 0, devices.err);
         for (const QJsonValue& device : QJsonDocument::fromJson(devices.out).array())
