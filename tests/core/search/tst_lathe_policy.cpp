@@ -160,9 +160,8 @@ private slots:
         const auto model = *policy::makeSharedModel("sketch", 1, options);
         QVERIFY(policy::makePolicy("magic", task({softmaxOf(8)}), model, options).error().code
                 == Errc::InvalidArgument);
-        QVERIFY(policy::makePolicy("sketch", task({softmaxOf(8)}, "cuda"), model, options).error().code
-                == Errc::Unsupported);
-        QVERIFY(policy::makePolicy("sketch", task({}), model, options).error().code == Errc::Unsupported);
+        for (const char* const target : {"cpu -threads=2", "cuda"})
+            QVERIFY(policy::makePolicy("sketch", task({}, target), model, options).error().code == Errc::Unsupported);
         auto policy = *policy::makePolicy("sketch", task({softmaxOf(8)}), model, options);
         std::stop_source stop;
         stop.request_stop();
