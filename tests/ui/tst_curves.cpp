@@ -417,10 +417,11 @@ private slots:
         QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
         workspace.open(file("other.lathe"), QStringLiteral("sim"));
         QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        auto* const summary = find<QLabel>(&page, "chartSummary");
+        QTRY_VERIFY(summary->text().contains("measured")); // what is stored has been read
         workspace.clearRun();
         emit workspace.bridge().eventsArrived({{20, session::EstimateEvent{session::kUnknown, 12.09, 41.6, 40}},
                                                {20, session::MeasuredEvent{141.3, 0, true, {}}}});
-        auto* const summary = find<QLabel>(&page, "chartSummary");
         QTRY_VERIFY2(summary->text().contains("untuned") && summary->text().contains("some tasks"),
                      qPrintable(summary->text()));
         QTRY_VERIFY(summary->height() >= summary->heightForWidth(summary->width()));

@@ -310,7 +310,7 @@ private slots:
                                     <= tasks->viewport()->width(),
                          qPrintable(QString::number(column)));
         const QFontMetricsF metrics(tasks->font());
-        QVERIFY(metrics.horizontalAdvance(QStringLiteral("#199"))
+        QVERIFY(metrics.horizontalAdvance(QStringLiteral("#99"))
                 <= tasks->columnWidth(ui::TaskModel::NumberColumn) - 8);
         for (int row = 0; row < tasks->model()->rowCount(); ++row)
             for (const int column : {ui::TaskModel::NameColumn, ui::TaskModel::BudgetColumn}) {
