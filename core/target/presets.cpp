@@ -99,6 +99,11 @@ Hardware namedCpu(const std::string& name, const std::string& triple)
 
 } // namespace
 
+bool hasMemoryOfBlocks(std::string_view family)
+{
+    return family != "mali";
+}
+
 Hardware gpuPresets(std::string_view name)
 {
     for (const GpuPreset& preset : {kCuda, kMali, kAdreno})

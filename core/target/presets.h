@@ -10,6 +10,10 @@ namespace lathe {
 /// is known.
 Hardware gpuPresets(std::string_view name);
 
+/// Whether blocks of threads have fast memory of their own on GPUs of a family (BackendTraits::family). Arm's Mali keep
+/// it where all other memory is.
+bool hasMemoryOfBlocks(std::string_view family);
+
 /// Of a processor: what is known of the -mcpu that the target names, else what this machine tells; its threads, and
 /// zero for the reference's figures of GPUs.
 Hardware cpuPresets(const Target& target);

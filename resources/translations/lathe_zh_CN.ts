@@ -2931,6 +2931,30 @@
             <translation>ONNX 无法表示向量的批量归一化</translation>
         </message>
         <message>
+            <source>there are fewer elements than a block takes</source>
+            <translation>元素少于一个线程块所取的数量</translation>
+        </message>
+        <message>
+            <source>a row does not fit in shared memory</source>
+            <translation>一行放不进共享内存</translation>
+        </message>
+        <message>
+            <source>&apos;{alternative}&apos; does not work by rows</source>
+            <translation>“{alternative}”不按行计算</translation>
+        </message>
+        <message>
+            <source>&apos;{alternative}&apos; has no sum for the form {form}</source>
+            <translation>“{alternative}”没有适合形式 {form} 的求和</translation>
+        </message>
+        <message>
+            <source>the points of a tile do not fit in a thread&apos;s registers</source>
+            <translation>一个分块的点放不进线程的寄存器</translation>
+        </message>
+        <message>
+            <source>a thread has fewer steps than are written out</source>
+            <translation>线程的步数少于展开的步数</translation>
+        </message>
+        <message>
             <source>programs for the target {target} have no form &apos;{form}&apos;: use one of {forms}</source>
             <translation>目标 {target} 的程序没有“{form}”这种形式：请使用 {forms} 之一</translation>
         </message>

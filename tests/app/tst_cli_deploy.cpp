@@ -52,7 +52,7 @@ private slots:
         QVERIFY(!QFile::exists(m_dir.filePath("model.so")));
         const Output simulated = cli({"compile", "zoo:mlp", "--project", "a.lathe", "--dry-run", "--json"});
         QCOMPARE(simulated.code, 1);
-        QVERIFY2(simulated.err.contains("the target is sim"), simulated.err);
+        QVERIFY2(simulated.err.contains("for the target sim"), simulated.err);
         QVERIFY(object(simulated.out)["records"].toInt() > 0);
         const Output nowhere = cli({"compile", "zoo:mlp", "--allow-default"});
         QCOMPARE(nowhere.code, 1);

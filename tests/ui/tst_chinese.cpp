@@ -131,7 +131,7 @@ private slots:
         QVERIFY(reasons.contains(QString::fromUtf8("它没有有效的记录")));
         const auto labels = dialog.findChildren<QLabel*>();
         QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
-            return label->text().contains(QString::fromUtf8("只能为 CPU 导出库"));
+            return label->text().contains(QString::fromUtf8("无法为目标"));
         }));
     }
 

@@ -285,7 +285,7 @@ private slots:
         ui::ExportDialog dialog(m_workspace->bridge(), file("libx.so"));
         dialog.setAttribute(Qt::WA_DeleteOnClose, false);
         dialog.show();
-        QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>(&dialog, "exportSummary")->text().contains("the target is sim"), 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>(&dialog, "exportSummary")->text().contains("for the target sim"), 20000);
         QVERIFY(!find<QPushButton>(&dialog, "exportButton")->isEnabled());
     }
 

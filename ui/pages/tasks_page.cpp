@@ -28,6 +28,7 @@ namespace lathe::ui {
 namespace {
 
 constexpr int kHeadingMargin = 12, kSortMark = 16; ///< pixels beside a column's heading
+constexpr int kNumberMargin = 10;
 
 } // namespace
 
@@ -67,7 +68,11 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
         // No heading is cut, nor what marks the column that the rows are sorted by.
         const int room = column == TaskModel::ShareColumn ? kSortMark + kHeadingMargin : kHeadingMargin;
         const QString heading = m_order->headerData(column, Qt::Horizontal).toString();
-        header->resizeSection(column, std::max(width, header->fontMetrics().horizontalAdvance(heading) + room));
+        const int text = header->fontMetrics().horizontalAdvance(heading) + room;
+        const int number = column == TaskModel::NumberColumn
+                               ? m_table->fontMetrics().horizontalAdvance(QStringLiteral("#99")) + kNumberMargin
+                               : 0;
+        header->resizeSection(column, std::max({width, text, number}));
         header->moveSection(header->visualIndex(column), visual++);
     }
     m_table->setRoomColumn(TaskModel::NameColumn,

@@ -1,5 +1,7 @@
 #include "core/search/lathe/launch_machine.h"
 
+#include "core/target/presets.h"
+
 #include <algorithm>
 
 namespace lathe::search {
@@ -14,7 +16,7 @@ LaunchMachine::LaunchMachine(const Hardware& hardware, std::string_view family)
     sharedBytes = hardware.get("max_shared_memory_per_block", sharedBytes);
     maxVirtual = limit("max_vthread_extent", maxVirtual);
     vectorBytes = limit("vector_unit_bytes", vectorBytes);
-    if (family == "mali") {
+    if (!hasMemoryOfBlocks(family)) {
         hasSharedMemory = false;
         registers = 64;
         warp = 16;

@@ -1,6 +1,7 @@
 #include "core/ir/bounds.h"
 #include "core/search/lathe/launch_part.h"
 #include "core/support/element_count.h"
+#include "core/support/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +45,7 @@ public:
         const std::int64_t threads = m_threads[static_cast<std::size_t>(genes[0])], vectors = m_elements / lanes;
         LaunchFacts f;
         if (own > 1 && own * threads > vectors)
-            return makeError(Errc::IllegalSchedule, "there are fewer elements than a block takes");
+            return makeError(Errc::IllegalSchedule, say(Msg::BlockOfTooFew));
         f.blocks = static_cast<double>(ir::ceilDivide(vectors, own * threads));
         f.threads = static_cast<double>(threads);
         f.sums = static_cast<double>(own * lanes);

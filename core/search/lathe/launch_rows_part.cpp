@@ -1,6 +1,7 @@
 #include "core/search/lathe/launch_rows_part.h"
 
 #include "core/ir/bounds.h"
+#include "core/support/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +53,7 @@ public:
         }
         f.sharedBytes = static_cast<double>(bytes);
         if (bytes > m_machine.sharedBytes)
-            return makeError(Errc::IllegalSchedule, "a row does not fit in shared memory");
+            return makeError(Errc::IllegalSchedule, say(Msg::RowOverShared));
         const auto each = static_cast<double>(ir::ceilDivide(m_stages.length, threads));
         const auto sums = static_cast<double>(m_stages.sums.size()), kept = static_cast<double>(m_stages.kept.size());
         const double levels = std::ceil(std::log2(f.threads));

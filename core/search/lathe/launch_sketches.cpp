@@ -80,7 +80,7 @@ Result<> LaunchSketch::addParts()
     if (m_form == LaunchForm::Rows) {
         const std::optional<RowStages> rows = findRows(m_analysis);
         if (!rows || m_machine.sharedBytes <= 0)
-            return makeError(Errc::Unsupported, "'" + alternative() + "' does not work by rows");
+            return makeError(Errc::Unsupported, say(Msg::NotByRows, alternative()));
         takeRowsIn(m_plan, *rows);
         addPart(rows->owner, makeLaunchRowsPart(context, *rows));
         return {};
@@ -103,7 +103,7 @@ Result<> LaunchSketch::addParts()
         addPart(nest.owner, std::move(part));
     }
     if (!takesForm)
-        return makeError(Errc::Unsupported, "'" + alternative() + "' has no sum for the form " + nameOf(m_form));
+        return makeError(Errc::Unsupported, say(Msg::NoSumForForm, alternative(), nameOf(m_form)));
     return {};
 }
 

@@ -1,6 +1,7 @@
 #include "core/ir/bounds.h"
 #include "core/search/lathe/launch_part.h"
 #include "core/support/element_count.h"
+#include "core/support/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -63,7 +64,7 @@ public:
         f.sums = m_points * f.lanes;
         f.registers = 16 + (m_points + read) * f.lanes;
         if (f.registers > 2 * static_cast<double>(m_machine.registers))
-            return makeError(Errc::IllegalSchedule, "the points of a tile do not fit in a thread's registers");
+            return makeError(Errc::IllegalSchedule, say(Msg::PointsOverRegisters));
         f.steps = steps;
         f.unrolled = m_points * read;
         f.flops = static_cast<double>(m_tiles) * m_points * steps;

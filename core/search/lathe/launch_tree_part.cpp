@@ -1,6 +1,7 @@
 #include "core/ir/bounds.h"
 #include "core/search/lathe/launch_part.h"
 #include "core/support/element_count.h"
+#include "core/support/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,7 +51,7 @@ public:
         const std::int64_t unroll = m_unroll[static_cast<std::size_t>(genes[1])];
         LaunchFacts f;
         if (unroll > 1 && ir::ceilDivide(m_steps, threads) < unroll)
-            return makeError(Errc::IllegalSchedule, "a thread has fewer steps than are written out");
+            return makeError(Errc::IllegalSchedule, say(Msg::FewerStepsThanUnrolled));
         f.blocks = static_cast<double>(m_sums);
         f.threads = static_cast<double>(threads);
         const bool isIndex = m_op.bodies[0]->combiner >= ir::Combiner::ArgMax;

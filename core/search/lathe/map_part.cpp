@@ -20,11 +20,16 @@ std::vector<std::int64_t> laneChoices(std::int64_t extent, std::int64_t elementB
         if (l == 1)
             break;
     }
-    if (lanes.empty()) {
-        const std::vector<std::int64_t> all = divisors(extent);
-        lanes.push_back(*std::find_if(all.rbegin(), all.rend(), [&](std::int64_t d) { return d <= full; }));
-    }
+    if (lanes.empty())
+        lanes.push_back(widestDivisor(extent, elementBytes, machine));
     return lanes;
+}
+
+std::int64_t widestDivisor(std::int64_t extent, std::int64_t elementBytes, const Machine& machine)
+{
+    const std::int64_t full = std::max<std::int64_t>(1, machine.vectorBytes / elementBytes);
+    const std::vector<std::int64_t> all = divisors(extent);
+    return *std::find_if(all.rbegin(), all.rend(), [&](std::int64_t d) { return d <= full; });
 }
 
 double imbalance(double chunks, std::int64_t threads)

@@ -66,6 +66,8 @@ std::unique_ptr<NestPart> makeTransformPart(const NestContext& context, const Ne
 /// Lane counts for a dimension of `extent` elements, widest first: full vectors, and halves of them where they divide.
 /// Full ones need not (StageLoops::cover).
 std::vector<std::int64_t> laneChoices(std::int64_t extent, std::int64_t elementBytes, const Machine& machine);
+/// The most elements of one vector, or less, that divide the extent.
+std::int64_t widestDivisor(std::int64_t extent, std::int64_t elementBytes, const Machine& machine);
 /// Loops of a map over `shape`: vectors along the last dimension, the first `depth` loops that run at all in parallel.
 /// `cut`: the loop of vectors stays serial and is divided where conditions change, so that each piece of a
 /// concatenation is copied by a loop of its own. `along` >= 0: the loop of that dimension runs directly outside the

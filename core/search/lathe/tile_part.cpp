@@ -45,6 +45,12 @@ TilePart::TilePart(const NestContext& context, const Nest& nest)
     // Packed weights are padded to whole tiles: the last one may go past the edge. Else it overlaps the one before.
     m_pads = m_weight >= 0;
     m_values[Vectors] = {1, 2, 3, 4, 5, 6, 8};
+    // Ten columns are too few for two full vectors of eight, and too many for one: vectors of five then.
+    const auto fitsAny = [&](std::int64_t l) {
+        return std::ranges::any_of(m_values[Vectors], [&](std::int64_t v) { return fits(l * v); });
+    };
+    if (std::ranges::none_of(m_values[Lanes], fitsAny))
+        m_values[Lanes] = {widestDivisor(lastExtent, sizeOf(m_op.dtype), m_machine)};
     std::erase_if(m_values[Vectors], [&](std::int64_t v) {
         return std::none_of(m_values[Lanes].begin(), m_values[Lanes].end(),
                             [&](std::int64_t l) { return fits(l * v); });

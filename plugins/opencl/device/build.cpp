@@ -32,6 +32,15 @@ struct Extension
 constexpr Extension kExtensions[] = {{"cl_khr_fp16", "this device has no half-precision floats (cl_khr_fp16)"},
                                      {"cl_khr_fp64", "this device has no double-precision floats (cl_khr_fp64)"}};
 
+char* copyOf(const char* text)
+{
+    const std::size_t bytes = std::strlen(text) + 1;
+    auto* const copy = static_cast<char*>(std::malloc(bytes));
+    if (copy != nullptr)
+        std::memcpy(copy, text, bytes);
+    return copy;
+}
+
 /// Whether the device lists the extension among others.
 bool has(const char* listed, const char* name)
 {
@@ -56,7 +65,7 @@ char* missingExtension(const Driver& driver, cl_device_id device, std::string_vi
         for (const Extension& extension : kExtensions)
             if (lack == nullptr && source.find(extension.name) != std::string_view::npos
                 && !has(listed, extension.name))
-                lack = ::strdup(extension.lack);
+                lack = copyOf(extension.lack);
     std::free(listed);
     return lack;
 }

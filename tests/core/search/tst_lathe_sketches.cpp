@@ -64,6 +64,26 @@ class TestLatheSketches : public QObject
     Q_OBJECT
 
 private slots:
+    /// Numbers of columns that no full vector divides, on vectors of four, eight and sixteen numbers.
+    void denseLayersOfAnyWidthHaveCandidates()
+    {
+        for (const char* processor : {"x86-64", "haswell", "emeraldrapids"}) {
+            const Hardware hardware = defaultHardware(*Target::parse(std::string("cpu -threads=2 -mcpu=") + processor));
+            for (std::int64_t columns = 1; columns <= 40; ++columns) {
+                const auto sketch = LatheSketch::create(dense(64, columns), hardware);
+                QVERIFY2(sketch, sketch ? "" : sketch.error().message.c_str());
+                Random random(1);
+                Genome genome((*sketch)->parameters().size());
+                for (std::size_t part = 0; part < (*sketch)->partCount(); ++part) {
+                    const auto [first, count] = (*sketch)->genesOf(part);
+                    QVERIFY2((*sketch)->draw(part, random, std::span(genome).subspan(first, count)),
+                             qPrintable(QString("%1 columns on %2").arg(columns).arg(processor)));
+                }
+                QVERIFY((*sketch)->instantiate(genome));
+            }
+        }
+    }
+
     void everyProposalReplays_data()
     {
         QTest::addColumn<int>("which");

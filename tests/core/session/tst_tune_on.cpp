@@ -43,13 +43,14 @@ private slots:
             auto project = must(store::Project::open(options.project, store::Project::Access::Write));
             TuneOptions before;
             before.headStart = "sim";
+            before.policy = "reference"; // which takes no head start
             must(project.addSession({0, must(project.models()).back().id, options.target, toJson(before).dump(),
                                      1700000000000, 5, "stopped"}));
         }
         const auto session = must(TuningSession::open(options));
         TuneOptions usual = must(session->project()->usualOptions());
         usual.trials = 8;
-        QVERIFY(usual.policy != TuneOptions().policy);
+        QCOMPARE(usual.policy, std::string("reference"));
         const auto checked = check(usual);
         QVERIFY2(checked, checked ? "" : checked.error().message.c_str());
     }
