@@ -88,8 +88,6 @@ int vectorBytes(const std::vector<std::string>& features)
     return has("avx512f") && has("avx512vl") ? 64 : has("avx") ? 32 : 16;
 }
 
-constexpr std::size_t kCodeAlignment = 8; ///< ContextRequest::code
-
 /// With its kernels compiled.
 struct CompiledVariant
 {
@@ -189,10 +187,8 @@ Result<StagedLibrary> buildLibrary(std::span<const VariantSource> sources, const
         stubs.phases.insert(stubs.phases.end(), image.phases.begin(), image.phases.end());
         if (hasLaunches(variant.compiled)) {
             drivers.insert(source.target.substr(0, source.target.find(' ')));
-            for (const std::vector<std::byte>& object : variant.compiled.objects) {
-                code.resize((code.size() + kCodeAlignment - 1) / kCodeAlignment * kCodeAlignment);
+            for (const std::vector<std::byte>& object : variant.compiled.objects) // one behind the other
                 code.insert(code.end(), object.begin(), object.end());
-            }
         } else if (!variant.compiled.kernels.empty()) {
             std::ranges::move(variant.compiled.objects, std::back_inserter(request.objects));
         }

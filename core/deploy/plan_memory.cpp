@@ -55,7 +55,7 @@ std::vector<bool> Planner::overwritable(const Instruction& in) const
     }
     const KernelSource& source = m_set.sources[static_cast<std::size_t>(in.source)];
     const KernelInfo& kernel = m_kernels[static_cast<std::size_t>(in.source)];
-    // What launches read and write is told apart to their compiler.
+    // Parameters of launches are `restrict`: an output must not lie where an input does.
     if (kernel.form != KernelForm::Phases || kernel.phases.size() != 1 || recomputes(source.steps))
         return allowed;
     return overwritableInputs(*source.dag);

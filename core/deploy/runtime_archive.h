@@ -16,7 +16,7 @@ Result<std::filesystem::path> findRuntimeArchive(const std::string& machine);
 Result<std::filesystem::path> findDriverArchive(const std::string& kind, const std::string& machine);
 
 /// Whether libraries can be exported for `target`, known before anything is compiled. Errors: those above; Unsupported
-/// (no CPU, another system than Linux with glibc).
+/// (its back end makes no libraries, another system than Linux with glibc).
 Result<> checkExportable(const Target& target);
 
 } // namespace lathe::deploy

@@ -493,7 +493,7 @@ void Batch::finishRun(Slot& slot, const wire::RunResult& answer)
             std::max(0.0, answer.processor_ms() - answer.prepare_processor_ms() - answer.check_processor_ms()
                               - answer.measure_processor_ms()));
     // A kernel that went wrong may have written anywhere in its process: nothing else is measured there. A device that
-    // was lost is found again by another one.
+    // was lost is there again for a new process, if at all.
     const bool lost = answer.failure().code() == static_cast<std::uint32_t>(Errc::DeviceLost);
     if (lost || (answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run)))
         slot.worker->stop();

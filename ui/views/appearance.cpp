@@ -72,7 +72,14 @@ public:
         if (control == CC_ToolButton && option->state.testFlag(State_AutoRaise) && !hovered
             && !(option->state & (State_On | State_Sunken)))
             drawToggle(*option, *painter, widget); // which has no panel while it is up
-        QProxyStyle::drawComplexControl(control, option, painter, widget);
+        const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option);
+        if (button == nullptr || widget == nullptr || widget->objectName() != QLatin1String("qt_toolbar_ext_button")) {
+            QProxyStyle::drawComplexControl(control, option, painter, widget);
+            return;
+        }
+        QStyleOptionToolButton arrow = *button; // Qt's own is black, whatever the palette
+        arrow.icon = inColor(button->icon, button->iconSize, button->palette.color(QPalette::ButtonText));
+        QProxyStyle::drawComplexControl(control, &arrow, painter, widget);
     }
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                        const QWidget* widget) const override
@@ -89,6 +96,14 @@ public:
     }
 
 private:
+    static QIcon inColor(const QIcon& icon, const QSize& size, const QColor& color)
+    {
+        QPixmap picture = icon.pixmap(size);
+        QPainter painter(&picture);
+        painter.setCompositionMode(QPainter::CompositionMode_SourceIn);
+        painter.fillRect(picture.rect(), color);
+        return QIcon(picture);
+    }
     /// False: it is none.
     static bool drawToggle(const QStyleOption& option, QPainter& painter, const QWidget* widget)
     {
