@@ -57,7 +57,7 @@ Result<std::filesystem::path> findDriverArchive(const std::string& kind, const s
 Result<> checkExportable(const Target& target)
 {
     if (!target.traits().libraries)
-        return makeError(Errc::Unsupported, say(Msg::ExportNoCpu, target.kind()));
+        return makeError(Errc::Unsupported, say(Msg::NoLibrariesOf, target.kind()));
     for (const char* word : {"mtriple", "host"})
         if (const auto triple = target.attribute(word); triple && !isGnuLinux(*triple))
             return makeError(Errc::Unsupported, say(Msg::ExportNoGlibc, *triple));

@@ -739,10 +739,6 @@
             <translation>搜索已停止</translation>
         </message>
         <message>
-            <source>Lathe&apos;s own schedules are for CPUs; for target &apos;{target}&apos; use policy reference</source>
-            <translation>Lathe 自己的调度只面向 CPU；目标“{target}”请用 reference 策略</translation>
-        </message>
-        <message>
             <source>the schedule has open tile sizes</source>
             <translation>调度中还有未定的分块大小</translation>
         </message>
@@ -1855,6 +1851,10 @@
             <translation>链接库所用的运行时不在“{file}”</translation>
         </message>
         <message>
+            <source>libraries with code for {kind} are linked by the back end of the target &apos;{linker}&apos;</source>
+            <translation>含 {kind} 代码的库由目标“{linker}”的后端链接</translation>
+        </message>
+        <message>
             <source>the driver for {kind} that libraries are linked with is not at &apos;{file}&apos;</source>
             <translation>链接库所用的 {kind} 驱动不在“{file}”处</translation>
         </message>
@@ -2631,8 +2631,8 @@
             <translation>不到 {micros:.0f} µs 的函数有 {count} 个，共占网络耗时的 {percent:.0f} %</translation>
         </message>
         <message>
-            <source>Waking the threads takes as long as such a function: try a target with fewer threads, or a larger batch</source>
-            <translation>唤醒线程的时间与这类函数相当：请尝试线程更少的目标或更大的批量</translation>
+            <source>Waking the threads, or starting a kernel on a device, takes as long as such a function: try fewer threads, or a larger batch</source>
+            <translation>唤醒线程或在设备上启动内核所需的时间与这样的函数相当：请尝试更少的线程或更大的批次</translation>
         </message>
         <message>
             <source>Fewer threads than processors</source>

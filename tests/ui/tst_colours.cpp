@@ -4,6 +4,8 @@
 
 #include <QApplication>
 #include <QPalette>
+#include <QToolBar>
+#include <QToolButton>
 #include <QtTest>
 
 #include <algorithm>
@@ -71,6 +73,28 @@ private slots:
             }
         }
         QVERIFY(ui::seriesPattern(8) != ui::seriesPattern(0)); // from here on colours come again
+    }
+
+    void theArrowOfAnOverfullToolbarIsSeen()
+    {
+        for (const ui::Appearance appearance : {ui::Appearance::Light, ui::Appearance::Dark}) {
+            ui::applyAppearance(appearance);
+            QToolBar bar;
+            for (int i = 0; i < 9; ++i)
+                bar.addAction(QStringLiteral("an action"));
+            bar.resize(150, 40);
+            bar.show();
+            auto* const more = bar.findChild<QToolButton*>(QStringLiteral("qt_toolbar_ext_button"));
+            QVERIFY(more != nullptr);
+            QTRY_VERIFY(more->isVisible());
+            const QImage picture = more->grab().toImage();
+            const int background = qGray(picture.pixel(0, 0));
+            int most = 0;
+            for (int y = 0; y < picture.height(); ++y)
+                for (int x = 0; x < picture.width(); ++x)
+                    most = std::max(most, std::abs(qGray(picture.pixel(x, y)) - background));
+            QVERIFY2(most > 100, qPrintable(QString::number(most)));
+        }
     }
 
     void textsStandOutInLightAndDark()

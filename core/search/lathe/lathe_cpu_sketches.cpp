@@ -51,11 +51,8 @@ const std::vector<std::string>& latheFeatureNames()
 }
 
 LatheSketch::LatheSketch(std::string name, const SearchAlternative& alternative, const Hardware& hardware)
-    : PartedSketch(std::move(name), alternative.name, alternative.dag)
+    : PartedSketch(std::move(name), alternative)
     , m_machine(hardware)
-    , m_analysis(alternative.dag)
-    , m_plan(planNests(m_analysis))
-    , m_constantOps(constantOps(alternative))
     , m_algorithm(tileOf(alternative.name))
 {
 }
@@ -63,32 +60,25 @@ LatheSketch::LatheSketch(std::string name, const SearchAlternative& alternative,
 Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlternative& alternative,
                                                                const Hardware& hardware, LatheForm form)
 {
-    LATHE_CHECK(alternative.dag != nullptr) << alternative.name;
-    for (const compute::Op& op : alternative.dag->ops) {
-        if (op.bodies.size() > 1)
-            return makeError(Errc::Unsupported, say(Msg::SeveralOutputs, op.name));
-        for (const std::int64_t extent : op.shape)
-            if (extent < 1)
-                return makeError(Errc::Unsupported, say(Msg::EmptyDimension, op.name));
-    }
+    LATHE_TRY(checkOperations(alternative));
     std::shared_ptr<LatheSketch> sketch(
         new LatheSketch(std::string(kVersion) + alternative.name + suffixOf(form), alternative, hardware));
-    const NestContext context{sketch->m_analysis, sketch->m_machine, sketch->m_constantOps};
+    const NestContext context{sketch->analysis(), sketch->m_machine, sketch->constantOps()};
     std::optional<WinogradStages> winograd;
     if (form == LatheForm::Rows) {
-        const std::optional<RowStages> rows = findRows(sketch->m_analysis);
+        const std::optional<RowStages> rows = findRows(sketch->analysis());
         if (!rows)
             return makeError(Errc::Unsupported, "'" + alternative.name + "' does not work by rows");
-        takeRowsIn(sketch->m_plan, *rows);
+        takeRowsIn(sketch->plan(), *rows);
         sketch->addPart(rows->owner, std::make_unique<RowsPart>(context, *rows));
     } else if (form == LatheForm::Blocks) {
-        winograd = findWinograd(sketch->m_analysis);
+        winograd = findWinograd(sketch->analysis());
         if (!winograd)
             return makeError(Errc::Unsupported,
                              "'" + alternative.name + "' is no winograd convolution in NHWC that ends in an epilogue");
         sketch->takeIn(*winograd);
     }
-    for (const Nest& nest : sketch->m_plan.nests) {
+    for (const Nest& nest : sketch->plan().nests) {
         std::unique_ptr<NestPart> part;
         switch (nest.kind) {
         case NestKind::Map: part = makeMapPart(context, nest); break;
@@ -103,73 +93,21 @@ Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlter
     return std::shared_ptr<const LatheSketch>(std::move(sketch));
 }
 
-void LatheSketch::addPart(std::int32_t op, std::unique_ptr<NestPart> nest)
-{
-    const std::vector<Parameter> parameters = nest->parameters();
-    m_parts.push_back({op, m_parameters.size(), parameters.size(), std::move(nest)});
-    m_parameters.insert(m_parameters.end(), parameters.begin(), parameters.end());
-}
-
 /// Leaves one nest for the whole convolution: that of the data's transform, with which the others go.
 void LatheSketch::takeIn(const WinogradStages& stages)
 {
     for (const std::int32_t op : {stages.product, stages.inverse, stages.data})
-        m_plan.roles[static_cast<std::size_t>(op)] = Role::Anchor;
-    std::erase_if(m_plan.nests, [&stages](const Nest& n) {
+        plan().roles[static_cast<std::size_t>(op)] = Role::Anchor;
+    std::erase_if(plan().nests, [&stages](const Nest& n) {
         return n.owner == stages.owner || n.owner == stages.product || n.owner == stages.inverse;
     });
 }
 
-Result<std::vector<schedule::Step>> LatheSketch::instantiate(const Genome& genome) const
+void LatheSketch::emitBorder(StepEmitter& emitter, std::int32_t op) const
 {
-    LATHE_TRY(check(genome));
-    const compute::Dag& dag = *this->dag();
-    StepEmitter emitter(dag.ops.size());
-    const auto genesOf = [&](const Part& part) { return std::span(genome).subspan(part.firstGene, part.genes); };
-    for (const Part& part : m_parts)
-        LATHE_TRY(part.nest->facts(genesOf(part)));
-    // Consumers before producers, so that stages still to come keep their numbers.
-    for (auto op = static_cast<std::int32_t>(dag.ops.size()) - 1; op >= 0; --op) {
-        switch (m_plan.roles[static_cast<std::size_t>(op)]) {
-        case Role::Inline: emitter.inlineOp(op); break;
-        case Role::Owner: {
-            const auto part = std::find_if(m_parts.begin(), m_parts.end(), [&](const Part& p) { return p.op == op; });
-            part->nest->emit(genesOf(*part), emitter);
-            break;
-        }
-        case Role::Border: {
-            bool copied = false;
-            for (std::size_t n = 0; n < m_plan.nests.size(); ++n)
-                if (m_plan.nests[n].border == op)
-                    copied = m_parts[n].nest->copiesBorder(genesOf(m_parts[n]));
-            if (!copied) {
-                emitter.inlineOp(op);
-            } else {
-                const compute::Op& pad = dag.ops[static_cast<std::size_t>(op)];
-                const std::int64_t lanes = laneChoices(pad.shape.back(), sizeOf(pad.dtype), m_machine).front();
-                emitMap(emitter, emitter.stageOf(op), pad.shape, lanes, 1, 2);
-            }
-            break;
-        }
-        case Role::Gather: // with its reader
-        case Role::Anchor:
-        case Role::Placeholder: break;
-        }
-    }
-    return emitter.take();
-}
-
-Genome LatheSketch::settled(Genome genome) const
-{
-    for (const Part& part : m_parts)
-        part.nest->settle(std::span(genome).subspan(part.firstGene, part.genes));
-    return genome;
-}
-
-Result<double> LatheSketch::secondsOf(std::size_t part, std::span<const std::int32_t> genes) const
-{
-    LATHE_TRY_ASSIGN(const NestFacts facts, m_parts[part].nest->facts(genes));
-    return facts.seconds;
+    const compute::Op& pad = dag()->ops[static_cast<std::size_t>(op)];
+    const std::int64_t lanes = laneChoices(pad.shape.back(), sizeOf(pad.dtype), m_machine).front();
+    emitMap(emitter, emitter.stageOf(op), pad.shape, lanes, 1, 2);
 }
 
 Result<LatheSketch::Analysis> LatheSketch::analyse(const Genome& genome) const
@@ -178,9 +116,8 @@ Result<LatheSketch::Analysis> LatheSketch::analyse(const Genome& genome) const
     Analysis result;
     NestFacts main;
     double mainSeconds = -1;
-    for (const Part& part : m_parts) {
-        LATHE_TRY_ASSIGN(const NestFacts facts,
-                         part.nest->facts(std::span(genome).subspan(part.firstGene, part.genes)));
+    for (std::size_t part = 0; part < partCount(); ++part) {
+        LATHE_TRY_ASSIGN(const NestFacts facts, nest(part).facts(genesOf(part, genome)));
         result.seconds += facts.seconds;
         if (facts.flops > main.flops || mainSeconds < 0) {
             main = facts;
@@ -233,7 +170,7 @@ Result<LatheSketch::Analysis> LatheSketch::analyse(const Genome& genome) const
                        static_cast<float>(cycles > 0 ? main.memoryCycles / cycles : 0),
                        loggedFeature(mainSeconds * 1e9),
                        loggedFeature((result.seconds - mainSeconds) * 1e9),
-                       static_cast<float>(m_parts.size()),
+                       static_cast<float>(partCount()),
                        static_cast<float>(m_algorithm),
                        loggedFeature(result.seconds * 1e9)};
     LATHE_DCHECK(result.features.size() == static_cast<std::size_t>(kLatheFeatures)) << result.features.size();

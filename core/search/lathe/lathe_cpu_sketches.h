@@ -34,32 +34,15 @@ public:
                                                              const Hardware& hardware,
                                                              LatheForm form = LatheForm::Phases);
 
-    Result<std::vector<schedule::Step>> instantiate(const Genome& genome) const override;
-    Genome settled(Genome genome) const override;
-
     Result<Analysis> analyse(const Genome& genome) const override;
-    std::size_t partCount() const override { return m_parts.size(); }
-    Genes genesOf(std::size_t part) const override { return {m_parts[part].firstGene, m_parts[part].genes}; }
-    Result<double> secondsOf(std::size_t part, std::span<const std::int32_t> genes) const override;
-
-    struct Part
-    {
-        std::int32_t op; ///< owner
-        std::size_t firstGene, genes;
-        std::unique_ptr<NestPart> nest;
-    };
-    const std::vector<Part>& parts() const { return m_parts; }
+    const NestPart& nest(std::size_t part) const { return partAs<NestPart>(part); }
 
 private:
     LatheSketch(std::string name, const SearchAlternative& alternative, const Hardware& hardware);
     void takeIn(const WinogradStages& stages);
-    void addPart(std::int32_t op, std::unique_ptr<NestPart> nest);
+    void emitBorder(StepEmitter& emitter, std::int32_t op) const override;
 
     Machine m_machine;
-    compute::Analysis m_analysis;
-    NestPlan m_plan;
-    std::vector<bool> m_constantOps;
-    std::vector<Part> m_parts; ///< owners descending
     double m_algorithm = 0; ///< 0 direct, m of winograd
 };
 

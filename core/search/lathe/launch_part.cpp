@@ -40,19 +40,6 @@ void LaunchFacts::finish(const LaunchMachine& machine)
     seconds += std::max(computeSeconds, memorySeconds) + machine.launchSeconds;
 }
 
-bool LaunchPart::draw(Random& random, std::span<std::int32_t> genes) const
-{
-    constexpr int kTries = 128;
-    const std::vector<Parameter> open = parameters();
-    for (int t = 0; t < kTries; ++t) {
-        for (std::size_t g = 0; g < genes.size(); ++g)
-            genes[g] = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(open[g].count)));
-        if (facts(genes))
-            return true;
-    }
-    return false;
-}
-
 void emitLaunchMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::int64_t>& shape, std::int64_t lanes,
                    std::int64_t own, std::int64_t threads, std::int32_t reduces)
 {

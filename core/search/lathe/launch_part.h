@@ -3,9 +3,7 @@
 #include "core/search/lathe/access.h"
 #include "core/search/lathe/launch_machine.h"
 #include "core/search/lathe/nests.h"
-#include "core/search/lathe/step_emitter.h"
-#include "core/search/sketch.h"
-#include "core/support/random.h"
+#include "core/search/lathe/sketch_part.h"
 
 #include <memory>
 #include <span>
@@ -63,22 +61,17 @@ struct LaunchFacts
     void finish(const LaunchMachine& machine);
 };
 
-/// The open choices of one loop nest, its steps and its estimate. Immutable.
-class LaunchPart
+/// A part of a sketch for GPUs: the launches of one loop nest.
+class LaunchPart : public SketchPart
 {
 public:
-    virtual ~LaunchPart() = default;
-    virtual std::vector<Parameter> parameters() const = 0;
-    /// Errors: IllegalSchedule with the limit that is broken. Cheap: called for every genome that is thought of.
+    /// Errors: those of seconds().
     virtual Result<LaunchFacts> facts(std::span<const std::int32_t> genes) const = 0;
-    /// Genes that facts() takes; false: none were found. They are spread over small and large blocks and tiles, which
-    /// uniform ones are not.
-    virtual bool draw(Random& random, std::span<std::int32_t> genes) const;
-    /// Sets genes that make no difference beside the others to the least value of the same effect.
-    virtual void settle(std::span<std::int32_t>) const {}
-    virtual void emit(std::span<const std::int32_t> genes, StepEmitter& emitter) const = 0;
-    /// Whether the padding that is read is computed by a launch of its own.
-    virtual bool copiesBorder(std::span<const std::int32_t>) const { return false; }
+    Result<double> seconds(std::span<const std::int32_t> genes) const final
+    {
+        LATHE_TRY_ASSIGN(const LaunchFacts known, facts(genes));
+        return known.seconds;
+    }
 };
 
 struct LaunchContext

@@ -45,12 +45,9 @@ const std::vector<std::string>& launchFeatureNames()
 
 LaunchSketch::LaunchSketch(std::string name, const SearchAlternative& alternative, const LaunchMachine& machine,
                            LaunchForm form)
-    : PartedSketch(std::move(name), alternative.name, alternative.dag)
+    : PartedSketch(std::move(name), alternative)
     , m_machine(machine)
     , m_form(form)
-    , m_analysis(alternative.dag)
-    , m_plan(planNests(m_analysis))
-    , m_constantOps(constantOps(alternative))
 {
 }
 
@@ -58,14 +55,7 @@ Result<std::shared_ptr<const LaunchSketch>> LaunchSketch::create(const SearchAlt
                                                                  const Hardware& hardware, std::string_view family,
                                                                  LaunchForm form)
 {
-    LATHE_CHECK(alternative.dag != nullptr) << alternative.name;
-    for (const compute::Op& op : alternative.dag->ops) {
-        if (op.bodies.size() > 1)
-            return makeError(Errc::Unsupported, say(Msg::SeveralOutputs, op.name));
-        for (const std::int64_t extent : op.shape)
-            if (extent < 1)
-                return makeError(Errc::Unsupported, say(Msg::EmptyDimension, op.name));
-    }
+    LATHE_TRY(checkOperations(alternative));
     std::shared_ptr<LaunchSketch> sketch(
         new LaunchSketch(std::string(kLaunchVersion) + alternative.name + ':' + nameOf(form), alternative,
                          LaunchMachine(hardware, family), form));
@@ -75,17 +65,17 @@ Result<std::shared_ptr<const LaunchSketch>> LaunchSketch::create(const SearchAlt
 
 Result<> LaunchSketch::addParts()
 {
-    const LaunchContext context{m_analysis, m_machine, m_constantOps};
+    const LaunchContext context{analysis(), m_machine, constantOps()};
     bool takesForm = m_form == LaunchForm::Registers;
     if (m_form == LaunchForm::Rows) {
-        const std::optional<RowStages> rows = findRows(m_analysis);
+        const std::optional<RowStages> rows = findRows(analysis());
         if (!rows || m_machine.sharedBytes <= 0)
             return makeError(Errc::Unsupported, say(Msg::NotByRows, alternative()));
-        takeRowsIn(m_plan, *rows);
+        takeRowsIn(plan(), *rows);
         addPart(rows->owner, makeLaunchRowsPart(context, *rows));
         return {};
     }
-    for (const Nest& nest : m_plan.nests) {
+    for (const Nest& nest : plan().nests) {
         std::unique_ptr<LaunchPart> part;
         switch (nest.kind) {
         case NestKind::Map: part = makeLaunchMapPart(context, nest); break;
@@ -107,70 +97,11 @@ Result<> LaunchSketch::addParts()
     return {};
 }
 
-void LaunchSketch::addPart(std::int32_t op, std::unique_ptr<LaunchPart> nest)
+void LaunchSketch::emitBorder(StepEmitter& emitter, std::int32_t op) const
 {
-    const std::vector<Parameter> open = nest->parameters();
-    m_parts.push_back({op, m_parameters.size(), open.size(), std::move(nest)});
-    m_parameters.insert(m_parameters.end(), open.begin(), open.end());
-}
-
-bool LaunchSketch::isBorderCopied(std::int32_t op, const Genome& genome) const
-{
-    for (std::size_t n = 0; n < m_plan.nests.size(); ++n)
-        if (m_plan.nests[n].border == op)
-            return m_parts[n].nest->copiesBorder(std::span(genome).subspan(m_parts[n].firstGene, m_parts[n].genes));
-    return false;
-}
-
-Result<std::vector<schedule::Step>> LaunchSketch::instantiate(const Genome& genome) const
-{
-    LATHE_TRY(check(genome));
-    const compute::Dag& dag = *this->dag();
-    const auto genesAt = [&](const Part& part) { return std::span(genome).subspan(part.firstGene, part.genes); };
-    for (const Part& part : m_parts)
-        LATHE_TRY(part.nest->facts(genesAt(part)));
-    constexpr std::int64_t kBorderThreads = 64;
-    StepEmitter emitter(dag.ops.size());
-    // Consumers before producers, so that stages still to come keep their numbers.
-    for (auto op = static_cast<std::int32_t>(dag.ops.size()) - 1; op >= 0; --op) {
-        switch (m_plan.roles[static_cast<std::size_t>(op)]) {
-        case Role::Inline: emitter.inlineOp(op); break;
-        case Role::Owner: {
-            const auto part = std::find_if(m_parts.begin(), m_parts.end(), [&](const Part& p) { return p.op == op; });
-            part->nest->emit(genesAt(*part), emitter);
-            break;
-        }
-        case Role::Border:
-            if (isBorderCopied(op, genome))
-                emitLaunchMap(emitter, emitter.stageOf(op), dag.ops[static_cast<std::size_t>(op)].shape, 1, 1,
-                              std::min(kBorderThreads, m_machine.maxThreads));
-            else
-                emitter.inlineOp(op);
-            break;
-        case Role::Gather: // with its reader
-        case Role::Anchor:
-        case Role::Placeholder: break;
-        }
-    }
-    return emitter.take();
-}
-
-Genome LaunchSketch::settled(Genome genome) const
-{
-    for (const Part& part : m_parts)
-        part.nest->settle(std::span(genome).subspan(part.firstGene, part.genes));
-    return genome;
-}
-
-Result<double> LaunchSketch::secondsOf(std::size_t part, std::span<const std::int32_t> genes) const
-{
-    LATHE_TRY_ASSIGN(const LaunchFacts facts, m_parts[part].nest->facts(genes));
-    return facts.seconds;
-}
-
-bool LaunchSketch::draw(std::size_t part, Random& random, std::span<std::int32_t> genes) const
-{
-    return m_parts[part].nest->draw(random, genes);
+    constexpr std::int64_t kThreads = 64;
+    emitLaunchMap(emitter, emitter.stageOf(op), dag()->ops[static_cast<std::size_t>(op)].shape, 1, 1,
+                  std::min(kThreads, m_machine.maxThreads));
 }
 
 Result<PartedSketch::Analysis> LaunchSketch::analyse(const Genome& genome) const
@@ -179,9 +110,8 @@ Result<PartedSketch::Analysis> LaunchSketch::analyse(const Genome& genome) const
     Analysis result;
     LaunchFacts main;
     double mainSeconds = -1, launches = 0;
-    for (const Part& part : m_parts) {
-        LATHE_TRY_ASSIGN(const LaunchFacts facts,
-                         part.nest->facts(std::span(genome).subspan(part.firstGene, part.genes)));
+    for (std::size_t part = 0; part < partCount(); ++part) {
+        LATHE_TRY_ASSIGN(const LaunchFacts facts, nest(part).facts(genesOf(part, genome)));
         result.seconds += facts.seconds;
         launches += facts.launches;
         if (facts.flops > main.flops || mainSeconds < 0) {
@@ -226,7 +156,7 @@ Result<PartedSketch::Analysis> LaunchSketch::analyse(const Genome& genome) const
                        loggedFeature((result.seconds - mainSeconds) * 1e9),
                        static_cast<float>(launches),
                        static_cast<float>(m_form),
-                       static_cast<float>(m_parts.size()),
+                       static_cast<float>(partCount()),
                        loggedFeature(main.arithmetic / std::max(1.0, main.accesses + main.sharedAccesses)),
                        loggedFeature(result.seconds * 1e9)};
     LATHE_DCHECK(result.features.size() == launchFeatureNames().size()) << result.features.size();

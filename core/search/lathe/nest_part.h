@@ -2,8 +2,7 @@
 
 #include "core/search/lathe/machine.h"
 #include "core/search/lathe/nests.h"
-#include "core/search/lathe/step_emitter.h"
-#include "core/search/sketch.h"
+#include "core/search/lathe/sketch_part.h"
 
 #include <memory>
 #include <span>
@@ -35,21 +34,17 @@ struct NestFacts
     double seconds = 0;
 };
 
-/// The open choices of one phase, their steps and their estimate. Immutable.
-class NestPart
+/// A part of a sketch for CPUs: one phase.
+class NestPart : public SketchPart
 {
 public:
-    virtual ~NestPart() = default;
-    virtual std::vector<Parameter> parameters() const = 0;
-    /// Errors: IllegalSchedule with the limit that is broken. Cheap: called for every sampled genome.
+    /// Errors: those of seconds().
     virtual Result<NestFacts> facts(std::span<const std::int32_t> genes) const = 0;
-    /// Sets genes that make no difference beside the others to the least value of the same effect. Genes are valid for
-    /// facts().
-    virtual void settle(std::span<std::int32_t>) const {}
-    /// Genes are valid for facts().
-    virtual void emit(std::span<const std::int32_t> genes, StepEmitter& emitter) const = 0;
-    /// Whether the padding that this phase reads is computed on its own.
-    virtual bool copiesBorder(std::span<const std::int32_t>) const { return false; }
+    Result<double> seconds(std::span<const std::int32_t> genes) const final
+    {
+        LATHE_TRY_ASSIGN(const NestFacts known, facts(genes));
+        return known.seconds;
+    }
 };
 
 struct NestContext

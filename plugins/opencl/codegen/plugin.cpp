@@ -75,7 +75,7 @@ public:
 
     Result<> linkLibrary(const backend::LibraryRequest&) override
     {
-        return makeError(Errc::Unsupported, say(Msg::ExportNoCpu, m_target.kind()));
+        return makeError(Errc::Unsupported, say(Msg::LinkedElsewhere, m_target.kind(), m_target.traits().linker));
     }
 
 private:

@@ -2,6 +2,7 @@
 #include "core/runtime/executor.h"
 #include "core/support/files.h"
 #include "hand_network.h"
+#include "hand_run.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -23,52 +24,7 @@ std::int32_t hand_add(const LatheArgs*, void*, std::uint32_t, std::uint32_t);
 
 namespace {
 
-/// The planned model, run in this process with the kernels of hand_kernels.c.
-std::vector<float> runImage(const ModelImage& image, const graph::HostTensor& input)
-{
-    const LathePhase phases[] = {hand_clear, hand_scale, hand_relu, hand_add};
-    std::vector<std::uint64_t> description(image.description.size() / 8 + 1);
-    std::memcpy(description.data(), image.description.data(), image.description.size());
-    runtime::Model model;
-    runtime::ErrorText error;
-    const runtime::ModelSource source{reinterpret_cast<const std::byte*>(description.data()),
-                                      image.description.size(),
-                                      image.weights.data(),
-                                      image.weights.size(),
-                                      phases,
-                                      std::size(phases)};
-    if (model.open(source, true, error) != runtime::Status::Ok)
-        return {};
-    runtime::Status status{};
-    runtime::Executor* const executor = runtime::Executor::create(model, {{3, false, 50}, nullptr, nullptr}, status,
-                                                                  error);
-    std::vector<float> result;
-    if (executor != nullptr) {
-        std::memcpy(executor->inputBuffer(0), input.bytes.data(), input.bytes.size());
-        for (int round = 0; round < 3; ++round) // buffers are reused: later runs must not see earlier ones
-            if (executor->run() == runtime::Status::Ok) {
-                const auto* const y = static_cast<const float*>(executor->outputBuffer(0));
-                result.assign(y, y + 320);
-            }
-    }
-    runtime::Executor::destroy(executor);
-    return result;
-}
-
-graph::HostTensor someInput()
-{
-    graph::HostTensor x = graph::HostTensor::zeros({DType::F32, {1, 20, 4, 4}});
-    wire::fillSeeded(5, DType::F32, {}, x.bytes);
-    return x;
-}
-
-QStringList kindsOf(const ModelImage& image)
-{
-    QStringList kinds;
-    for (const InstructionReport& instruction : image.instructions)
-        kinds << QString::fromStdString(instruction.kind + " " + instruction.name);
-    return kinds;
-}
+constexpr LathePhase kPhases[] = {hand_clear, hand_scale, hand_relu, hand_add};
 
 } // namespace
 
@@ -98,7 +54,7 @@ private slots:
             QCOMPARE(image->arenaBytes, inPlace ? 2048U + 1280U : 2 * 2048U);
             const auto expected = graph::interpret(network.graph, {someInput()});
             QVERIFY(expected);
-            const std::vector<float> got = runImage(*image, someInput());
+            const std::vector<float> got = runImage(*image, kPhases);
             QCOMPARE(got.size(), 320U);
             const auto reference = (*expected)[0].as<float>();
             for (std::size_t i = 0; i < got.size(); ++i)
@@ -168,7 +124,7 @@ private slots:
         const auto set = collectKernels(network.graph, network.partition, network.choices);
         const auto image = planModel(network.graph, network.partition, network.choices, *set, network.kernels, {});
         QVERIFY2(image, image ? "" : image.error().message.c_str());
-        const std::vector<float> got = runImage(*image, someInput());
+        const std::vector<float> got = runImage(*image, kPhases);
         const auto expected = graph::interpret(network.graph, {someInput()});
         for (std::size_t i = 0; i < got.size(); ++i)
             QVERIFY(qAbs(got[i] - (*expected)[0].as<float>()[i]) < 1e-6F);

@@ -1,8 +1,8 @@
 // Networks of which a device beside the processor runs some kernels: what the planner puts where, and that the results
 // stay what they are. The device does everything as late as it may.
 
-#include "core/runtime/executor.h"
 #include "hand_network.h"
+#include "hand_run.h"
 #include "tests/support/late_device.h"
 #include "tests/support/test_program.h"
 
@@ -54,55 +54,12 @@ KernelInfo onDevice(const KernelInfo& kernel)
     return beside;
 }
 
-std::vector<float> runImage(const ModelImage& image, const graph::HostTensor& input)
+std::vector<float> runImage(const ModelImage& image)
 {
     std::vector<LathePhase> phases;
     for (const std::string& phase : image.phases)
         phases.push_back(handPhases().at(phase));
-    std::vector<std::uint64_t> description(image.description.size() / 8 + 1);
-    std::memcpy(description.data(), image.description.data(), image.description.size());
-    runtime::Model model;
-    runtime::ErrorText error;
-    runtime::ModelSource source{reinterpret_cast<const std::byte*>(description.data()),
-                                image.description.size(),
-                                image.weights.data(),
-                                image.weights.size(),
-                                phases.data(),
-                                phases.size()};
-    const runtime::DeviceDriver* const drivers[] = {&late::driver()};
-    source.drivers = drivers;
-    source.driverCount = 1;
-    if (model.open(source, true, error) != runtime::Status::Ok)
-        return {};
-    runtime::Status status{};
-    runtime::Executor* const executor = runtime::Executor::create(model, {{2, false, 50}, nullptr, nullptr}, status,
-                                                                  error);
-    std::vector<float> result;
-    if (executor != nullptr) {
-        std::memcpy(executor->inputBuffer(0), input.bytes.data(), input.bytes.size());
-        for (int round = 0; round < 3; ++round) // buffers are reused: later runs must not see earlier ones
-            if (executor->run() == runtime::Status::Ok) {
-                const auto* const y = static_cast<const float*>(executor->outputBuffer(0));
-                result.assign(y, y + 320);
-            }
-    }
-    runtime::Executor::destroy(executor);
-    return result;
-}
-
-graph::HostTensor someInput()
-{
-    graph::HostTensor x = graph::HostTensor::zeros({DType::F32, {1, 20, 4, 4}});
-    wire::fillSeeded(5, DType::F32, {}, x.bytes);
-    return x;
-}
-
-QStringList kindsOf(const ModelImage& image)
-{
-    QStringList kinds;
-    for (const InstructionReport& instruction : image.instructions)
-        kinds << QString::fromStdString(instruction.kind + " " + instruction.name);
-    return kinds;
+    return ::runImage(image, phases, &late::driver());
 }
 
 /// @param beside  bit k: kernel k runs on the device
@@ -131,14 +88,14 @@ private slots:
         QTest::addColumn<QStringList>("instructions");
         const QString turn = "transform layout of positive";
         QTest::newRow("all") << 7U
-                             << QStringList{"copy write x", "kernel scale",        "kernel relu",  "copy read positive",
+                             << QStringList{"copy write x", "kernel scale",    "kernel relu",  "copy read positive",
                                             turn,           "copy write flat", "kernel shift", "copy read y"};
         QTest::newRow("the first") << 1U << QStringList{"copy write x", "kernel scale", "copy read scaled",
                                                         "kernel relu",  turn,           "kernel shift"};
         QTest::newRow("the middle") << 2U << QStringList{"kernel scale", "copy write scaled",
                                                          "kernel relu",  "copy read positive",
                                                          turn,           "kernel shift"};
-        QTest::newRow("the last") << 4U << QStringList{"kernel scale",        "kernel relu",  turn,
+        QTest::newRow("the last") << 4U << QStringList{"kernel scale",    "kernel relu",  turn,
                                                        "copy write flat", "kernel shift", "copy read y"};
         QTest::newRow("none") << 0U << QStringList{"kernel scale", "kernel relu", turn, "kernel shift"};
     }
@@ -159,7 +116,7 @@ private slots:
             QVERIFY2(image, image ? "" : image.error().message.c_str());
             const auto expected = graph::interpret(network.graph, {someInput()});
             QVERIFY(expected);
-            const std::vector<float> got = runImage(*image, someInput());
+            const std::vector<float> got = runImage(*image);
             QCOMPARE(got.size(), 320U);
             const auto reference = (*expected)[0].as<float>();
             for (std::size_t i = 0; i < got.size(); ++i)

@@ -113,8 +113,8 @@ private slots:
             const auto kernel = schedule::lower(*std::move(state), lowering);
             QVERIFY2(bool(kernel), kernel ? "" : kernel.error().message.c_str());
             const Walk walk(kernel->nest);
-            const LatheSketch::Part& part = (*sketch)->parts().front();
-            const auto facts = part.nest->facts(std::span(candidate.genome).subspan(part.firstGene, part.genes));
+            const auto [first, count] = (*sketch)->genesOf(0);
+            const auto facts = (*sketch)->nest(0).facts(std::span(candidate.genome).subspan(first, count));
             QVERIFY(facts);
             if (walk.sums().size() != 1)
                 continue; // loops divided at the border: several copies of the body

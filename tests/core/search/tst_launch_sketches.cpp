@@ -171,13 +171,13 @@ private slots:
             const auto sketch = LaunchSketch::create(alternative, t.hardware, t.target.family(), form);
             if (!sketch)
                 continue;
-            QCOMPARE((*sketch)->parts().size(), std::size_t{1});
+            QCOMPARE((*sketch)->partCount(), std::size_t{1});
             for (int i = 0; i < 8; ++i) {
                 Random random(5, static_cast<std::uint64_t>(form), static_cast<std::uint64_t>(i));
                 const Genome genome = drawn(**sketch, random);
                 if (genome.empty())
                     continue;
-                const LaunchFacts facts = must((*sketch)->parts().front().nest->facts(genome));
+                const LaunchFacts facts = must((*sketch)->nest(0).facts(genome));
                 const auto state = must(schedule::State::replay(alternative.dag, must((*sketch)->instantiate(genome))));
                 const ir::LoopNest nest = must(schedule::lower(state, loweringOf(alternative))).nest;
                 bool isThere = false;
