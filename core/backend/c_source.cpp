@@ -2,6 +2,7 @@
 
 #include "core/backend/source_text.h"
 #include "core/ir/bounds.h"
+#include "core/ir/linear_form.h"
 #include "core/ir/scratch.h"
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
@@ -76,8 +77,9 @@ private:
         made.grid = launch.grid;
         made.block = launch.block;
         made.sharedBytes = ir::sharedBytes(m_nest, launch);
-        m_text.clear();
+        m_scopes.begin();
         m_names.clear();
+        m_levels.clear();
         m_statements = 0;
         m_ranges = {};
         std::set<std::string> taken = m_taken;
@@ -117,8 +119,8 @@ private:
                              launch.name, counted(made.grid[0] * made.grid[1] * made.grid[2], "block|blocks"),
                              counted(made.block[0] * made.block[1] * made.block[2], "thread|threads"), made.block[0],
                              made.block[1], made.block[2], made.symbol, parameters, declarations, axes);
-        statement(launch.body, 1);
-        m_text += "}\n";
+        statement(launch.body);
+        m_text += m_scopes.end() + "}\n";
         return made;
     }
 
@@ -130,18 +132,11 @@ private:
         const Stmt all = std::make_shared<ir::StmtNode>(body);
         ir::visitExprs(all, [&](const Expr& e) { isUsed = isUsed || ir::uses(e, variable); });
         const std::string name = identifier(variable->name, taken);
-        m_names[variable.get()] = name;
+        bind(variable, name);
         return isUsed ? fmt::format("    const int {} = {};\n", name, value) : std::string();
     }
 
     // ---- statements ------------------------------------------------------------------------------------------------
-
-    void line(int depth, const std::string& text)
-    {
-        m_text.append(4 * static_cast<std::size_t>(depth), ' ');
-        m_text += text;
-        m_text += '\n';
-    }
 
     static std::int64_t statementsOf(const Stmt& s)
     {
@@ -172,33 +167,40 @@ private:
         return found;
     }
 
-    void statement(const Stmt& s, int depth)
+    void statement(const Stmt& s)
     {
         if (!s)
             return;
         switch (s->kind) {
-        case StmtKind::For: loop(s, depth); return;
+        case StmtKind::For: loop(s); return;
         case StmtKind::Block:
             for (const Stmt& inner : s->body)
-                statement(inner, depth);
+                statement(inner);
             return;
         case StmtKind::If:
-            line(depth, fmt::format("if ({}) {{", text(s->condition)));
-            statement(s->body[0], depth + 1);
+            m_scopes.openBranch(fmt::format("if ({}) {{", text(s->condition)), !ir::holdsData(s->condition));
+            statement(s->body[0]);
             if (s->body.size() > 1 && s->body[1]) {
-                line(depth, "} else {");
-                statement(s->body[1], depth + 1);
+                m_scopes.otherwise();
+                statement(s->body[1]);
             }
-            line(depth, "}");
+            m_scopes.close();
             return;
         case StmtKind::Store:
             ++m_statements;
-            if (m_lanes.variable.get() == nullptr)
-                return line(depth, fmt::format("{} = {};", element(s->buffer, s->indices), text(s->value)));
-            for (const std::string& part : vectorStore(*s))
-                line(depth, part);
+            if (m_lanes.variable.get() == nullptr) {
+                const std::string value = text(s->value);
+                m_scopes.line(fmt::format("{} = {};", element(s->buffer, s->indices), value));
+            } else {
+                for (const std::string& part : vectorStore(*s))
+                    m_scopes.line(part);
+            }
+            m_scopes.stored(s->buffer);
             return;
-        case StmtKind::Barrier: line(depth, "barrier(CLK_LOCAL_MEM_FENCE);"); return;
+        case StmtKind::Barrier:
+            m_scopes.line("barrier(CLK_LOCAL_MEM_FENCE);");
+            m_scopes.forgetValues();
+            return;
         case StmtKind::Prefetch: return; // a hint
         case StmtKind::Evaluate: problem("tensor intrinsics"); return;
         }
@@ -210,45 +212,48 @@ private:
     }
 
     /// A loop over lanes, a vector at a time.
-    void vectors(const Stmt& s, const Lanes& lanes, int depth)
+    void vectors(const Stmt& s, const Lanes& lanes)
     {
         const Expr lane = ir::var("lane");
         const ir::RangeScope range(m_ranges, lane, {0, lanes.width - 1});
+        ++m_written;
         for (std::int64_t i = 0; i < s->extent->intValue; i += lanes.width) {
             const Stmt body = with(s->body[0], s->variable, lane + ir::intImm(s->min->intValue + i));
             m_lanes = {lane, lanes.width, lanes.dtype};
-            statement(body, depth);
+            statement(body);
             m_lanes = {};
         }
+        --m_written;
     }
 
-    void loop(const Stmt& s, int depth)
+    void loop(const Stmt& s)
     {
         const bool isConstant = s->min->kind == ExprKind::IntImm && s->extent->kind == ExprKind::IntImm;
         const bool isWritten = s->loop == LoopKind::Unrolled || s->loop == LoopKind::Vectorized;
         if (s->loop == LoopKind::Vectorized && isConstant)
             if (const std::optional<Lanes> lanes = lanesOf(*s))
-                return vectors(s, *lanes, depth);
+                return vectors(s, *lanes);
         if (isWritten && isConstant
             && (m_statements + statementsOf(s) <= kMostStatements || touchesRegisters(s->body[0], s->variable))) {
+            ++m_written;
             for (std::int64_t i = 0; i < s->extent->intValue; ++i)
-                statement(with(s->body[0], s->variable, ir::intImm(s->min->intValue + i)), depth);
+                statement(with(s->body[0], s->variable, ir::intImm(s->min->intValue + i)));
+            --m_written;
             return;
         }
         const std::string min = text(s->min), extent = text(s->extent);
-        std::set<std::string> taken = m_takenHere;
+        const std::string end = min == "0" ? extent : text(ir::simplify(s->min + s->extent, m_ranges));
         const std::string name = identifier(s->variable->name, m_takenHere);
-        m_names[s->variable.get()] = name;
         const ir::Interval begin = ir::boundsOf(s->min, m_ranges), length = ir::boundsOf(s->extent, m_ranges);
         const ir::RangeScope range(m_ranges, s->variable,
                                    {begin.lo, begin.hi + std::max<std::int64_t>(1, length.hi) - 1});
         if (isWritten)
-            line(depth, "#pragma unroll");
-        line(depth, fmt::format("for (int {0} = {1}; {0} < {2}; ++{0}) {{", name, min,
-                                min == "0" ? extent : text(ir::simplify(s->min + s->extent, m_ranges))));
-        statement(s->body[0], depth + 1);
-        line(depth, "}");
-        m_takenHere = std::move(taken);
+            m_scopes.line("#pragma unroll");
+        m_scopes.openLoop(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0}) {{", name, min, end));
+        bind(s->variable, name);
+        statement(s->body[0]);
+        m_scopes.close();
+        m_takenHere.erase(name);
     }
 
     std::string m_prefix, m_text;

@@ -1,5 +1,6 @@
 #include "core/backend/source_text.h"
 
+#include "core/ir/linear_form.h"
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
 
@@ -9,11 +10,14 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <map>
 
 namespace lathe::backend {
 
 using ir::Expr;
 using ir::ExprKind;
+using ir::Scope;
 
 const char* typeName(DType dtype)
 {
@@ -138,7 +142,7 @@ std::set<std::string> makeWords()
 bool isWord(const std::string& name)
 {
     static const std::set<std::string> kWords = makeWords();
-    return kWords.contains(name) || name.starts_with("__");
+    return kWords.contains(name) || name.starts_with("__") || SourceScopes::isName(name);
 }
 
 std::string literal(double value, DType dtype)
@@ -222,7 +226,7 @@ ir::Expr SourceText::offsetOf(std::int32_t id, const std::vector<Expr>& indices)
 std::string SourceText::element(std::int32_t id, const std::vector<Expr>& indices)
 {
     const std::string& name = m_bufferNames[static_cast<std::size_t>(id)];
-    const std::string offset = text(offsetOf(id, indices));
+    const std::string offset = offsetText(offsetOf(id, indices));
     if (registerWidth(id) > 1) // one of a vector
         return fmt::format("(({}*){})[{}]", typeName(m_nest.buffers[static_cast<std::size_t>(id)].dtype), name, offset);
     return fmt::format("{}[{}]", name, offset);
@@ -299,7 +303,96 @@ std::string SourceText::callText(const Expr& e)
     return fmt::format("{}({})", known->second, fmt::join(arguments, ", "));
 }
 
+void SourceText::bind(const Expr& variable, const std::string& name)
+{
+    m_names[variable.get()] = name;
+    m_levels[variable.get()] = m_scopes.level();
+}
+
+std::size_t SourceText::levelOf(const Expr& e) const
+{
+    std::size_t level = 1;
+    ir::visit(e, [&](const Expr& inner) {
+        if (inner->kind == ExprKind::Var)
+            level = std::max(level, m_levels.at(inner.get()));
+    });
+    return level;
+}
+
+/// An integer that is computed from loops' variables alone.
+bool SourceText::isPlace(const Expr& e) const
+{
+    return e->dtype == DType::I32 && !ir::holdsData(e) && !usesLanes(e);
+}
+
+std::string SourceText::offsetText(const Expr& offset)
+{
+    if (!isPlace(offset))
+        return text(offset);
+    const ir::LinearForm form = ir::linearForm(offset, m_ranges);
+    std::map<std::size_t, std::string> sums; // by level
+    for (const ir::LinearForm::Term& term : form.terms) {
+        std::string& sum = sums[levelOf(term.atom)];
+        const std::string times = term.coefficient == 1 ? std::string()
+                                                        : fmt::format(" * {}", std::abs(term.coefficient));
+        const char* const sign = term.coefficient < 0 ? (sum.empty() ? "-" : " - ") : (sum.empty() ? "" : " + ");
+        sum += sign + text(term.atom) + times;
+    }
+    std::string whole;
+    for (const auto& [level, sum] : sums) {
+        whole += whole.empty() ? sum : sum.starts_with('-') ? " - " + sum.substr(1) : " + " + sum;
+        if (whole.find(' ') != std::string::npos || whole.starts_with('-'))
+            whole = m_scopes.place(level, whole);
+    }
+    if (whole.empty())
+        return literal(form.constant, DType::I32);
+    if (form.constant == 0)
+        return whole;
+    return fmt::format("{} {} {}", whole, form.constant < 0 ? "-" : "+", std::abs(form.constant));
+}
+
+bool SourceText::isShared(const Expr& e) const
+{
+    if (m_written == 0 || m_within > 0)
+        return false;
+    bool found = false, isRegister = false;
+    ir::visit(e, [&](const Expr& inner) {
+        if (inner->kind != ExprKind::Load)
+            return;
+        found = true;
+        isRegister = isRegister || m_nest.buffers[static_cast<std::size_t>(inner->source)].scope == Scope::Register;
+    });
+    return found && !isRegister;
+}
+
 std::string SourceText::text(const Expr& e)
+{
+    if ((e->kind == ExprKind::FloorDiv || e->kind == ExprKind::FloorMod) && isPlace(e))
+        return m_scopes.place(levelOf(e), division(e));
+    const bool isCondition = e->kind == ExprKind::Select || e->kind == ExprKind::IfThenElse || e->kind == ExprKind::And
+                             || e->kind == ExprKind::Or;
+    if (e->kind != ExprKind::Load && !isCondition)
+        return plainText(e);
+    const bool isNamed = isShared(e);
+    // What is read under a condition must not be read without it.
+    ++m_within;
+    std::string made = plainText(e);
+    --m_within;
+    if (!isNamed)
+        return made;
+    std::set<std::int32_t> buffers;
+    ir::visit(e, [&](const Expr& inner) {
+        if (inner->kind == ExprKind::Load)
+            buffers.insert(inner->source);
+    });
+    const bool isLogical = e->kind == ExprKind::And || e->kind == ExprKind::Or;
+    return m_scopes.value(usesLanes(e) ? vectorType(e->dtype, m_lanes.width)
+                          : isLogical  ? "int"
+                                       : typeName(e->dtype),
+                          made, buffers);
+}
+
+std::string SourceText::plainText(const Expr& e)
 {
     const auto infix = [&](const char* sign) {
         return fmt::format("({} {} {})", text(e->operands[0]), sign, text(e->operands[1]));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/backend/source_scopes.h"
 #include "core/ir/bounds.h"
 #include "core/ir/loop_nest.h"
 
@@ -28,6 +29,11 @@ protected:
 
     std::string text(const ir::Expr& e);
     std::string element(std::int32_t id, const std::vector<ir::Expr>& indices);
+    /// Of an integer that is a place in memory: the sums of what belongs to each of the blocks around it get names
+    /// there.
+    std::string offsetText(const ir::Expr& offset);
+    /// A variable is bound in the present block.
+    void bind(const ir::Expr& variable, const std::string& name);
 
     // ---- vectors (source_vectors.cpp)
 
@@ -53,6 +59,9 @@ protected:
     std::set<std::string> m_taken, m_takenHere;
     std::vector<std::string> m_bufferNames;
     std::unordered_map<const ir::Node*, std::string> m_names; ///< of variables
+    std::unordered_map<const ir::Node*, std::size_t> m_levels; ///< of variables: of the blocks that bind them
+    SourceScopes m_scopes;
+    int m_written = 0; ///< loops around the present statement that are written out
     ir::Ranges m_ranges;
     std::set<DType> m_extensions;
     std::set<std::string> m_helpers;
@@ -60,6 +69,11 @@ protected:
     Lanes m_lanes;
 
 private:
+    std::string plainText(const ir::Expr& e);
+    bool isPlace(const ir::Expr& e) const;
+    std::size_t levelOf(const ir::Expr& e) const;
+    /// Whether `e`, which reads memory, may be read once for a run of statements.
+    bool isShared(const ir::Expr& e) const;
     std::string helper(std::string_view name, const std::string& type);
     std::string arithmetic(const ir::Expr& e, const char* sign);
     std::string division(const ir::Expr& e);
@@ -80,6 +94,7 @@ private:
     std::string vectorLoad(const ir::Expr& e);
     void noteAccesses(const ir::Stmt& s, const Lanes& lanes);
 
+    int m_within = 0; ///< expressions around the present one that have a name, or a condition, of their own
     std::unordered_map<std::int32_t, std::int64_t> m_registerWidths; ///< of registers; 1: elements
 };
 

@@ -150,7 +150,7 @@ std::string SourceText::vectorAt(std::int32_t id, const Expr& first, bool isCons
         space = isConst && buffer.readOnly ? "__global const " : "__global ";
     else if (buffer.scope == Scope::Shared)
         space = "__local ";
-    return fmt::format("*({}{}*)({} + {})", space, vectorType(buffer.dtype, m_lanes.width), name, text(first));
+    return fmt::format("*({}{}*)({} + {})", space, vectorType(buffer.dtype, m_lanes.width), name, offsetText(first));
 }
 
 std::string SourceText::vectorLoad(const Expr& e)
@@ -163,7 +163,7 @@ std::string SourceText::vectorLoad(const Expr& e)
                            text(ir::simplify(ir::floorDiv(place.first, ir::intImm(m_lanes.width)), m_ranges)));
     if (place.isContiguous && !isRegister)
         return place.isAligned ? "(" + vectorAt(e->source, place.first, true) + ")"
-                               : fmt::format("vload{}(0, {} + {})", m_lanes.width, name, text(place.first));
+                               : fmt::format("vload{}(0, {} + {})", m_lanes.width, name, offsetText(place.first));
     std::vector<std::string> elements;
     const Lanes lanes = m_lanes;
     m_lanes = {};
@@ -185,7 +185,7 @@ std::vector<std::string> SourceText::vectorStore(const ir::StmtNode& store)
     if (place.isContiguous && !isRegister) {
         if (place.isAligned)
             return {fmt::format("{} = {};", vectorAt(store.buffer, place.first, false), value)};
-        return {fmt::format("vstore{}({}, 0, {} + {});", m_lanes.width, value, name, text(place.first))};
+        return {fmt::format("vstore{}({}, 0, {} + {});", m_lanes.width, value, name, offsetText(place.first))};
     }
     std::set<std::string> taken = m_takenHere;
     const std::string whole = identifier("lanes", taken);

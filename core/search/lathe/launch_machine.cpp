@@ -33,9 +33,28 @@ LaunchMachine::LaunchMachine(const Hardware& hardware, std::string_view family)
     // Presets say 1 where it is not known.
     if (const std::int64_t told = hardware.get("warp_size"); told > 1)
         warp = told;
+    if (const std::int64_t width = hardware.get("simd_width"); width > 0) {
+        isProcessor = true;
+        warp = width;
+        // What LaunchFacts::registers has beside sums and operands is in registers for integers here. 16 vector
+        // registers, 32 where vectors are of 64 bytes; operands that a step reads once need none.
+        registers = 20 + (width >= 16 ? 40 : 20);
+        mostWritten = 192; // such drivers' compilers need a millisecond for each
+        lanes = 2 * static_cast<double>(width);
+        coreBlocks = 1;
+        coreThreads = 1;
+        coreRegisters = 1e9;
+        cyclesPerSecond = 3e9;
+        latency = 8;
+        launchSeconds = 1e-5;
+    }
     cores = static_cast<double>(limit("num_cores", static_cast<std::int64_t>(cores)));
     if (const std::int64_t told = hardware.get("clock_mhz"); told > 0)
         cyclesPerSecond = static_cast<double>(told) * 1e6;
+    if (isProcessor) {
+        memoryBytesPerCycle = 5 * cores;
+        cacheBytesPerCycle = 48 * cores;
+    }
     coreThreads = std::max(coreThreads, static_cast<double>(maxThreads));
     coreShared = std::max(coreShared, static_cast<double>(sharedBytes));
 }

@@ -20,6 +20,10 @@ struct LaunchMachine
     /// Shared memory is nearer than what lies behind it. On Mali it is the same memory.
     bool hasSharedMemory = true;
 
+    /// The threads of a block are loops on a processor's cores, whose driver puts `warp` of them in a vector.
+    bool isProcessor = false;
+    double mostWritten = 512; ///< statements that are written out
+
     std::int64_t warp = 32; ///< threads that take each step together
     double cores = 32;
     double lanes = 64; ///< of 4 bytes, of one core

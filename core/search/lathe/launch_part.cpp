@@ -23,6 +23,12 @@ void LaunchFacts::finish(const LaunchMachine& machine)
 
     constexpr double kBarrier = 20, kSpill = 4;
     double instructions = arithmetic + accesses + sharedAccesses + kBarrier * barriers + conflicts;
+    if (machine.isProcessor) {
+        // Vectors whose elements lie apart are loaded one by one. At a barrier each thread's sums leave the registers.
+        constexpr double kElement = 3, kGroup = 150;
+        instructions = arithmetic + accesses + sharedAccesses + kElement * gathered + barriers * (2 * sums + 10)
+                       + kGroup / warps;
+    }
     // What does not fit in registers goes to memory and comes back.
     if (const double over = registers - static_cast<double>(machine.registers); over > 0)
         instructions *= 1 + kSpill * over / static_cast<double>(machine.registers);

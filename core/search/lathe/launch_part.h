@@ -46,6 +46,7 @@ struct LaunchFacts
     double sharedAccesses = 0;
     double segments = 0; ///< of 32 bytes that a warp moves
     double conflicts = 0; ///< cycles that a warp waits for banks of shared memory
+    double gathered = 0; ///< elements that a warp's threads access neither in one place nor one beside the other
     double waits = 0; ///< times that a thread stands still until memory answers
     double barriers = 0;
     double packed = 0, copied = 0, fetch = 0, padded = 0; ///< choices

@@ -62,15 +62,22 @@ double conflictsOf(const std::vector<std::int64_t>& offsets, std::int64_t elemen
 
 } // namespace
 
-/// Where the threads of a warp read, relative to the first, with these strides of the operand's dimensions.
-std::vector<std::int64_t> LaunchTilePart::laneOffsets(const Choice& c, const std::vector<std::int64_t>& strides,
-                                                      std::size_t operand) const
+/// By how many elements a thread's place in the operand differs from its neighbour's along each axis, with these
+/// strides of the operand's dimensions.
+std::vector<std::int64_t> LaunchTilePart::moves(const Choice& c, const std::vector<std::int64_t>& strides,
+                                                std::size_t operand) const
 {
     const Operand& o = m_operands[operand];
     std::vector<std::int64_t> moves(m_rank, 0);
     for (const std::size_t a : m_tiled)
         for (std::size_t d = 0; d < o.indices.size(); ++d)
             moves[a] += o.indices[d].spatial[a] * strides[d] * own(c, a);
+    return moves;
+}
+
+/// Where the threads of a warp read, relative to the first.
+std::vector<std::int64_t> LaunchTilePart::laneOffsets(const Choice& c, const std::vector<std::int64_t>& moves) const
+{
     std::vector<std::int64_t> offsets;
     for (std::int64_t lane = 0; lane < std::min(m_machine.warp, threads(c)); ++lane) {
         std::int64_t rest = lane, offset = 0;
@@ -81,6 +88,24 @@ std::vector<std::int64_t> LaunchTilePart::laneOffsets(const Choice& c, const std
         offsets.push_back(offset);
     }
     return offsets;
+}
+
+/// Elements that a processor loads one by one for a vector of threads: none only where its compiler sees that all
+/// threads of a block read one place, or neighbours neighbouring ones. It sees nothing through a division of the
+/// thread's number.
+double LaunchTilePart::gathered(const Choice& c, const std::vector<std::int64_t>& moves, std::int64_t elements) const
+{
+    bool isOne = true, isRow = elements == 1;
+    std::int64_t count = 1; // of threads
+    for (std::size_t i = m_tiled.size(); i-- > 0;) {
+        const std::size_t a = m_tiled[i];
+        if (c.threads[a] == 1)
+            continue;
+        isOne = isOne && moves[a] == 0;
+        isRow = isRow && moves[a] == count;
+        count *= c.threads[a];
+    }
+    return isOne || isRow ? 0 : static_cast<double>(std::min(m_machine.warp, count) * elements);
 }
 
 /// Loads of one step by one thread; `isWide`: lanes lie together.
@@ -105,8 +130,9 @@ void LaunchTilePart::countDirect(const Choice& c, std::size_t operand, LaunchFac
     facts.accesses += each * facts.steps;
     if (o.producer == m_border && c.border == 0)
         facts.arithmetic += each * facts.steps;
-    facts.segments += each * facts.steps
-                      * segmentsOf(laneOffsets(c, strides, operand), o.elementBytes, isWide ? c.lanes : 1);
+    const std::vector<std::int64_t> apart = moves(c, strides, operand), offsets = laneOffsets(c, apart);
+    facts.segments += each * facts.steps * segmentsOf(offsets, o.elementBytes, isWide ? c.lanes : 1);
+    facts.gathered += each * facts.steps * gathered(c, apart, isWide ? c.lanes : 1);
     const double together = std::min(kMostWaiting, each * static_cast<double>(unrolledSteps(c)));
     facts.waits += each * facts.steps / std::max(1.0, together);
 }
@@ -134,8 +160,9 @@ void LaunchTilePart::countStaged(const Choice& c, std::size_t operand, LaunchFac
     const bool isWide = along == 1 && c.lanes > 1;
     const double each = loads(c, operand, isWide);
     facts.sharedAccesses += each * facts.steps;
-    facts.conflicts += each * facts.steps
-                       * conflictsOf(laneOffsets(c, b.strides, operand), o.elementBytes, isWide ? c.lanes : 1);
+    const std::vector<std::int64_t> apart = moves(c, b.strides, operand), offsets = laneOffsets(c, apart);
+    facts.gathered += each * facts.steps * gathered(c, apart, isWide ? c.lanes : 1);
+    facts.conflicts += each * facts.steps * conflictsOf(offsets, o.elementBytes, isWide ? c.lanes : 1);
     facts.bytes += static_cast<double>(elementCount(o.shape) * o.elementBytes);
 }
 

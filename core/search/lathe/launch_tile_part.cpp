@@ -13,8 +13,7 @@ namespace lathe::search {
 namespace {
 
 constexpr std::int64_t kMostSums = 128; ///< statements of a tile
-constexpr std::int64_t kMostUnrolled = 512; ///< statements that are written out
-constexpr std::int64_t kMostGuarded = 128; ///< the same, where each has a condition of its own: padding
+constexpr double kMostGuarded = 128; ///< statements that are written out where each has a condition of its own: padding
 constexpr std::int64_t kShortSum = 32; ///< sums of fewer steps are not divided
 constexpr std::int64_t kMostThreads = 1024; ///< along an axis
 
@@ -158,7 +157,8 @@ std::vector<std::int32_t> LaunchTilePart::memoryOrder(const Choice& c, std::size
     return isPacked ? packedOrder(operand) : naturalOrder(operand);
 }
 
-/// Dimensions of one element, then those of the steps, then those of the sums, that of the lanes last.
+/// Dimensions of one element, then those that tell products from each other (of a batch: all operands have them), then
+/// those of the steps, then those of the sums, that of the lanes last.
 std::vector<std::int32_t> LaunchTilePart::packedOrder(std::size_t operand) const
 {
     const Operand& o = m_operands[operand];
@@ -168,10 +168,15 @@ std::vector<std::int32_t> LaunchTilePart::packedOrder(std::size_t operand) const
         std::int64_t rank = -1;
         for (std::size_t r = 0; r < m_reduces; ++r)
             if (index.reduce[r] != 0)
-                rank = std::max(rank, static_cast<std::int64_t>(r));
-        for (std::size_t a = 0; a < m_rank; ++a)
-            if (index.spatial[a] != 0)
-                rank = std::max(rank, static_cast<std::int64_t>(m_reduces + a));
+                rank = std::max(rank, static_cast<std::int64_t>(m_rank + r));
+        for (std::size_t a = 0; a < m_rank; ++a) {
+            if (index.spatial[a] == 0)
+                continue;
+            const bool isBatch = a != m_vector
+                                 && std::all_of(m_operands.begin(), m_operands.end(),
+                                                [a](const Operand& other) { return other.usesSpatial(a); });
+            rank = std::max(rank, static_cast<std::int64_t>(isBatch ? a : m_rank + m_reduces + a));
+        }
         return rank;
     };
     std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return rankOf(a) < rankOf(b); });
@@ -459,7 +464,7 @@ Result<> LaunchTilePart::check(const Choice& c) const
         || registers(c) > std::min<double>(255, 2.0 * static_cast<double>(m_machine.registers)))
         return refuse("the sums of a thread do not fit in its registers");
     const bool isGuarded = m_border >= 0 && c.border == 0 && !isBorderStaged(c);
-    if (sums * virtuals * static_cast<double>(unrolledSteps(c)) > (isGuarded ? kMostGuarded : kMostUnrolled))
+    if (sums * virtuals * static_cast<double>(unrolledSteps(c)) > (isGuarded ? kMostGuarded : m_machine.mostWritten))
         return refuse("too many statements are written out");
     if (sharedBytes(c) > (m_form == LaunchForm::Shared || m_form == LaunchForm::Slices ? m_machine.sharedBytes : 0))
         return refuse("a block's tiles do not fit in shared memory");

@@ -89,8 +89,10 @@ private:
     double registers(const Choice& c) const;
     void countDirect(const Choice& c, std::size_t operand, LaunchFacts& facts) const;
     void countStaged(const Choice& c, std::size_t operand, LaunchFacts& facts) const;
-    std::vector<std::int64_t> laneOffsets(const Choice& c, const std::vector<std::int64_t>& strides,
-                                          std::size_t operand) const;
+    std::vector<std::int64_t> moves(const Choice& c, const std::vector<std::int64_t>& strides,
+                                    std::size_t operand) const;
+    std::vector<std::int64_t> laneOffsets(const Choice& c, const std::vector<std::int64_t>& moves) const;
+    double gathered(const Choice& c, const std::vector<std::int64_t>& moves, std::int64_t elements) const;
     double loads(const Choice& c, std::size_t operand, bool isWide) const;
 
     void emitOwnerTile(const Choice& c, std::int32_t stage, std::size_t first, StepEmitter& emitter) const;

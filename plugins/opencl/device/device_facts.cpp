@@ -74,6 +74,8 @@ DeviceFacts readFacts(const Driver& driver, cl_platform_id platform, cl_device_i
     facts.alignment = valueOf<cl_uint>(driver, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8; // told in bits
     if (!facts.isProcessor)
         facts.subgroup = valueOf<std::size_t>(driver, id, kPreferredGroupMultiple);
+    else
+        facts.simdWidth = valueOf<cl_uint>(driver, id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
     facts.mostThreads = valueOf<std::size_t>(driver, id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     for (std::size_t& most : facts.mostAlong)
         most = facts.mostThreads;

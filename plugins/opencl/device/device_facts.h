@@ -30,6 +30,7 @@ struct DeviceFacts
     std::uint64_t cacheLineBytes = 0;
     std::uint64_t alignment = 0; ///< bytes: where parts of a buffer may begin
     std::uint64_t subgroup = 0; ///< threads that run in step; 0: the driver does not say
+    std::uint64_t simdWidth = 0; ///< of a processor: threads that one of its vectors has room for, of 4 bytes each
     std::size_t mostThreads = 0; ///< of a work-group
     std::size_t mostAlong[3] = {}; ///< each axis of one
 };

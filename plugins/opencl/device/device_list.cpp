@@ -26,6 +26,7 @@ json hardwareOf(const DeviceFacts& facts)
     put("max_threads_per_block", facts.mostThreads);
     put("cache_line_bytes", facts.cacheLineBytes);
     put("warp_size", facts.subgroup);
+    put("simd_width", facts.simdWidth);
     return hardware;
 }
 
