@@ -47,19 +47,16 @@ public:
                 return unsupported(fmt::format("a tensor of {} elements", ir::elementCount(buffer)));
         }
         KernelSource source;
-        std::string kernels;
         for (std::size_t i = 0; i < m_nest.launches.size(); ++i) {
             source.launches.push_back(kernel(m_nest.launches[i], i));
-            kernels += "\n" + m_text;
         }
         if (!m_problem.empty())
             return unsupported(m_problem);
         for (const DType dtype : m_extensions)
-            source.text += fmt::format("#pragma OPENCL EXTENSION {} : enable\n",
+            source.head += fmt::format("#pragma OPENCL EXTENSION {} : enable\n",
                                        dtype == DType::F16 ? "cl_khr_fp16" : "cl_khr_fp64");
         for (const std::string& helper : m_helpers)
-            source.text += helper;
-        source.text += kernels;
+            source.head += helper;
         return source;
     }
 
@@ -114,13 +111,13 @@ private:
                                         name, isShared ? schedule::sharedElements(buffer) : ir::elementCount(buffer),
                                         isAligned ? " __attribute__((aligned(16)))" : "");
         }
-        m_text = fmt::format("// {}: {} of {}\n__kernel __attribute__((reqd_work_group_size({}, {}, {})))\n"
-                             "void {}({})\n{{\n{}{}",
-                             launch.name, counted(made.grid[0] * made.grid[1] * made.grid[2], "block|blocks"),
-                             counted(made.block[0] * made.block[1] * made.block[2], "thread|threads"), made.block[0],
-                             made.block[1], made.block[2], made.symbol, parameters, declarations, axes);
+        made.text = fmt::format("\n// {}: {} of {}\n__kernel __attribute__((reqd_work_group_size({}, {}, {})))\n"
+                                "void {}({})\n{{\n{}{}",
+                                launch.name, counted(made.grid[0] * made.grid[1] * made.grid[2], "block|blocks"),
+                                counted(made.block[0] * made.block[1] * made.block[2], "thread|threads"), made.block[0],
+                                made.block[1], made.block[2], made.symbol, parameters, declarations, axes);
         statement(launch.body);
-        m_text += m_scopes.end() + "}\n";
+        made.text += m_scopes.end() + "}\n";
         return made;
     }
 
@@ -256,11 +253,19 @@ private:
         m_takenHere.erase(name);
     }
 
-    std::string m_prefix, m_text;
+    std::string m_prefix;
     std::int64_t m_statements = 0;
 };
 
 } // namespace
+
+std::string KernelSource::text() const
+{
+    std::string all = head;
+    for (const SourceLaunch& launch : launches)
+        all += launch.text;
+    return all;
+}
 
 Result<KernelSource> printOpenCl(const ir::LoopNest& nest, const std::string& prefix)
 {

@@ -19,12 +19,15 @@ struct SourceLaunch
     std::array<std::int64_t, 3> grid = {1, 1, 1}; ///< blocks (work-groups) along x, y, z
     std::array<std::int64_t, 3> block = {1, 1, 1}; ///< threads (work-items) of a block
     std::int64_t sharedBytes = 0; ///< of a block, declared in the text
+    std::string text; ///< of the function; behind KernelSource::head it is a program of its own
 };
 
 struct KernelSource
 {
-    std::string text;
+    std::string head; ///< extensions and small functions that the launches use
     std::vector<SourceLaunch> launches; ///< in the order in which they run
+
+    std::string text() const; ///< of all together
 };
 
 /// A nest of launches as OpenCL C 1.2 for people and compilers: the names of the schedule, a loop a line, unrolled

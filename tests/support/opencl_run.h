@@ -49,7 +49,8 @@ public:
                     std::span<const std::span<std::byte>> parameters)
     {
         std::int32_t error = 0;
-        const char* text = source.text.c_str();
+        const std::string whole = source.text();
+        const char* text = whole.c_str();
         void* const program = call<void*(void*, std::uint32_t, const char**, const std::size_t*, std::int32_t*)>(
             "clCreateProgramWithSource")(m_context, 1, &text, nullptr, &error);
         if (call<std::int32_t(void*, std::uint32_t, void**, const char*, void*, void*)>("clBuildProgram")(

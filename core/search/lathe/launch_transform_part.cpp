@@ -63,7 +63,7 @@ public:
         f.lanes = static_cast<double>(lanes);
         f.sums = m_points * f.lanes;
         f.registers = 16 + (m_points + read) * f.lanes;
-        if (f.registers > 2 * static_cast<double>(m_machine.registers))
+        if (!m_machine.isProcessor && f.registers > 2 * static_cast<double>(m_machine.registers))
             return makeError(Errc::IllegalSchedule, say(Msg::PointsOverRegisters));
         f.steps = steps;
         f.unrolled = m_points * read;

@@ -5,6 +5,7 @@
 #include "plugins/opencl/codegen/compiler.h"
 
 #include <chrono>
+#include <unordered_map>
 
 namespace lathe::opencl {
 namespace {
@@ -34,11 +35,14 @@ public:
         for (const schedule::LoweredKernel& kernel : kernels) {
             const auto start = std::chrono::steady_clock::now();
             backend::BuiltKernel built;
-            auto made = make(kernel);
+            KernelInfo info = backend::kernelInfo(kernel);
+            auto made = makeLaunches(kernel, info);
             if (made) {
-                built.info.codeBytes = static_cast<std::int64_t>(made->binary.size());
-                packed.push_back(*std::move(made));
-                artifact.descriptor.kernels.push_back(backend::kernelInfo(kernel));
+                for (PackedKernel& launch : *made) {
+                    built.info.codeBytes += static_cast<std::int64_t>(launch.binary.size());
+                    packed.push_back(std::move(launch));
+                }
+                artifact.descriptor.kernels.push_back(std::move(info));
             } else {
                 built.status = std::move(made).error();
             }
@@ -59,7 +63,7 @@ public:
         listing.name = name;
         listing.language = "c";
         listing.program = ir::print(kernel.nest);
-        listing.text = std::move(source.text);
+        listing.text = source.text();
         return listing;
     }
 
@@ -83,7 +87,7 @@ private:
     {
         LATHE_TRY_ASSIGN(backend::KernelSource source, backend::printOpenCl(kernel.nest, kernel.nest.name));
         PackedKernel packed;
-        packed.source = std::move(source.text);
+        packed.source = source.text();
         for (const backend::SourceLaunch& launch : source.launches)
             packed.symbols += launch.symbol + '\n';
         if (m_compiler)
@@ -91,7 +95,46 @@ private:
         return packed;
     }
 
+    /// A program for each launch, under names that all kernels share. Candidates of one task have many launches in
+    /// common: a search changes one part of a candidate at a time.
+    Result<std::vector<PackedKernel>> makeLaunches(const schedule::LoweredKernel& kernel, KernelInfo& info)
+    {
+        LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(kernel.nest, "launch"));
+        std::vector<PackedKernel> programs;
+        for (std::size_t i = 0; i < source.launches.size(); ++i) {
+            const backend::SourceLaunch& launch = source.launches[i];
+            info.launches[i].symbol = launch.symbol;
+            PackedKernel packed;
+            packed.source = source.head + launch.text;
+            packed.symbols = launch.symbol + '\n';
+            if (m_compiler)
+                LATHE_TRY(compileOnce(packed));
+            programs.push_back(std::move(packed));
+        }
+        return programs;
+    }
+
+    Result<> compileOnce(PackedKernel& program)
+    {
+        constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+        if (const auto known = m_known.find(program.source); known != m_known.end()) {
+            program.binary = known->second.binary;
+            program.madeFor = known->second.madeFor;
+            return {};
+        }
+        LATHE_TRY(m_compiler->compile(program));
+        m_knownBytes += program.source.size() + program.binary.size();
+        if (m_knownBytes > kMostBytes) {
+            m_known.clear();
+            m_knownBytes = program.source.size() + program.binary.size();
+        }
+        m_known[program.source] = {{}, program.binary, program.madeFor};
+        return {};
+    }
+
     Target m_target;
+    std::unordered_map<std::string, PackedKernel> m_known; ///< by source: what was compiled before
+    std::size_t m_knownBytes = 0;
     std::unique_ptr<Compiler> m_compiler; ///< null: sources alone
 };
 

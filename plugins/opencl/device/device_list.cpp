@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace lathe::opencl {
@@ -27,6 +28,9 @@ json hardwareOf(const DeviceFacts& facts)
     put("cache_line_bytes", facts.cacheLineBytes);
     put("warp_size", facts.subgroup);
     put("simd_width", facts.simdWidth);
+    // The language sets no limit. What the reference takes of a warp, and as many as leave a processor's vector
+    // registers for sums along two axes.
+    put("max_vthread_extent", std::max(facts.subgroup / 4, facts.simdWidth / 2));
     return hardware;
 }
 

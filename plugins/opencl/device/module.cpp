@@ -36,7 +36,7 @@ ModuleLaunch readLaunch(const json& entry, std::size_t buffers)
 Module::~Module()
 {
     for (ModuleKernel& kernel : m_kernels)
-        releaseKernels(kernel);
+        releaseKernels(kernel.launches);
 }
 
 int Module::readDescriptor(const char* text, LatheDeviceError* error)
@@ -69,43 +69,66 @@ int Module::load(std::string_view artifact, const char* descriptor, LatheDeviceE
 {
     if (const int status = readDescriptor(descriptor, error))
         return status;
-    if (!unpack(artifact, m_packed) || m_packed.size() != m_kernels.size())
+    std::size_t launches = 0;
+    for (const ModuleKernel& kernel : m_kernels)
+        launches += kernel.launches.size();
+    if (!unpack(artifact, m_packed) || (m_packed.size() != m_kernels.size() && m_packed.size() != launches))
         return fail(error, LATHE_ERRC_BAD_FILE, "the artifact is damaged: it does not hold the kernels it describes");
+    m_programs.resize(m_packed.size());
+    std::size_t program = 0;
+    for (std::size_t k = 0; k < m_kernels.size(); ++k)
+        for (ModuleLaunch& launch : m_kernels[k].launches)
+            launch.program = m_packed.size() == launches ? program++ : k;
     return 0;
 }
 
-void Module::build(std::size_t number)
+std::string Module::build(std::span<ModuleLaunch> launches)
 {
-    ModuleKernel& kernel = m_kernels[number];
-    const PackedKernel& packed = m_packed[number];
-    if (!packed.binary.empty() && packed.madeFor == m_device.identity) {
-        kernel.program = Program::fromBinary(m_driver, m_context, m_device.id, packed.binary);
-        if (kernel.program && !makeKernels(kernel).empty())
-            kernel.program = {}; // it is not the binary of this source
+    for (std::size_t first = 0; first < launches.size();) {
+        std::size_t end = first + 1;
+        while (end < launches.size() && launches[end].program == launches[first].program)
+            ++end;
+        if (std::string problem = buildProgram(launches.subspan(first, end - first)); !problem.empty()) {
+            releaseKernels(launches);
+            return problem;
+        }
+        first = end;
     }
-    if (kernel.program)
-        return;
-    kernel.program = Program::fromSource(m_driver, m_context, m_device.id, packed.source, kernel.problem);
-    if (kernel.program)
-        kernel.problem = makeKernels(kernel);
+    return {};
 }
 
-std::string Module::makeKernels(ModuleKernel& kernel) const
+std::string Module::buildProgram(std::span<ModuleLaunch> launches)
 {
-    for (ModuleLaunch& launch : kernel.launches) {
+    const PackedKernel& packed = m_packed[launches.front().program];
+    Program& program = m_programs[launches.front().program];
+    if (!packed.binary.empty() && packed.madeFor == m_device.identity) {
+        program = Program::fromBinary(m_driver, m_context, m_device.id, packed.binary);
+        if (program && makeKernels(launches).empty())
+            return {};
+        program = {}; // it is not the binary of this source
+    }
+    std::string problem;
+    program = Program::fromSource(m_driver, m_context, m_device.id, packed.source, problem);
+    return program ? makeKernels(launches) : problem;
+}
+
+/// All of them; else none, and a sentence.
+std::string Module::makeKernels(std::span<ModuleLaunch> launches) const
+{
+    for (ModuleLaunch& launch : launches) {
         cl_int code = CL_SUCCESS;
-        launch.kernel = m_driver.createKernel(kernel.program.get(), launch.symbol.c_str(), &code);
+        launch.kernel = m_driver.createKernel(m_programs[launch.program].get(), launch.symbol.c_str(), &code);
         if (launch.kernel == nullptr) {
-            releaseKernels(kernel);
+            releaseKernels(launches);
             return "the program has no kernel " + launch.symbol + ": " + errorText(code);
         }
     }
     return {};
 }
 
-void Module::releaseKernels(ModuleKernel& kernel) const
+void Module::releaseKernels(std::span<ModuleLaunch> launches) const
 {
-    for (ModuleLaunch& launch : kernel.launches)
+    for (ModuleLaunch& launch : launches)
         if (launch.kernel != nullptr)
             m_driver.releaseKernel(std::exchange(launch.kernel, nullptr));
 }
@@ -117,8 +140,10 @@ int Module::prepare(std::size_t number, LatheDeviceError* error)
     for (const ModuleLaunch& launch : kernel.launches)
         if (!canStart(m_device, kernel.name.c_str(), launch.block, launch.localBytes, problem))
             return fail(error, LATHE_ERRC_UNSUPPORTED, problem.text);
-    if (!kernel.program && kernel.problem.empty())
-        build(number);
+    if (!kernel.isBuilt && kernel.problem.empty()) {
+        kernel.problem = build(kernel.launches);
+        kernel.isBuilt = kernel.problem.empty();
+    }
     if (!kernel.problem.empty())
         return fail(error, LATHE_ERRC_BUILD_FAILED, kernel.problem);
     for (const ModuleLaunch& launch : kernel.launches)

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct ModuleLaunch
     std::size_t threads[3] = {}; ///< of all work-groups along x, y, z
     std::size_t block[3] = {}; ///< of one
     std::uint64_t localBytes = 0;
+    std::size_t program = 0;
     cl_kernel kernel = nullptr; ///< null: not made yet
 };
 
@@ -29,8 +31,8 @@ struct ModuleKernel
     std::vector<std::size_t> parameterBytes;
     std::vector<std::size_t> scratchBytes;
     std::vector<ModuleLaunch> launches;
-    Program program;
-    std::string problem; ///< why there is no program, once that was tried
+    bool isBuilt = false;
+    std::string problem; ///< why it could not be built, once that was tried
 };
 
 /// An artifact on a device. A kernel is built when it is first run, so that what is wrong with it is its own trial's.
@@ -56,16 +58,19 @@ public:
 
 private:
     int readDescriptor(const char* text, LatheDeviceError* error);
-    /// From the binary if that is of this device and has all functions, else from source.
-    void build(std::size_t kernel);
-    /// Of all launches; else none, and a sentence.
-    std::string makeKernels(ModuleKernel& kernel) const;
-    void releaseKernels(ModuleKernel& kernel) const;
+    /// The programs of all launches; else none of these, and a sentence.
+    std::string build(std::span<ModuleLaunch> launches);
+    /// Of one program that they have in common: from the binary if that is of this device and has all functions, else
+    /// from source.
+    std::string buildProgram(std::span<ModuleLaunch> launches);
+    std::string makeKernels(std::span<ModuleLaunch> launches) const;
+    void releaseKernels(std::span<ModuleLaunch> launches) const;
 
     const Driver& m_driver;
     cl_context m_context;
     const DeviceFacts& m_device;
-    std::vector<PackedKernel> m_packed;
+    std::vector<PackedKernel> m_packed; ///< one for each kernel, or one for each launch
+    std::vector<Program> m_programs; ///< of these
     std::vector<ModuleKernel> m_kernels;
 };
 

@@ -11,7 +11,8 @@ namespace lathe::opencl {
 /// Name of the artifact's format in its descriptor.
 inline constexpr const char* kFormat = "opencl-c";
 
-/// One kernel of an artifact: its launches as OpenCL C, and what the builder's driver made of them, if it has one.
+/// A program of an artifact: all launches of a kernel or one of them as OpenCL C, and what the builder's driver made of
+/// that, if it has one.
 struct PackedKernel
 {
     std::string source;
@@ -20,7 +21,7 @@ struct PackedKernel
     std::string symbols = {}; ///< of the launches, one a line
 };
 
-/// An artifact's bytes (package_view.h): kernels in the descriptor's order.
+/// An artifact's bytes (package_view.h): programs in the order of the descriptor's kernels and their launches.
 std::vector<std::byte> pack(std::span<const PackedKernel> kernels);
 /// False: these are not the bytes of pack().
 bool unpack(std::string_view bytes, std::vector<PackedKernel>& kernels);

@@ -98,9 +98,9 @@ Result<bool> write(const std::filesystem::path& folder, std::size_t number, Rand
         if (r.threads < 32 || r.threads > 1024 || r.sharedBytes > 48 * 1024 || r.localBytes > 0)
             return false;
     LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(kernel.nest, "kernel"));
-    if (source.text.size() > 200'000)
+    if (source.text().size() > 200'000)
         return false;
-    std::ofstream(folder / fmt::format("{}.cl", number)) << source.text;
+    std::ofstream(folder / fmt::format("{}.cl", number)) << source.text();
     for (std::size_t i = 0; i < resources.size(); ++i)
         table << fmt::format("{}.cl,{},{},{},{},{}\n", number, source.launches[i].symbol, resources[i].threads,
                              resources[i].sharedBytes, resources[i].localBytes, resources[i].registers);

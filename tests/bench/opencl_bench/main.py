@@ -6,16 +6,17 @@ import os
 import clblast
 import layers
 from device import Device
+from networks import Networks
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("step", choices=["clblast", "tune", "time"])
+    parser.add_argument("step", choices=["clblast", "tune", "time", "verify", "networks", "mali"])
     parser.add_argument("--work", required=True)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--target", default="opencl")
-    parser.add_argument("--only", action="append", default=[], help="layers whose names have this in them")
-    parser.add_argument("--seconds", type=int, default=120, help="for which each layer is tuned")
+    parser.add_argument("--only", action="append", default=[], help="layers or networks whose names have this in them")
+    parser.add_argument("--seconds", type=int, default=120, help="for which each layer, or each network, is tuned")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--resume", action="store_true", help="tune kept projects further instead of from nothing")
     arguments = parser.parse_args()
@@ -26,6 +27,8 @@ def main():
         bench = layers.Layers(arguments)
         for layer in layers.chosen(arguments.only):
             bench.tune(layer)
+    elif arguments.step in ("verify", "networks", "mali"):
+        getattr(Networks(arguments), arguments.step)()
     else:
         sets = clblast.tuned(tuned)
         if not sets:

@@ -107,6 +107,15 @@ bool stagesOperands(const ir::LoopNest& nest)
     });
 }
 
+/// What a processor tells that runs launches.
+void makeProcessor(Hardware& hardware)
+{
+    hardware.limits["simd_width"] = {8, "test"};
+    hardware.limits["max_vthread_extent"] = {4, "test"};
+    hardware.limits["max_threads_per_block"] = {1024, "test"};
+    hardware.limits["num_cores"] = {2, "test"};
+}
+
 SearchAlternative searchDense()
 {
     return test::dense(512, 512);
@@ -124,7 +133,7 @@ private slots:
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("target");
         for (const LaunchCase& c : launchCases())
-            for (const char* const target : {"cuda", "opencl", "opencl -device=mali"})
+            for (const char* const target : {"cuda", "opencl", "opencl -device=mali", "opencl on a processor"})
                 QTest::addRow("%s, %s", c.name.c_str(), target) << QString::fromStdString(c.name) << target;
     }
     void everyCandidateComputesWhatTheDagSays()
@@ -132,7 +141,10 @@ private slots:
         QFETCH(QString, name);
         QFETCH(QString, target);
         const SearchAlternative alternative = launchCase(name.toStdString());
-        const SearchTask t = task({alternative}, target.toUtf8());
+        const bool isProcessor = target.endsWith("processor");
+        SearchTask t = task({alternative}, isProcessor ? "opencl" : target.toUtf8().constData());
+        if (isProcessor)
+            makeProcessor(t.hardware);
         const auto sketches = must(latheLaunchSketches(t));
         for (const auto& sketch : sketches) {
             int taken = 0;
@@ -236,6 +248,42 @@ private slots:
             QVERIFY(forms.has("rows"));
             QCOMPARE(forms.lowered("rows").launches.size(), std::size_t{1});
         }
+    }
+
+    /// A processor's compiler makes vectors of threads that read one place, or neighbouring ones. Of many candidates
+    /// the one that the estimate likes best reads nothing else; on a GPU that does not count.
+    void processorsReadRows_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const char* const name : {"dense", "1x1 NHWC, nothing after"})
+            QTest::newRow(name) << name;
+    }
+    void processorsReadRows()
+    {
+        QFETCH(QString, name);
+        const SearchAlternative alternative = launchCase(name.toStdString());
+        SearchTask t = task({alternative}, "opencl");
+        const auto bestOf = [&] {
+            const auto sketch = must(
+                LaunchSketch::create(alternative, t.hardware, t.target.family(), LaunchForm::Registers));
+            LaunchFacts best;
+            best.seconds = 1e9;
+            for (int i = 0; i < 400; ++i) {
+                Random random(7, 0, static_cast<std::uint64_t>(i));
+                const Genome genome = drawn(*sketch, random);
+                if (genome.empty())
+                    continue;
+                const LaunchFacts facts = must(sketch->nest(0).facts(genome));
+                if (facts.seconds < best.seconds)
+                    best = facts;
+            }
+            return best;
+        };
+        makeProcessor(t.hardware);
+        const LaunchFacts best = bestOf();
+        QVERIFY(best.seconds < 1);
+        QCOMPARE(best.gathered, 0.0);
+        QVERIFY2(best.registers <= 60, qPrintable(QString::number(best.registers)));
     }
 
     /// What was found for one size passes on to another.
