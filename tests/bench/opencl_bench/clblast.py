@@ -12,8 +12,10 @@ import sys
 import numpy as np
 
 ROW_MAJOR, COLUMN_MAJOR, PLAIN, TRANSPOSED, SINGLE = 101, 102, 111, 112, 32
-# The name under which the library looks up what each tuner found.
-TUNERS = {"xgemm": "Xgemm", "xgemm_direct": "XgemmDirect", "copy_fast": "Copy", "copy_pad": "Pad", "transpose_fast": "Transpose", "transpose_pad": "Padtranspose"}
+# The names under which the library looks up what the tuners of small kernels found are those of FAMILIES.
+TUNERS = ("xgemm", "xgemm_direct", "xgemv", "copy_fast", "copy_pad", "transpose_fast", "transpose_pad")
+FAMILIES = {"copy": "Copy", "pad": "Pad", "transpose": "Transpose", "padtranspose": "Padtranspose", "xgemv": "Xgemv", "xgemv_fast": "XgemvFast",
+            "xgemv_fast_rot": "XgemvFastRot"}
 
 
 def tune(folder, sizes):
@@ -32,23 +34,36 @@ def tune(folder, sizes):
             open(done, "w").close()
 
 
+def parameters_of(result):
+    return {name: int(value) for name, value in result["parameters"].items() if name != "PRECISION"}
+
+
 def tuned(folder):
-    """A list of {kernel: {parameter: value}}, one of each size that was tuned for: the best of each of the tuner's parts."""
+    """A list of {kernel: {parameter: value}}: the best of the small kernels with the three best general ones of each part of their tuner.
+    Some of what its tuner found right crashes within the library, or is wrong there: each is tried in a process of its own first."""
     sets = []
     for place in sorted(glob.glob(os.path.join(folder, "*x*x*"))):
-        found = {}
-        for file in sorted(glob.glob(os.path.join(place, "clblast_*.json"))):
-            result = json.load(open(file))
-            kernel = {"xgemm": "Xgemm", "xgemm_direct": "XgemmDirect"}.get(result["kernel_family"].rsplit("_", 1)[0])
-            kernel = kernel or {"copy": "Copy", "pad": "Pad", "transpose": "Transpose", "padtranspose": "Padtranspose"}.get(result["kernel_family"])
-            if kernel is None:
-                continue
-            words = dict(word.split("=") for word in result["best_parameters"].split())
-            time = float(result["best_time"])
-            if kernel not in found or time < found[kernel][0]:
-                found[kernel] = (time, {name: int(value) for name, value in words.items() if name != "PRECISION"})
-        if found:
-            sets.append({kernel: parameters for kernel, (_, parameters) in found.items()})
+        usable = os.path.join(place, "usable.json")
+        if not os.path.exists(usable):
+            common, general = {}, []
+            for file in sorted(glob.glob(os.path.join(place, "clblast_*.json"))):
+                result = json.load(open(file))
+                ranked = sorted(result["results"], key=lambda each: each["time"])
+                family = result["kernel_family"]
+                if family.startswith("xgemm_direct"):
+                    common.setdefault("XgemmDirect", parameters_of(ranked[0]))
+                elif family.startswith("xgemm"):
+                    general += [parameters_of(each) for each in ranked[:3]]
+                elif family in FAMILIES:
+                    common[FAMILIES[family]] = parameters_of(ranked[0])
+            kept = []
+            for parameters in general:
+                made = dict(common, Xgemm=parameters)
+                done = subprocess.run([sys.executable, __file__, json.dumps(made)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                print(f"CLBlast with {parameters}: {'right' if done.returncode == 0 else 'crashes or is wrong: left out'}", flush=True)
+                kept += [made] if done.returncode == 0 else []
+            json.dump(kept, open(usable, "w"))
+        sets += json.load(open(usable))
     return sets
 
 
@@ -65,6 +80,8 @@ class Product:
         self.buffers = [device.buffer(self.a), device.buffer(self.b), device.buffer(np.zeros((m, n)))]
         self.forms = [(s, order, ta, tb, direct) for s, order, ta, tb, direct in itertools.product(
             range(len(sets)), (ROW_MAJOR, COLUMN_MAJOR), (PLAIN, TRANSPOSED), (PLAIN, TRANSPOSED), (True, False))]
+        if n == 1:  # a matrix and a vector
+            self.forms = [(0, order, ta, None, False) for order in (ROW_MAJOR, COLUMN_MAJOR) for ta in (PLAIN, TRANSPOSED)]
         self.sets = sets
 
     def use(self, form):
@@ -82,11 +99,14 @@ class Product:
     def enqueue(self):
         _, order, ta, tb, _ = self.form
         m, n, k = self.m, self.n, self.k
-        rows_a, rows_b = (m, k) if ta == PLAIN else (k, m), (k, n) if tb == PLAIN else (n, k)
+        rows_a, rows_b = (m, k) if ta == PLAIN else (k, m), (k, n) if tb in (PLAIN, None) else (n, k)
         lead = lambda rows: rows[1] if order == ROW_MAJOR else rows[0]
         size, zero = ctypes.c_size_t, ctypes.c_size_t(0)
         queue = ctypes.c_void_p(self.device.queue.value)
         a, b, c = self.buffers
+        if tb is None:
+            return self.lib.CLBlastSgemv(order, ta, size(rows_a[0]), size(rows_a[1]), ctypes.c_float(1), a, zero, size(lead(rows_a)), b, zero, size(1),
+                                         ctypes.c_float(0), c, zero, size(1), ctypes.byref(queue), None)
         return self.lib.CLBlastSgemm(order, ta, tb, size(m), size(n), size(k), ctypes.c_float(1), a, zero, size(lead(rows_a)), b, zero,
                                      size(lead(rows_b)), ctypes.c_float(0), c, zero, size(lead((m, n))), ctypes.byref(queue), None)
 
@@ -107,7 +127,7 @@ class Product:
             made = flat.reshape(shape) if order == ROW_MAJOR else flat.reshape(shape[::-1]).T
             return made.T if transposed == TRANSPOSED else made
 
-        expected = matrix(self.a, m, k, ta).astype(np.float64) @ matrix(self.b, k, n, tb)
+        expected = matrix(self.a, m, k, ta).astype(np.float64) @ matrix(self.b, k, n, tb or PLAIN)
         got = matrix(self.device.read(self.buffers[2], (m * n,)), m, n, PLAIN)
         return np.abs(got - expected).max() <= 1e-3 * np.abs(expected).max()
 
@@ -129,7 +149,20 @@ class Product:
         if not self.right():
             sys.exit("CLBlast's product is wrong")
         index, order, ta, tb, direct = best[1]
+        if tb is None:
+            return f"vector {'N' if ta == PLAIN else 'T'} {'rows' if order == ROW_MAJOR else 'columns'}"
         return f"{'direct' if direct else 'general'} {'N' if ta == PLAIN else 'T'}{'N' if tb == PLAIN else 'T'} {'rows' if order == ROW_MAJOR else 'columns'}, set {index}"
 
     def release(self):
         self.device.release(*self.buffers)
+
+
+if __name__ == "__main__":  # whether a set of parameters works in the library, for a product that no tile divides
+    from device import Device
+
+    product = Product(Device(), 200, 100, 300, [json.loads(sys.argv[1])])
+    for form in product.forms:
+        product.use(form)
+        product.run()
+        if not product.right():
+            sys.exit(1)
