@@ -22,6 +22,7 @@ struct BenchArguments
     ModelArguments model;
     wire::LibraryPlan plan;
     std::vector<std::string> inputs;
+    std::string device;
     unsigned threads = 0;
     bool json = false;
 };
@@ -35,10 +36,10 @@ runtime::Statistics inMs(runtime::Statistics ns)
 
 Result<> bench(const BenchArguments& a)
 {
-    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, true, a.threads));
+    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, a.device, true, a.threads));
     deploy::LibraryClient::Options options;
     options.threads = a.threads;
-    LATHE_TRY_ASSIGN(const auto library, deploy::LibraryClient::open(source.file, options));
+    LATHE_TRY_ASSIGN(const auto library, openLibrary(source, options));
     // What the description beside the library says of its parts.
     const nlohmann::json description = libraryDescription(source.file);
     LATHE_TRY_ASSIGN(const auto given, deploy::readInputs(library->inputs(), a.inputs));
@@ -59,7 +60,7 @@ Result<> bench(const BenchArguments& a)
             {"latency_ms", {{"median", f.median}, {"mean", f.mean}, {"std", f.std}, {"min", f.min}, {"p95", f.p95}}},
             {"threads", times.threads},
             {"variant", library->variant()},
-            {"device", kDefaultTarget},
+            {"device", library->device().empty() ? std::string(kDefaultTarget) : library->device()},
             {"functions", rows}};
         if (std::isfinite(times.callMs)) {
             out["call_ms"] = times.callMs;
@@ -81,9 +82,10 @@ Result<> bench(const BenchArguments& a)
     if (const double tasks = numberIn(estimated, "tasks"); std::isfinite(tasks))
         print("at export: estimated {}\n", toText(deploy::estimatePartsIn(estimated)));
     printVariant(*library);
-    print("measured: median {} ms, mean {} ± {:.2g}, min {}, p95 {} ({}, {})\n", latency(f.median), latency(f.mean),
-          f.std, latency(f.min), latency(f.p95), counted(times.threads, "thread|threads"),
-          counted(times.runsNs.size(), "run|runs"));
+    const std::string& device = library->device();
+    print("measured{}: median {} ms, mean {} ± {:.2g}, min {}, p95 {} ({}, {})\n",
+          device.empty() ? device : " on " + device, latency(f.median), latency(f.mean), f.std, latency(f.min),
+          latency(f.p95), counted(times.threads, "thread|threads"), counted(times.runsNs.size(), "run|runs"));
     return {};
 }
 
@@ -113,6 +115,7 @@ void addBench(CLI::App& app, Action& run)
         ->check(CLI::Range(0.0, 600000.0))
         ->capture_default_str();
     addInputOption(*command, a->inputs, "other inputs get generated values");
+    addDeviceOption(*command, a->device);
     command->add_option("--threads", a->threads, "Number of threads; 0: all processors")->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return bench(*a); }; });

@@ -1,8 +1,11 @@
 #include "app/cli/library_source.h"
 
+#include "core/session/device_directory.h"
 #include "core/session/options/options_json.h"
 #include "core/support/json_fields.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace lathe::cli {
@@ -54,13 +57,57 @@ void printVariant(const deploy::LibraryClient& library)
         print("variant: {} (one of {})\n", library.variant(), library.variants().size());
 }
 
-Result<LibrarySource> findLibrary(const ModelArguments& arguments, bool withEstimates, unsigned threads)
+void addDeviceOption(CLI::App& command, std::string& device)
+{
+    command.add_option("--device", device,
+                       "Device to run on, by its key or device key as `lathe-cli devices` lists them (default: the "
+                       "library chooses)");
+}
+
+namespace {
+
+/// Of whatever kind: which of them a library has code for is known when it is loaded.
+Result<session::DeviceView> findDevice(const std::string& name)
+{
+    const auto directory = session::DeviceDirectory::ask();
+    std::vector<std::string> ready;
+    for (const session::DeviceView& device : directory.all()) {
+        if (!device.ready())
+            continue;
+        if (device.isCalled(name))
+            return device;
+        ready.push_back(device.key);
+    }
+    return makeError(Errc::NotFound,
+                     fmt::format("there is no device \"{}\" here; available: {}", name, fmt::join(ready, ", ")));
+}
+
+std::string kindOf(const std::string& target)
+{
+    return target.substr(0, target.find(' '));
+}
+
+} // namespace
+
+Result<std::unique_ptr<deploy::LibraryClient>> openLibrary(const LibrarySource& source,
+                                                           deploy::LibraryClient::Options options)
+{
+    options.device = source.device.key;
+    options.deviceKind = source.device.kind;
+    return deploy::LibraryClient::open(source.file, options);
+}
+
+Result<LibrarySource> findLibrary(const ModelArguments& arguments, const std::string& device, bool withEstimates,
+                                  unsigned threads)
 {
     LibrarySource source;
     if (arguments.source().ends_with(".so") || arguments.source().find(".so.") != std::string::npos) {
         source.file = std::filesystem::absolute(arguments.source());
         if (!std::filesystem::exists(source.file))
             return makeError(Errc::NotFound, source.file.string() + " does not exist");
+        if (!device.empty()) {
+            LATHE_TRY_ASSIGN(source.device, findDevice(device));
+        }
         const nlohmann::json description = libraryDescription(source.file);
         if (description.is_object() && description.contains("model") && description["model"].is_object()) {
             LATHE_TRY_ASSIGN(source.model, session::modelSpecFromJson(description["model"].dump()));
@@ -71,6 +118,11 @@ Result<LibrarySource> findLibrary(const ModelArguments& arguments, bool withEsti
     LATHE_TRY_ASSIGN(session::OpenOptions options, arguments.openOptions());
     options.readOnly = true;
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(options));
+    if (!device.empty()) {
+        const std::string target = session->options().target;
+        LATHE_TRY_ASSIGN(const auto devices, session::DeviceDirectory::ask(kindOf(target)).pick(target, {&device, 1}));
+        source.device = devices.front();
+    }
     printNotices(session->notices());
     LATHE_TRY_ASSIGN(TempDir folder, TempDir::create("lathe-library"));
     session::CompileOptions compile;
@@ -80,6 +132,7 @@ Result<LibrarySource> findLibrary(const ModelArguments& arguments, bool withEsti
     compile.verify = false;
     compile.benchmark = withEstimates;
     compile.threads = threads;
+    compile.device = source.device.key;
     LATHE_TRY_ASSIGN(const auto report, session->exports()->compile(compile, {}, {}));
     source.file = report.library;
     source.model = session->options().model;

@@ -4,6 +4,7 @@
 #include "core/deploy/library_client.h"
 #include "core/deploy/port_info.h"
 #include "core/graph/input_ranges.h"
+#include "core/session/views.h"
 #include "core/support/files.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,6 +18,7 @@ struct LibrarySource
     std::filesystem::path file;
     std::optional<session::ModelSpec> model; ///< MODEL, or what the library's description names
     std::string target; ///< that it was compiled for
+    session::DeviceView device; ///< that --device names; without a key: it was not given
 };
 
 /// The JSON description that was exported beside a library (NAME.json, found by the file that it names); null if none
@@ -33,8 +35,18 @@ void addInputOption(CLI::App& command, std::vector<std::string>& inputs, const s
 /// Which variant runs, where the library has several.
 void printVariant(const deploy::LibraryClient& library);
 
+/// --device KEY
+void addDeviceOption(CLI::App& command, std::string& device);
+
 /// Errors: NotFound, those of open and compile.
 /// A model's library is timed, too, where its description shall have the estimates.
-Result<LibrarySource> findLibrary(const ModelArguments& arguments, bool withEstimates = false, unsigned threads = 0);
+/// @param device  what --device names, or empty
+Result<LibrarySource> findLibrary(const ModelArguments& arguments, const std::string& device,
+                                  bool withEstimates = false, unsigned threads = 0);
+
+/// Loads it for the device that was asked for, if one was: the best variant of its kind. Errors: Incompatible, where
+/// the library has none; those of LibraryClient::open().
+Result<std::unique_ptr<deploy::LibraryClient>> openLibrary(const LibrarySource& source,
+                                                           deploy::LibraryClient::Options options);
 
 } // namespace lathe::cli

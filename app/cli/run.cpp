@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-
 namespace lathe::cli {
 
 namespace {
@@ -15,17 +14,17 @@ struct RunArguments
 {
     ModelArguments model;
     std::vector<std::string> inputs;
-    std::string output;
+    std::string output, device;
     unsigned threads = 0;
     bool json = false;
 };
 
 Result<> runLibrary(const RunArguments& a)
 {
-    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model));
+    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, a.device));
     deploy::LibraryClient::Options options;
     options.threads = a.threads;
-    LATHE_TRY_ASSIGN(const auto library, deploy::LibraryClient::open(source.file, options));
+    LATHE_TRY_ASSIGN(const auto library, openLibrary(source, options));
     deploy::LibraryRunRequest request;
     std::vector<std::string> missing;
     LATHE_TRY_ASSIGN(auto given, deploy::readInputs(library->inputs(), a.inputs));
@@ -79,6 +78,7 @@ void addRun(CLI::App& app, Action& run)
     a->model.addTo(*command, true);
     addInputOption(*command, a->inputs, "required for every input of the network");
     command->add_option("--output", a->output, "Folder to write OUTPUT.npy to")->required();
+    addDeviceOption(*command, a->device);
     command->add_option("--threads", a->threads, "Number of threads; 0: all processors")->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return runLibrary(*a); }; });

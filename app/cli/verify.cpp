@@ -19,7 +19,7 @@ namespace {
 struct VerifyArguments
 {
     ModelArguments model;
-    std::string network, reference;
+    std::string network, reference, device;
     std::vector<std::string> inputs, kinds;
     std::optional<double> tolerance;
     bool json = false;
@@ -105,7 +105,7 @@ void printKinds(const deploy::VerifyReport& report)
 
 Result<> verify(VerifyArguments& a)
 {
-    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model));
+    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, a.device));
     // What a library was made from stands in its description, unless --model says it.
     session::OpenOptions open;
     if (!a.network.empty() || !source.model) {
@@ -122,7 +122,7 @@ Result<> verify(VerifyArguments& a)
     // Not timed: weights of gigabytes need no copy.
     deploy::LibraryClient::Options place;
     place.mapWeights = true;
-    LATHE_TRY_ASSIGN(const auto library, deploy::LibraryClient::open(source.file, place));
+    LATHE_TRY_ASSIGN(const auto library, openLibrary(source, place));
     if (library->variants().size() > 1 && a.network.empty())
         open.target = library->variant(); // whose tensors are looked at
     LATHE_TRY_ASSIGN(const auto model, session::loadModel(open.model, open.target));
@@ -175,6 +175,7 @@ void addVerify(CLI::App& app, Action& run)
         ->delimiter(',')
         ->check(CLI::IsMember(words));
     addInputOption(*command, a->inputs, "other inputs get generated values");
+    addDeviceOption(*command, a->device);
     command->add_option("--tolerance", a->tolerance,
                         "Largest relative error of floats that passes (default: 1e-4, for float16 2e-3, for bfloat16 "
                         "1.6e-2)");

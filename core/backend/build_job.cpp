@@ -209,6 +209,7 @@ wire::BuildResult JobBuilder::build(const wire::BuildJob& job, wire::BlobStore& 
         wire::setFailure(result.mutable_failure(), generator.error());
         return result;
     }
+    (*generator)->aimAt(job.device());
     const auto target = Target::parse(job.target()); // it was parsed for the generator
     const KernelForm form = target ? target->traits().form : KernelForm::Phases;
     Lowered lowered;

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace lathe::backend {
 
@@ -67,6 +68,10 @@ class Codegen
 {
 public:
     virtual ~Codegen() = default;
+    /// Which device the code that is made from now on is to run on, as its device half describes it (JSON,
+    /// DeviceIdentity::fingerprint); empty: none in particular. Where a back end's code is the same for all devices of
+    /// the target: nothing.
+    virtual void aimAt(const std::string& /*device*/) {}
     /// Several candidates in one artifact. The call fails only if nothing could be made at all.
     virtual Result<Artifact> build(std::span<const schedule::LoweredKernel> kernels) = 0;
     /// A text of one kernel, for people and tests; `name` is that of one of TargetKind::listings. It changes nothing of
@@ -74,8 +79,8 @@ public:
     virtual Result<Listing> listing(const schedule::LoweredKernel& kernel, std::string_view name) = 0;
     /// The code of all kernels for deploy libraries. Kernels of phases: a relocatable object with the phases, symbols
     /// "<nest.name>_p<i>", for linkLibrary(). Kernels of launches: what the DeviceDriver of the kind
-    /// (core/runtime/device_driver.h) takes as ContextRequest::code, where what several calls made stands one behind the
-    /// other; its size is a multiple of 8 bytes, and it says which launches are in it ("<nest.name>_<i>").
+    /// (core/runtime/device_driver.h) takes as ContextRequest::code, where what several calls made stands one behind
+    /// the other; its size is a multiple of 8 bytes, and it says which launches are in it ("<nest.name>_<i>").
     virtual Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels) = 0;
     virtual Result<> linkLibrary(const LibraryRequest& request) = 0;
     /// What a processor must have to run what is made here, as core/runtime/cpu_features.h names it: libraries check

@@ -89,12 +89,13 @@ private:
 } // namespace
 
 Result<std::unique_ptr<Compiler>> makeBuilderCompiler(const std::string& target, std::size_t builders,
-                                                      std::chrono::nanoseconds timeout, std::stop_token stop)
+                                                      std::chrono::nanoseconds timeout, std::stop_token stop,
+                                                      const std::string& device)
 {
     LATHE_TRY_ASSIGN(const Target parsed, Target::parse(target));
     std::vector<std::unique_ptr<measure::BuilderClient>> clients;
     for (std::size_t i = 0; i < std::max<std::size_t>(1, builders); ++i) {
-        LATHE_TRY_ASSIGN(auto client, measure::BuilderClient::start(target, {}, stop));
+        LATHE_TRY_ASSIGN(auto client, measure::BuilderClient::start(target, {}, stop, device));
         clients.push_back(std::move(client));
     }
     return std::unique_ptr<Compiler>(

@@ -42,7 +42,9 @@ public:
 
 /// Over so many lathe-builders, which share the kernels among them; the first one links. `timeout` is for each of the
 /// two calls, a stop ends them with Cancelled. Errors: those of BuilderClient::start().
+/// @param device  DeviceIdentity::fingerprint of the device that the kernels are to run on; empty: none in particular
 Result<std::unique_ptr<Compiler>> makeBuilderCompiler(const std::string& target, std::size_t builders,
-                                                      std::chrono::nanoseconds timeout, std::stop_token stop = {});
+                                                      std::chrono::nanoseconds timeout, std::stop_token stop = {},
+                                                      const std::string& device = {});
 
 } // namespace lathe::deploy

@@ -100,7 +100,7 @@ struct LibraryClient::Impl
     Options options;
     measure::WorkerClient worker;
     std::vector<PortInfo> inputs, outputs;
-    std::string variant;
+    std::string variant, device;
     std::vector<LoadedVariant> variants;
     unsigned threads = 0;
     pid_t place = -1; ///< the process that has it loaded
@@ -143,6 +143,8 @@ struct LibraryClient::Impl
         request.set_threads(options.threads);
         request.set_map_weights(options.mapWeights);
         request.set_variant(options.variant);
+        request.set_device(options.device);
+        request.set_device_kind(options.deviceKind);
         wire::BlobStore none;
         LATHE_TRY_ASSIGN(const wire::Message answer, ask(message, {}, none, options.runSeconds, "loading"));
         if (!answer.has_library_loaded())
@@ -154,6 +156,7 @@ struct LibraryClient::Impl
         LATHE_TRY_ASSIGN(outputs, readPorts(loaded.outputs()));
         threads = loaded.threads();
         variant = loaded.variant();
+        device = loaded.device();
         variants.clear();
         for (const auto& one : loaded.variants())
             variants.push_back({one.target(), one.runs_here()});
@@ -285,6 +288,11 @@ const std::vector<PortInfo>& LibraryClient::outputs() const
 const std::string& LibraryClient::variant() const
 {
     return m_impl->variant;
+}
+
+const std::string& LibraryClient::device() const
+{
+    return m_impl->device;
 }
 
 const std::vector<LoadedVariant>& LibraryClient::variants() const

@@ -27,6 +27,8 @@ public:
         unsigned threads = 0; ///< 0: all processors
         bool mapWeights = false; ///< no copy into 2 MiB pages: for what is not timed
         std::string variant = {}; ///< the target text of one; empty: the best that this processor runs
+        std::string device = {}; ///< key of the device beside the processor; empty: the library chooses
+        std::string deviceKind = {}; ///< of targets: the best variant of it, where none is named; empty: of any
         /// What loading, or a single run, may take.
         double runSeconds = std::numeric_limits<double>::infinity();
         measure::WorkerPrograms programs;
@@ -43,6 +45,7 @@ public:
     unsigned threads() const;
     const std::string& variant() const; ///< the target text of that which runs
     const std::vector<LoadedVariant>& variants() const; ///< the best first
+    const std::string& device() const; ///< name of the device beside the processor that it runs on; empty: none
 
     /// Times the library on these inputs, as serve::benchLibrary does; none: values that it makes for itself. Errors:
     /// as of run().

@@ -83,11 +83,13 @@ private:
 
 } // namespace
 
-Batch::Batch(const MeasurerOptions& options, std::vector<Slot>& builders, std::vector<Slot>& runners,
+Batch::Batch(const MeasurerOptions& options, std::vector<Slot>& builders, Runners runners,
              std::span<const MeasureRequest> requests, const Measurer::ResultCallback& onResult, MeasureTimes& times)
     : m_options(options)
     , m_builders(builders)
-    , m_runners(runners)
+    , m_runners(runners.slots)
+    , m_oneAtATime(runners.oneAtATime)
+    , m_lastRunner(runners.last)
     , m_requests(requests)
     , m_onResult(onResult)
     , m_times(times)
@@ -250,6 +252,7 @@ void Batch::queueBuild(Slot& slot)
     slot.job = nextJob();
     job.set_id(slot.job);
     job.set_target(m_options.target);
+    job.set_device(m_runners.front().worker->identity().fingerprint);
     for (const std::size_t i : slot.requests) {
         const MeasureRequest& request = m_requests[i];
         slot.worker->offerBlob(request.task->dagHash, request.task->dagJson);
@@ -277,14 +280,20 @@ Result<> Batch::dispatchRuns()
         setQuiet(false);
     if (ready == 0 || !shouldRun())
         return {};
-    for (Slot& slot : m_runners) {
+    const std::size_t before = m_lastRunner;
+    for (std::size_t i = 1; i <= m_runners.size(); ++i) {
+        const std::size_t number = (before + i) % m_runners.size();
+        Slot& slot = m_runners[number];
         if (slot.busy())
             continue;
+        if (m_oneAtATime && std::ranges::any_of(m_runners, &Slot::busy))
+            break;
         const auto next = std::find_if(m_items.begin(), m_items.end(),
-                                       [](const Item& i) { return i.phase == Phase::Built; });
+                                       [](const Item& item) { return item.phase == Phase::Built; });
         if (next == m_items.end())
             break;
         setQuiet(true);
+        m_lastRunner = number;
         LATHE_TRY(sendRun(slot, static_cast<std::size_t>(next - m_items.begin())));
     }
     return {};

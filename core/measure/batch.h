@@ -37,11 +37,19 @@ struct Slot
     bool busy() const { return !requests.empty(); }
 };
 
+/// The runners, all of devices of one class.
+struct Runners
+{
+    std::vector<Slot>& slots;
+    bool oneAtATime; ///< their kernels would slow each other down
+    std::size_t& last; ///< that was given something: the others come first
+};
+
 /// One call of Measurer::measure: requests on their way through builders and runners.
 class Batch
 {
 public:
-    Batch(const MeasurerOptions& options, std::vector<Slot>& builders, std::vector<Slot>& runners,
+    Batch(const MeasurerOptions& options, std::vector<Slot>& builders, Runners runners,
           std::span<const MeasureRequest> requests, const Measurer::ResultCallback& onResult, MeasureTimes& times);
     Result<> run(std::stop_token stop);
 
@@ -101,6 +109,8 @@ private:
     const MeasurerOptions& m_options;
     std::vector<Slot>& m_builders;
     std::vector<Slot>& m_runners;
+    const bool m_oneAtATime;
+    std::size_t& m_lastRunner;
     std::span<const MeasureRequest> m_requests;
     const Measurer::ResultCallback& m_onResult;
     MeasureTimes& m_times;

@@ -26,11 +26,12 @@ constexpr std::uint64_t kMaxReferenceBytes = std::uint64_t(64) << 30; // tensors
 
 struct BuilderClient::Impl
 {
-    std::string target;
+    std::string target, device;
     WorkerClient worker;
 
-    Impl(std::string targetText, WorkerPrograms programs, std::stop_token stop)
+    Impl(std::string targetText, std::string aimedAt, WorkerPrograms programs, std::stop_token stop)
         : target(std::move(targetText))
+        , device(std::move(aimedAt))
         , worker(Worker::Kind::Builder, std::move(programs), std::move(stop))
     {
     }
@@ -57,9 +58,9 @@ BuilderClient::BuilderClient(std::unique_ptr<Impl> impl)
 BuilderClient::~BuilderClient() = default;
 
 Result<std::unique_ptr<BuilderClient>> BuilderClient::start(std::string target, const WorkerPrograms& programs,
-                                                            std::stop_token stop)
+                                                            std::stop_token stop, std::string device)
 {
-    auto impl = std::make_unique<Impl>(std::move(target), programs, std::move(stop));
+    auto impl = std::make_unique<Impl>(std::move(target), std::move(device), programs, std::move(stop));
     LATHE_TRY(impl->worker.ensureStarted());
     return std::unique_ptr<BuilderClient>(new BuilderClient(std::move(impl)));
 }
@@ -73,6 +74,7 @@ Result<BuiltProduct> BuilderClient::build(std::span<const KernelJob> kernels, Pr
     job.set_target(m_impl->target);
     job.set_product(static_cast<wire::BuildJob::Product>(product));
     job.set_listing(listing);
+    job.set_device(m_impl->device);
     std::map<Hash128, std::string_view> needed;
     for (const KernelJob& kernel : kernels) {
         auto& candidate = *job.add_candidates();

@@ -55,8 +55,9 @@ class BuilderClient
 {
 public:
     /// A stop ends the process in the middle of its work: calls give Cancelled.
+    /// @param device  DeviceIdentity::fingerprint of the device that the code is to run on; empty: none in particular
     static Result<std::unique_ptr<BuilderClient>> start(std::string target, const WorkerPrograms& programs = {},
-                                                        std::stop_token stop = {});
+                                                        std::stop_token stop = {}, std::string device = {});
     ~BuilderClient();
     BuilderClient(const BuilderClient&) = delete;
     BuilderClient& operator=(const BuilderClient&) = delete;

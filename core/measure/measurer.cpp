@@ -21,6 +21,8 @@ struct Measurer::Impl
     std::vector<Slot> builders;
     std::vector<Slot> runners;
     std::vector<DeviceIdentity> devices;
+    bool oneAtATime = false; ///< they share this machine's cores
+    std::size_t lastRunner = 0; ///< that was given something to measure
     MeasureTimes times;
 };
 
@@ -68,8 +70,7 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
         options.builders = availableThreads();
     if (options.devices.empty())
         options.devices.push_back(deviceOf(target));
-    const bool mayBeGated = options.quietGate;
-    options.quietGate = options.quietGate && target.traits().sharesCores;
+    impl->oneAtATime = target.traits().sharesCores;
     impl->options = std::move(options);
     for (std::uint32_t i = 0; i < impl->options.builders; ++i) {
         Slot& slot = impl->builders.emplace_back();
@@ -80,9 +81,10 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
         slot.worker = std::make_unique<Worker>(Worker::Kind::Runner, impl->options.programs, device);
         LATHE_TRY(slot.worker->ensureStarted());
         impl->devices.push_back(slot.worker->identity());
-        if (mayBeGated && sharesCores(impl->devices.back()))
-            impl->options.quietGate = true;
+        impl->oneAtATime = impl->oneAtATime || sharesCores(impl->devices.back());
     }
+    impl->lastRunner = impl->runners.size() - 1;
+    impl->options.quietGate = impl->options.quietGate && impl->oneAtATime;
     return std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
 }
 
@@ -94,7 +96,8 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
     for (const MeasureRequest& request : requests)
         if (!request.task)
             return makeError(Errc::InvalidArgument, "a candidate to measure has no task data");
-    return Batch(m_impl->options, m_impl->builders, m_impl->runners, requests, onResult, m_impl->times)
+    return Batch(m_impl->options, m_impl->builders, {m_impl->runners, m_impl->oneAtATime, m_impl->lastRunner}, requests,
+                 onResult, m_impl->times)
         .run(std::move(stop));
 }
 
@@ -106,6 +109,11 @@ const MeasureTimes& Measurer::times() const
 std::size_t Measurer::builders() const
 {
     return m_impl->builders.size();
+}
+
+std::size_t Measurer::measuringAtOnce() const
+{
+    return m_impl->oneAtATime ? 1 : m_impl->devices.size();
 }
 
 const std::vector<DeviceIdentity>& Measurer::devices() const
@@ -147,12 +155,13 @@ Result<std::string> Measurer::limitsOf(std::size_t device)
     return report.health_report().json();
 }
 
-Result<std::string> listDevices(const WorkerPrograms& programs)
+Result<std::string> listDevices(const WorkerPrograms& programs, const std::string& kind)
 {
     Worker worker(Worker::Kind::Runner, programs);
     LATHE_TRY(worker.ensureStarted());
     wire::Message message;
     message.mutable_list_devices()->set_id(1);
+    message.mutable_list_devices()->set_kind(kind);
     worker.connection().queue(message);
     LATHE_TRY_ASSIGN(const wire::Message answer, worker.receive(Deadline::inSeconds(30)));
     if (!answer.has_device_list())

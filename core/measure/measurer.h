@@ -18,7 +18,9 @@ struct MeasurerOptions
 {
     std::string target = kDefaultTarget;
     std::uint32_t builders = 0; ///< processes; 0: one per processor
-    std::vector<DeviceSpec> devices; ///< one runner process each; empty: the target's kind with its words
+    /// One runner process each; empty: the target's kind with its words. Code is made for the first: all are to be of
+    /// one class. Where they run on this machine's cores one measures at a time, in turns.
+    std::vector<DeviceSpec> devices;
     double buildTimeoutSeconds =
         15; ///< of one artifact; the candidates of one that takes longer are built again one by one
     double runTimeoutSeconds = 10; ///< per candidate
@@ -63,6 +65,8 @@ public:
     const MeasureTimes& times() const;
     std::size_t builders() const; ///< processes
 
+    std::size_t measuringAtOnce() const; ///< devices, at most
+
     /// Those that were opened, in the order of MeasurerOptions::devices. A result names the one that measured it.
     const std::vector<DeviceIdentity>& devices() const;
     /// JSON of what the first device that answers can do, measured now (device_abi.h, limits). Errors: DeviceLost,
@@ -76,7 +80,8 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// All devices that this machine's plugins offer, as a JSON array; plugins that do not load are in it with "error".
-Result<std::string> listDevices(const WorkerPrograms& programs);
+/// All devices that this machine's plugins offer, or the one of `kind`, as a JSON array; plugins that do not load are
+/// in it with "error".
+Result<std::string> listDevices(const WorkerPrograms& programs, const std::string& kind = {});
 
 } // namespace lathe::measure

@@ -94,10 +94,12 @@ Result<const LatheDeviceApi*> loadDeviceApi(const std::filesystem::path& pluginD
     return api;
 }
 
-std::string listDevices(const std::filesystem::path& pluginDir)
+std::string listDevices(const std::filesystem::path& pluginDir, std::string_view kind)
 {
     json all = json::array();
     for (const auto& path : filesEndingWith(pluginDir, kSuffix)) {
+        if (!kind.empty() && kindOfFile(path) != kind)
+            continue;
         const auto api = loadLibrary(path);
         if (api)
             for (const json& device : enumerate(*api))

@@ -20,7 +20,7 @@ Result<const LatheDeviceApi*> loadDeviceApi(const std::filesystem::path& pluginD
 
 /// JSON array of what all device halves in the folder enumerate, each with "kind"; {"plugin","error"} for those that do
 /// not load.
-std::string listDevices(const std::filesystem::path& pluginDir);
+std::string listDevices(const std::filesystem::path& pluginDir, std::string_view kind = {});
 
 class DeviceBuffer;
 class DeviceModule;

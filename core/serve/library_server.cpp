@@ -51,8 +51,9 @@ Result<> LibraryServer::load(const wire::LoadLibrary& request)
     wire::LibraryLoaded& loaded = *answer.mutable_library_loaded();
     loaded.set_id(request.id());
     m_library.reset();
-    auto library = LoadedLibrary::open(request.file(), request.name(),
-                                       {request.threads(), request.map_weights(), request.variant()});
+    auto library = LoadedLibrary::open(
+        request.file(), request.name(),
+        {request.threads(), request.map_weights(), request.variant(), request.device(), request.device_kind()});
     if (library) {
         m_library = *std::move(library);
         for (const LibraryPort& port : m_library->inputs())
@@ -61,6 +62,7 @@ Result<> LibraryServer::load(const wire::LoadLibrary& request)
             toWire(port, loaded.add_outputs());
         loaded.set_threads(m_library->threads());
         loaded.set_variant(m_library->variant());
+        loaded.set_device(m_library->device());
         for (const LibraryVariant& variant : m_library->variants()) {
             auto& row = *loaded.add_variants();
             row.set_target(variant.target);

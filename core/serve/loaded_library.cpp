@@ -37,6 +37,7 @@ struct LoadedLibrary::Impl
     std::vector<LibraryPort> inputs, outputs;
     std::vector<LibraryVariant> variants;
     std::string running; ///< the variant
+    std::string place; ///< LoadedLibrary::device()
 
     decltype(&lathe_0_api_version) apiVersion = nullptr;
     decltype(&lathe_0_input_count) inputCount = nullptr;
@@ -47,6 +48,7 @@ struct LoadedLibrary::Impl
     decltype(&lathe_0_variant_target) variantTarget = nullptr;
     decltype(&lathe_0_variant_runs_here) variantRunsHere = nullptr;
     decltype(&lathe_0_variant) variant = nullptr;
+    decltype(&lathe_0_device) device = nullptr;
     decltype(&lathe_0_create) create = nullptr;
     decltype(&lathe_0_destroy) destroy = nullptr;
     decltype(&lathe_0_input_buffer) inputBuffer = nullptr;
@@ -87,7 +89,7 @@ struct LoadedLibrary::Impl
                && find(outputDynamicAxes, "output_dynamic_axes") && find(outputShape, "output_shape")
                && find(runChain, "run_chain") && find(setObserver, "set_observer")
                && find(variantCount, "variant_count") && find(variantTarget, "variant_target")
-               && find(variantRunsHere, "variant_runs_here") && find(variant, "variant");
+               && find(variantRunsHere, "variant_runs_here") && find(variant, "variant") && find(device, "device");
     }
     Error failure(const char* what) const
     {
@@ -112,18 +114,31 @@ Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem
     if (!impl->find(impl->apiVersion, "api_version") || impl->apiVersion() != LATHE_MODEL_API_VERSION
         || !impl->findAll())
         return makeError(Errc::Incompatible, say(Msg::LibraryOfVersion, file.string()));
+    for (std::uint32_t i = 0; i < impl->variantCount(); ++i)
+        impl->variants.push_back({impl->variantTarget(i), impl->variantRunsHere(i) != 0});
+    std::string variant = options.variant;
+    if (variant.empty() && !options.deviceKind.empty()) {
+        const auto found = std::ranges::find_if(impl->variants, [&options](const LibraryVariant& one) {
+            return one.runsHere && one.target.substr(0, one.target.find(' ')) == options.deviceKind;
+        });
+        if (found == impl->variants.end())
+            return makeError(Errc::Incompatible,
+                             fmt::format("'{}' has no code for devices of kind \"{}\", as \"{}\" is one", file.string(),
+                                         options.deviceKind, options.device));
+        variant = found->target;
+    }
     lathe_options wanted{};
     wanted.struct_size = sizeof wanted;
     wanted.threads = options.threads;
     wanted.keep_weights_mapped = options.mapWeights ? 1 : 0;
-    wanted.variant = options.variant.empty() ? nullptr : options.variant.c_str();
+    wanted.variant = variant.empty() ? nullptr : variant.c_str();
+    wanted.device = options.device.empty() ? nullptr : options.device.c_str();
     char error[512] = {};
     impl->instance = impl->create(&wanted, error, sizeof error);
     if (impl->instance == nullptr)
         return makeError(Errc::Internal, fmt::format("'{}' cannot be set up: {}", file.string(), error));
-    for (std::uint32_t i = 0; i < impl->variantCount(); ++i)
-        impl->variants.push_back({impl->variantTarget(i), impl->variantRunsHere(i) != 0});
     impl->running = impl->variant(impl->instance);
+    impl->place = impl->device(impl->instance);
     lathe_tensor_info info;
     for (std::uint32_t i = 0; i < impl->inputCount(); ++i)
         if (impl->inputInfo(i, &info) == LATHE_OK)
@@ -151,6 +166,11 @@ const std::vector<LibraryPort>& LoadedLibrary::outputs() const
 const std::string& LoadedLibrary::variant() const
 {
     return m_impl->running;
+}
+
+const std::string& LoadedLibrary::device() const
+{
+    return m_impl->place;
 }
 
 const std::vector<LibraryVariant>& LoadedLibrary::variants() const

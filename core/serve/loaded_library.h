@@ -53,6 +53,8 @@ public:
         unsigned threads = 0; ///< 0: all processors
         bool mapWeights = false; ///< no copy into 2 MiB pages
         std::string variant = {}; ///< the target text of one; empty: the best that this processor runs
+        std::string device = {}; ///< key of the device beside the processor; empty: the library chooses
+        std::string deviceKind = {}; ///< of targets: the best variant of it, where none is named; empty: of any
     };
     /// @param name  NAME of its symbols lathe_NAME_*, which stands in the file (deploy::findLibraryName).
     /// Errors: Incompatible (does not load, another version of the interface), Internal (the library refuses, with its
@@ -68,6 +70,7 @@ public:
     unsigned threads() const;
     const std::string& variant() const; ///< the target text of that which runs
     const std::vector<LibraryVariant>& variants() const;
+    const std::string& device() const; ///< name of the device beside the processor that it runs on; empty: none
 
     /// Copies into the instance's own buffer. Errors: InvalidArgument (no such input, another number of bytes).
     Result<> setInput(std::size_t index, std::span<const std::byte> values);

@@ -58,7 +58,7 @@ private:
         case wire::Message::kListDevices: {
             wire::Message answer;
             answer.mutable_device_list()->set_id(message.list_devices().id());
-            answer.mutable_device_list()->set_json(listDevices(m_options.pluginDir));
+            answer.mutable_device_list()->set_json(listDevices(m_options.pluginDir, message.list_devices().kind()));
             return reply(answer);
         }
         case wire::Message::kOpenDevice: return openDevice(message.open_device());

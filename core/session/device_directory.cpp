@@ -23,8 +23,11 @@ DeviceView viewDevice(const json& device)
     view.kind = textIn(device, "kind");
     view.key = textIn(device, "key");
     view.name = textIn(device, "name", textIn(device, "plugin"));
-    if (!device.contains("error")) // else it is no device
-        view.deviceKey = identityOf(device.dump()).key;
+    if (!device.contains("error")) { // else it is no device
+        DeviceIdentity identity = identityOf(device.dump());
+        view.deviceKey = std::move(identity.key);
+        view.fingerprint = std::move(identity.fingerprint);
+    }
     view.state = device.contains("error") ? "absent: " + textIn(device, "error") : "ready";
     view.about = aboutFromJsonText(textIn(device, "about"));
     for (const json hardware = partIn(device, "hardware"); const auto& [name, limit] : hardware.items())
@@ -59,9 +62,9 @@ std::string keysOf(std::span<const DeviceView> devices)
 
 } // namespace
 
-DeviceDirectory DeviceDirectory::ask()
+DeviceDirectory DeviceDirectory::ask(const std::string& of)
 {
-    const auto text = measure::listDevices({});
+    const auto text = measure::listDevices({}, of);
     if (!text)
         return DeviceDirectory({absent({}, {}, messageOf(text.error()))});
     std::vector<DeviceView> views;
@@ -72,7 +75,8 @@ DeviceDirectory DeviceDirectory::ask()
     loadBackEnds();
     for (const TargetKindPtr& kind : targetKinds()) {
         const auto isOfKind = [&kind](const DeviceView& view) { return view.kind == kind->name; };
-        if (!kind->devices.empty() && std::none_of(views.begin(), views.end(), isOfKind))
+        if (!kind->devices.empty() && (of.empty() || of == kind->name)
+            && std::none_of(views.begin(), views.end(), isOfKind))
             views.push_back(absent(kind->name, kind->devices, noBackEnd(kind->name)));
     }
     return DeviceDirectory(std::move(views));
@@ -113,7 +117,8 @@ Result<std::vector<DeviceView>> DeviceDirectory::pick(const std::string& target,
                          messageOf(devices.front().reason(), devices.front().about));
     std::erase_if(devices, [](const DeviceView& device) { return !device.ready(); });
     if (keys.empty()) {
-        devices.resize(1);
+        std::erase_if(devices,
+                      [of = devices.front().deviceKey](const DeviceView& device) { return device.deviceKey != of; });
         return devices;
     }
     for (const std::string& key : keys)

@@ -17,9 +17,9 @@ namespace lathe::session {
 class DeviceDirectory
 {
 public:
-    /// Asks every back end. Blocks for a moment, since they live in a process of their own: never on the GUI thread.
-    /// What keeps all of them from being asked is a row of its own.
-    static DeviceDirectory ask();
+    /// Asks every back end, or that of one kind of target. Blocks for a moment, since they live in a process of their
+    /// own: never on the GUI thread. What keeps all of them from being asked is a row of its own.
+    static DeviceDirectory ask(const std::string& kind = {});
 
     DeviceDirectory() = default; ///< nobody was asked yet
     explicit DeviceDirectory(std::vector<DeviceView> all)
@@ -35,9 +35,9 @@ public:
     /// without a key that says why in its state.
     std::vector<DeviceView> forTarget(const std::string& target) const;
 
-    /// The devices that `keys` ask for, each once; the name of a class asks for all of it. Without keys: the first
-    /// usable one. Errors: NotFound (names what there is), InvalidArgument (devices of two classes, whose costs would
-    /// not compare), Unsupported (nothing is measured for the target from here).
+    /// The devices that `keys` ask for, each once; the name of a class asks for all of it. Without keys: all of the
+    /// class that the first usable one is of. Errors: NotFound (names what there is), InvalidArgument (devices of two
+    /// classes, whose costs would not compare), Unsupported (nothing is measured for the target from here).
     Result<std::vector<DeviceView>> pick(const std::string& target, std::span<const std::string> keys) const;
 
 private:

@@ -149,6 +149,7 @@ struct DeviceView
     };
     std::vector<Limit> hardware;
     About about = {}; ///< why it is absent
+    std::string fingerprint = {}; ///< DeviceIdentity::fingerprint
 };
 
 /// One row of the trial list.

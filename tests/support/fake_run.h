@@ -71,6 +71,7 @@ public:
     measure::MeasureTimes times() const override { return spent; }
     std::size_t builders() const override { return 1; }
     std::size_t devices() const override { return 2; }
+    std::string networkDevice() const override { return R"({"key": "left"})"; }
     const std::string& deviceKey() const override { return m_key; }
 
 private:

@@ -5,6 +5,7 @@
 #include "core/deploy/npy.h"
 #include "core/measure/measurer.h"
 #include "core/runtime/cpu_features.h"
+#include "core/session/device_directory.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/exports/library_check.h"
 #include "core/session/exports/network_bench.h"
@@ -57,7 +58,7 @@ std::vector<deploy::PortInfo> inputPortsOf(const graph::Graph& network)
 /// Of this machine, as its device half calls it; empty if that cannot be asked.
 std::string deviceName(const std::string& kind)
 {
-    const auto devices = measure::listDevices({});
+    const auto devices = measure::listDevices({}, kind);
     const nlohmann::json list = devices ? nlohmann::json::parse(*devices, nullptr, false) : nlohmann::json();
     if (list.is_array())
         for (const nlohmann::json& device : list)
@@ -94,15 +95,17 @@ ModelSpec fromAnywhere(ModelSpec spec)
 
 Result<deploy::StagedLibrary> stageLibrary(const ModelVariants& models, const std::vector<KernelChoices>& chosen,
                                            const CompileOptions& wanted, std::stop_token stop,
-                                           std::shared_ptr<deploy::DerivedConstants> derived)
+                                           std::shared_ptr<deploy::DerivedConstants> derived, const std::string& device)
 {
+    const std::string kind = textIn(nlohmann::json::parse(device, nullptr, false), "kind");
     std::vector<std::unique_ptr<deploy::Compiler>> compilers;
     std::vector<deploy::VariantSource> sources;
     for (std::size_t i = 0; i < models.size(); ++i) {
         const LoadedModel& model = *models[i];
         const std::size_t builders = std::clamp<std::size_t>(chosen[i].choices.size() / 4, 1, availableThreads());
         LATHE_TRY_ASSIGN(auto compiler,
-                         deploy::makeBuilderCompiler(model.target.text(), builders, kCompileTimeout, stop));
+                         deploy::makeBuilderCompiler(model.target.text(), builders, kCompileTimeout, stop,
+                                                     kind == model.target.kind() ? device : std::string()));
         compilers.push_back(std::move(compiler));
         sources.push_back({model.graph, model.partition, chosen[i].choices, *compilers.back(), model.target.text()});
     }
@@ -164,10 +167,11 @@ public:
     Result<CompileReport> run()
     {
         LATHE_TRY(check());
+        LATHE_TRY(findDevice());
         LATHE_TRY(step("choosing records", 0.0));
         LATHE_TRY(choose());
         LATHE_TRY(step("compiling", 0.1));
-        LATHE_TRY_ASSIGN(m_staged, stageLibrary(m_models, m_chosen, m_options, m_stop));
+        LATHE_TRY_ASSIGN(m_staged, stageLibrary(m_models, m_chosen, m_options, m_stop, nullptr, m_device.fingerprint));
         report();
         LATHE_TRY(checkProcessor());
         if (m_options.verify) {
@@ -207,6 +211,29 @@ private:
         LATHE_TRY(checkExportFiles(m_options));
         LATHE_TRY_ASSIGN(m_given, deploy::readInputs(inputPortsOf(first().imported), m_options.inputs));
         return {};
+    }
+
+    Result<> findDevice()
+    {
+        if (m_options.device.empty())
+            return {};
+        Result<> found = makeError(Errc::NotFound, "there is no variant");
+        for (const auto& model : m_models) {
+            const auto picked =
+                DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), std::span(&m_options.device, 1));
+            if (picked) {
+                m_device = picked->front();
+                return {};
+            }
+            found = picked.error();
+        }
+        return found;
+    }
+
+    /// For a variant of its kind.
+    std::string deviceKey(std::size_t model) const
+    {
+        return m_device.kind == m_models[model]->target.kind() ? m_device.key : std::string();
     }
 
     Result<> choose()
@@ -273,7 +300,8 @@ private:
                 continue;
             }
             const LoadedModel& model = *m_models[m_staged.variants[i].source];
-            const auto checked = verifyExported(m_staged.file, model, m_stop, m_given, variant.target);
+            const auto checked = verifyExported(m_staged.file, model, m_stop, m_given, variant.target,
+                                                deviceKey(m_staged.variants[i].source));
             if (!checked && checked.error().code == Errc::RunTimeout
                 && runSecondsOf(model, !allGiven()) < kRunSeconds) {
                 variant.notVerified = checked.error().message; // a loop that does not end on made-up inputs
@@ -314,7 +342,8 @@ private:
         const double runSeconds = runSecondsOf(first(), !allGiven());
         auto timed = benchExported(
             m_staged.file, m_report.threads, m_stop, 0,
-            deploy::runInputs(deploy::inputTypesOf(first().imported), m_staged.inputRanges, m_given), runSeconds);
+            deploy::runInputs(deploy::inputTypesOf(first().imported), m_staged.inputRanges, m_given), runSeconds,
+            deviceKey(source()));
         if (!timed && timed.error().code == Errc::RunTimeout && runSeconds < kRunSeconds) {
             m_report.notTimed = timed.error().message; // the library is none the worse for it
             m_report.aboutNotTimed = timed.error().about;
@@ -322,6 +351,7 @@ private:
         }
         LATHE_TRY_ASSIGN(const BenchFigures figures, std::move(timed));
         m_report.latencyMs = figures.latencyMs;
+        m_deviceName = figures.device;
         m_report.threads = figures.threads;
         const deploy::StagedVariant& variant = m_staged.variants[m_figured];
         m_report.estimated = partsOf(*m_models[source()], m_chosen[source()], variant, figures).estimated;
@@ -357,7 +387,7 @@ private:
         facts.subgraphs = factsOf(m_report.subgraphs);
         for (const VariantReport& variant : m_report.variants)
             facts.variants[variant.target] = {factsOf(variant.subgraphs), variant.maxRelError, variant.notVerified};
-        facts.device = m_options.benchmark ? deviceName(first().target.kind()) : std::string();
+        facts.device = m_deviceName.empty() && m_options.benchmark ? deviceName(first().target.kind()) : m_deviceName;
         facts.threads = m_report.threads;
         facts.maxRelError = m_report.maxRelError;
         facts.medianMs = m_report.latencyMs.median;
@@ -382,6 +412,8 @@ private:
     std::vector<std::optional<graph::HostTensor>> m_given; ///< values of inputs that the caller brought
     std::vector<KernelChoices> m_chosen; ///< one per model
     deploy::StagedLibrary m_staged;
+    DeviceView m_device; ///< CompileOptions::device
+    std::string m_deviceName; ///< of the one on which it was timed; empty: the processor, or it was not timed
     std::size_t m_figured = 0; ///< the variant that is timed, among those of the library
     CompileReport m_report;
 };

@@ -31,8 +31,11 @@ Result<CompileReport> exportLibrary(const ModelVariants& variants, const store::
 
 /// Compiles and links what was chosen for each variant, in the folder of `wanted.output`; nothing is put in its place.
 /// A caller that does so repeatedly keeps `derived`.
+/// @param device  DeviceIdentity::fingerprint of the device that variants of its kind are to run on; empty: none in
+///                particular
 Result<deploy::StagedLibrary> stageLibrary(const ModelVariants& models, const std::vector<KernelChoices>& chosen,
                                            const CompileOptions& wanted, std::stop_token stop,
-                                           std::shared_ptr<deploy::DerivedConstants> derived = nullptr);
+                                           std::shared_ptr<deploy::DerivedConstants> derived = nullptr,
+                                           const std::string& device = {});
 
 } // namespace lathe::session

@@ -40,7 +40,7 @@ double runSecondsOf(const LoadedModel& model, bool isMadeUp)
 Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library, const LoadedModel& model,
                                             std::stop_token stop,
                                             const std::vector<std::optional<graph::HostTensor>>& given,
-                                            const std::string& variant)
+                                            const std::string& variant, const std::string& device)
 {
     deploy::LibraryClient::Options options;
     options.mapWeights = true; // not timed: weights of gigabytes need no copy
@@ -48,6 +48,7 @@ Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library
                           || std::ranges::any_of(given, [](const auto& input) { return !input.has_value(); });
     options.runSeconds = runSecondsOf(model, isMadeUp);
     options.variant = variant;
+    options.device = device;
     LATHE_TRY_ASSIGN(const auto loaded, deploy::LibraryClient::open(library, options, stop));
     deploy::VerifyOptions verify;
     verify.inputs = given;
@@ -60,11 +61,13 @@ Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library
 }
 
 Result<BenchFigures> benchExported(const std::filesystem::path& library, unsigned threads, std::stop_token stop,
-                                   double maxSeconds, const std::vector<graph::HostTensor>& inputs, double runSeconds)
+                                   double maxSeconds, const std::vector<graph::HostTensor>& inputs, double runSeconds,
+                                   const std::string& device)
 {
     deploy::LibraryClient::Options options;
     options.threads = threads;
     options.runSeconds = runSeconds;
+    options.device = device;
     LATHE_TRY_ASSIGN(const auto loaded, deploy::LibraryClient::open(library, options, std::move(stop)));
     wire::LibraryPlan plan;
     plan.maxSeconds = maxSeconds;
@@ -77,6 +80,7 @@ Result<BenchFigures> benchExported(const std::filesystem::path& library, unsigne
     figures.latencyMs = {ns.median * 1e-6, ns.mean * 1e-6, ns.std * 1e-6, ns.min * 1e-6, ns.p95 * 1e-6};
     figures.threads = times.threads;
     figures.variant = loaded->variant();
+    figures.device = loaded->device();
     figures.callMs = times.callMs;
     for (const wire::FunctionTime& function : times.functions)
         figures.instructionMs.push_back(function.ms);

@@ -15,6 +15,7 @@ struct BenchFigures
     std::string variant; ///< the target text of that which ran
     LatencyStats latencyMs;
     unsigned threads = 0;
+    std::string device; ///< name of the device beside the processor that it ran on; empty: none
     std::vector<double>
         instructionMs; ///< each behind the one before (serve::LoadedLibrary::timeChain), in the image's order
     double callMs = kUnknown; ///< a run's fork and join
@@ -34,16 +35,18 @@ double runSecondsOf(const LoadedModel& model, bool isMadeUp);
 /// differs; inputs that the reference executor does not take are no error (VerifyReport::refused).
 /// @param given  values of the model's inputs, in order; those that are missing are made up.
 /// @param variant  the target text of one; empty: the best that runs here.
+/// @param device  key of the device beside the processor that it runs on; empty: the library chooses.
 Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library, const LoadedModel& model,
                                             std::stop_token stop = {},
                                             const std::vector<std::optional<graph::HostTensor>>& given = {},
-                                            const std::string& variant = {});
+                                            const std::string& variant = {}, const std::string& device = {});
 /// Of the best variant that runs here. Runs for `maxSeconds` at most, but three times at least; 0: as often as
 /// lathe-cli bench does.
 /// @param inputs  of the library, in order; empty: values that it makes for itself.
 /// @param runSeconds  what a single run may take.
+/// @param device  as of verifyExported().
 Result<BenchFigures> benchExported(const std::filesystem::path& library, unsigned threads, std::stop_token stop = {},
                                    double maxSeconds = 0, const std::vector<graph::HostTensor>& inputs = {},
-                                   double runSeconds = kRunSeconds);
+                                   double runSeconds = kRunSeconds, const std::string& device = {});
 
 } // namespace lathe::session

@@ -3,7 +3,10 @@
 #include "core/deploy/library_client.h"
 #include "core/deploy/test_inputs.h"
 #include "core/runtime/clock.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -14,15 +17,22 @@ namespace {
 constexpr double kNetworkSeconds = 5; ///< for the whole network between trials, which wait for it
 constexpr double kTurnSeconds = 60; ///< that a run may take, at most
 
+/// By which the library is told of the device.
+std::string keyOf(const std::string& fingerprint)
+{
+    return textIn(nlohmann::json::parse(fingerprint, nullptr, false), "key");
+}
+
 /// A library in a process of its own, ready for turns.
 class TurnTaker
 {
 public:
-    static Result<TurnTaker> open(const std::filesystem::path& library, unsigned threads,
+    static Result<TurnTaker> open(const std::filesystem::path& library, unsigned threads, const std::string& device,
                                   std::vector<graph::HostTensor> inputs, std::stop_token stop)
     {
         deploy::LibraryClient::Options options;
         options.threads = threads;
+        options.device = keyOf(device);
         options.runSeconds = kTurnSeconds;
         LATHE_TRY_ASSIGN(auto client, deploy::LibraryClient::open(library, options, std::move(stop)));
         return TurnTaker(std::move(client), std::move(inputs));
@@ -95,20 +105,26 @@ NetworkParts partsOf(const LoadedModel& model, const KernelChoices& chosen, cons
     return all;
 }
 
-/// records null: default schedules.
-Result<NetworkBench::Build> NetworkBench::make(const RecordChoice* records, std::stop_token stop)
+Result<NetworkBench::Build> NetworkBench::make(const NetworkRequest& request, bool isTuned, std::stop_token stop)
 {
     std::shared_ptr<const LoadedModel> model = m_model();
-    LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(*model, records != nullptr ? m_project : nullptr,
-                                                         records != nullptr ? *records : RecordChoice()));
+    LATHE_TRY_ASSIGN(KernelChoices chosen,
+                     chooseKernels(*model, isTuned ? m_project : nullptr, isTuned ? request.choice : RecordChoice()));
     LATHE_TRY_ASSIGN(TempDir folder, TempDir::create("lathe-network"));
     CompileOptions options;
     options.output = folder.path() / "network.so";
     options.name = "network";
-    LATHE_TRY_ASSIGN(deploy::StagedLibrary staged, stageLibrary({model}, {chosen}, options, stop, m_derived));
+    LATHE_TRY_ASSIGN(deploy::StagedLibrary staged,
+                     stageLibrary({model}, {chosen}, options, stop, m_derived, request.device));
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, say(Msg::Stopped));
-    return Build{std::move(model), std::move(folder), std::move(chosen), std::move(staged)};
+    return Build{std::move(model), std::move(folder), std::move(chosen), request.device, std::move(staged)};
+}
+
+Result<> NetworkBench::makeUntuned(const NetworkRequest& request, std::stop_token stop)
+{
+    LATHE_TRY_ASSIGN(m_untuned, make(request, false, std::move(stop)));
+    return {};
 }
 
 Result<MeasuredEvent> NetworkBench::time(const Build& build, std::stop_token stop) const
@@ -117,7 +133,7 @@ Result<MeasuredEvent> NetworkBench::time(const Build& build, std::stop_token sto
     const measure::MachineCounters before = m_machine.read();
     LATHE_TRY_ASSIGN(const BenchFigures figures,
                      benchExported(build.staged.file, model.target.threads(), std::move(stop), kNetworkSeconds,
-                                   inputsOf(model, build.staged), runSecondsOf(model, true)));
+                                   inputsOf(model, build.staged), runSecondsOf(model, true), keyOf(build.device)));
     MeasuredEvent event;
     event.ms = figures.latencyMs.median;
     event.machine = measure::machineBetween(before, m_machine.read());
@@ -131,13 +147,12 @@ Result<MeasuredEvent> NetworkBench::time(const Build& build, std::stop_token sto
 Result<TimedPairs> NetworkBench::pair(const Build& tuned, double tunedMs, const NetworkRequest& request,
                                       std::stop_token stop)
 {
-    if (!m_untuned) {
-        LATHE_TRY_ASSIGN(m_untuned, make(nullptr, stop));
-    }
+    if (!m_untuned || m_untuned->device != request.device)
+        LATHE_TRY(makeUntuned(request, stop));
     const unsigned threads = tuned.model->target.threads();
-    LATHE_TRY_ASSIGN(TurnTaker fast,
-                     TurnTaker::open(tuned.staged.file, threads, inputsOf(*tuned.model, tuned.staged), stop));
-    LATHE_TRY_ASSIGN(TurnTaker slow, TurnTaker::open(m_untuned->staged.file, threads,
+    LATHE_TRY_ASSIGN(TurnTaker fast, TurnTaker::open(tuned.staged.file, threads, tuned.device,
+                                                     inputsOf(*tuned.model, tuned.staged), stop));
+    LATHE_TRY_ASSIGN(TurnTaker slow, TurnTaker::open(m_untuned->staged.file, threads, m_untuned->device,
                                                      inputsOf(*m_untuned->model, m_untuned->staged), stop));
     LATHE_TRY_ASSIGN(const Turn first, slow.take(1)); // how long it takes about, which the plan needs
     const PairPlan plan = pairPlan(tunedMs, first.ms, request.turnSeconds, request.untunedSeconds);
@@ -149,12 +164,12 @@ Result<NetworkFigures> NetworkBench::measure(const NetworkRequest& request, std:
 {
     NetworkFigures figures;
     if (request.build == NetworkBuild::Untuned) {
-        LATHE_TRY_ASSIGN(m_untuned, make(nullptr, stop));
+        LATHE_TRY(makeUntuned(request, stop));
         LATHE_TRY_ASSIGN(figures.measured, time(*m_untuned, std::move(stop)));
         figures.measured.untuned = true;
         return figures;
     }
-    LATHE_TRY_ASSIGN(const Build tuned, make(&request.choice, stop));
+    LATHE_TRY_ASSIGN(const Build tuned, make(request, true, stop));
     LATHE_TRY_ASSIGN(figures.measured, time(tuned, stop));
     if (request.build == NetworkBuild::Both) {
         auto pairs = pair(tuned, figures.measured.ms, request, std::move(stop));

@@ -38,6 +38,7 @@ struct NetworkRequest
 {
     NetworkBuild build = NetworkBuild::Tuned;
     RecordChoice choice;
+    std::string device = {}; ///< DeviceIdentity::fingerprint of the one that it runs on; empty: the library chooses
     // Of Both (pairPlan):
     double turnSeconds = 1.5; ///< of either side
     double untunedSeconds = 5; ///< of the untuned side at most
@@ -74,10 +75,12 @@ private:
         std::shared_ptr<const LoadedModel> model;
         TempDir folder;
         KernelChoices chosen;
+        std::string device; ///< NetworkRequest::device
         deploy::StagedLibrary staged; ///< in the folder: removed before it
     };
-    Result<Build> make(const RecordChoice* records, std::stop_token stop);
+    Result<Build> make(const NetworkRequest& request, bool isTuned, std::stop_token stop);
     Result<MeasuredEvent> time(const Build& build, std::stop_token stop) const;
+    Result<> makeUntuned(const NetworkRequest& request, std::stop_token stop);
     Result<TimedPairs> pair(const Build& tuned, double tunedMs, const NetworkRequest& request, std::stop_token stop);
 
     Model m_model;

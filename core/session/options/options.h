@@ -98,6 +98,9 @@ struct CompileOptions
     bool verify = true;
     bool benchmark = true;
     unsigned threads = 0; ///< 0: the target's
+    /// Name of a device, or of its class (DeviceDirectory), for which the variant of its kind is made, and on which
+    /// that is verified and timed; empty: the library chooses.
+    std::string device = {};
     bool overwrite = false; ///< replace files of these names that Lathe did not write
 };
 

@@ -1,6 +1,8 @@
 #include "core/session/project/measure_again.h"
 
+#include "core/session/device_directory.h"
 #include "core/session/exports/network_bench.h"
+#include "core/session/options/options_json.h"
 #include "core/session/project/stored_events.h"
 #include "core/session/verdict/judge.h"
 #include "core/support/message.h"
@@ -46,7 +48,11 @@ Result<std::vector<Event>> measureNetworkAgain(std::shared_ptr<const LoadedModel
     if (!latest)
         return makeError(Errc::NotFound, say(Msg::NothingTunedYet, writer.file().string()));
     NetworkBench bench([model] { return model; }, &writer);
-    LATHE_TRY_ASSIGN(NetworkFigures figures, bench.measure({NetworkBuild::Both, {}}, std::move(stop)));
+    LATHE_TRY_ASSIGN(const TuneOptions options, tuneOptionsFromJson(latest->options));
+    LATHE_TRY_ASSIGN(const auto devices,
+                     DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), options.devices));
+    LATHE_TRY_ASSIGN(NetworkFigures figures,
+                     bench.measure({NetworkBuild::Both, {}, devices.front().fingerprint}, std::move(stop)));
     if (figures.unpaired)
         return *std::move(figures.unpaired);
     std::vector<std::int64_t> rounds;

@@ -57,11 +57,10 @@ Result<measure::MeasurerOptions> measurerOptions(const TuneOptions& options, con
     measurer.target = model.target.text();
     measurer.builders = static_cast<std::uint32_t>(options.buildJobs);
     measurer.runTimeoutSeconds = options.timeoutSeconds;
-    if (!options.devices.empty()) {
-        LATHE_TRY_ASSIGN(const auto devices, DeviceDirectory::ask().pick(model.target.text(), options.devices));
-        for (const DeviceView& device : devices)
-            measurer.devices.push_back(measure::deviceOf(model.target, device.key));
-    }
+    LATHE_TRY_ASSIGN(const auto devices,
+                     DeviceDirectory::ask(model.target.kind()).pick(model.target.text(), options.devices));
+    for (const DeviceView& device : devices)
+        measurer.devices.push_back(measure::deviceOf(model.target, device.key));
     return measurer;
 }
 

@@ -23,7 +23,8 @@ public:
                      const measure::Measurer::ResultCallback& onResult, std::stop_token stop) override;
     measure::MeasureTimes times() const override;
     std::size_t builders() const override { return m_measurer ? m_measurer->builders() : 0; }
-    std::size_t devices() const override { return m_measurer ? m_measurer->devices().size() : 0; }
+    std::size_t devices() const override { return m_measurer ? m_measurer->measuringAtOnce() : 0; }
+    std::string networkDevice() const override { return m_measurer ? opened().front().fingerprint : std::string(); }
     const std::string& deviceKey() const override { return m_deviceKey; }
 
 private:

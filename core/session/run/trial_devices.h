@@ -20,7 +20,9 @@ public:
                              const measure::Measurer::ResultCallback& onResult, std::stop_token stop) = 0;
     virtual measure::MeasureTimes times() const = 0; ///< since the run began
     virtual std::size_t builders() const = 0; ///< processes
-    virtual std::size_t devices() const = 0; ///< that were opened
+    virtual std::size_t devices() const = 0; ///< that measure at the same time
+    /// DeviceIdentity::fingerprint of the one on which the whole network is timed.
+    virtual std::string networkDevice() const = 0;
     virtual const std::string& deviceKey() const = 0; ///< of the class that all of them are of
 };
 

@@ -1,5 +1,10 @@
 #include "plugins/opencl/codegen/compiler.h"
 
+#include "core/support/json_fields.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <utility>
 
 namespace lathe::opencl {
@@ -16,16 +21,30 @@ Compiler::~Compiler()
     m_driver.releaseContext(m_context);
 }
 
-std::unique_ptr<Compiler> Compiler::find()
+namespace {
+
+/// Whether the binaries for one that is described so run on `facts`, too: DeviceFacts::identity.
+bool isDescribed(const DeviceFacts& facts, const nlohmann::json& description)
+{
+    return textIn(description, "platform") == facts.platformName && textIn(description, "name") == facts.name
+           && textIn(description, "version") == facts.version && textIn(description, "driver") == facts.driver;
+}
+
+} // namespace
+
+std::unique_ptr<Compiler> Compiler::find(const std::string& wanted)
 {
     std::string problem;
     const Driver* const driver = findDriver(problem);
     if (driver == nullptr)
         return nullptr;
     std::vector<DeviceFacts> devices = listDevices(*driver, problem);
-    if (devices.empty() || !devices.front().hasCompiler)
+    const nlohmann::json description = nlohmann::json::parse(wanted, nullptr, false);
+    const auto found = std::ranges::find_if(
+        devices, [&](const DeviceFacts& facts) { return wanted.empty() || isDescribed(facts, description); });
+    if (found == devices.end() || !found->hasCompiler)
         return nullptr;
-    DeviceFacts& device = devices.front();
+    DeviceFacts& device = *found;
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                                 reinterpret_cast<cl_context_properties>(device.platform), 0};
     cl_int error = CL_SUCCESS;

@@ -8,13 +8,15 @@
 
 namespace lathe::opencl {
 
-/// The compiler in the driver of this machine's first OpenCL device, which is the one that is measured on if nobody
-/// picks another. It may end the process.
+/// The compiler in the driver of an OpenCL device of this machine. It may end the process.
 class Compiler
 {
 public:
-    /// Null: this machine has no driver, no device, or no compiler; then sources are built where they run.
-    static std::unique_ptr<Compiler> find();
+    /// Null: this machine has no driver, no such device, or the device no compiler; then sources are built where they
+    /// run.
+    /// @param device  what the device half says of it (devicesText(); JSON): one here of the same platform, name,
+    ///                version and driver takes the binaries that are made for it. Empty: the first one.
+    static std::unique_ptr<Compiler> find(const std::string& device);
     ~Compiler();
     Compiler(const Compiler&) = delete;
     Compiler& operator=(const Compiler&) = delete;

@@ -5,25 +5,35 @@
 #include "plugins/opencl/codegen/compiler.h"
 
 #include <chrono>
+#include <optional>
 #include <unordered_map>
 
 namespace lathe::opencl {
 namespace {
 
-/// Codegen half: OpenCL C, with what this machine's own driver makes of it.
+/// Codegen half: OpenCL C, with what the device's driver makes of it where that is on this machine.
 class OpenClCodegen final : public backend::Codegen
 {
 public:
-    OpenClCodegen(const Target& target, std::unique_ptr<Compiler> compiler)
+    explicit OpenClCodegen(const Target& target)
         : m_target(target)
-        , m_compiler(std::move(compiler))
     {
     }
 
     static Result<std::unique_ptr<Codegen>> create(const Target& target)
     {
-        auto compiler = target.traits().runsHere ? Compiler::find() : nullptr;
-        return std::unique_ptr<Codegen>(std::make_unique<OpenClCodegen>(target, std::move(compiler)));
+        return std::unique_ptr<Codegen>(std::make_unique<OpenClCodegen>(target));
+    }
+
+    /// Looks for the compiler when it is told of another device only: a context is made for it.
+    void aimAt(const std::string& device) override
+    {
+        if (!m_target.traits().runsHere || device == m_device)
+            return;
+        m_compiler = Compiler::find(device);
+        m_known.clear();
+        m_knownBytes = 0;
+        m_device = device;
     }
 
     Result<backend::Artifact> build(std::span<const schedule::LoweredKernel> kernels) override
@@ -83,8 +93,10 @@ public:
     }
 
 private:
-    Result<PackedKernel> make(const schedule::LoweredKernel& kernel) const
+    Result<PackedKernel> make(const schedule::LoweredKernel& kernel)
     {
+        if (!m_device)
+            aimAt({});
         LATHE_TRY_ASSIGN(backend::KernelSource source, backend::printOpenCl(kernel.nest, kernel.nest.name));
         PackedKernel packed;
         packed.source = source.text();
@@ -99,6 +111,8 @@ private:
     /// common: a search changes one part of a candidate at a time.
     Result<std::vector<PackedKernel>> makeLaunches(const schedule::LoweredKernel& kernel, KernelInfo& info)
     {
+        if (!m_device)
+            aimAt({});
         LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(kernel.nest, "launch"));
         std::vector<PackedKernel> programs;
         for (std::size_t i = 0; i < source.launches.size(); ++i) {
@@ -133,6 +147,7 @@ private:
     }
 
     Target m_target;
+    std::optional<std::string> m_device; ///< for which `m_compiler` was looked for
     std::unordered_map<std::string, PackedKernel> m_known; ///< by source: what was compiled before
     std::size_t m_knownBytes = 0;
     std::unique_ptr<Compiler> m_compiler; ///< null: sources alone

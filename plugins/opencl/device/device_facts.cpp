@@ -110,11 +110,21 @@ DeviceFacts* readDevices(const Driver& driver, std::size_t& count)
             more[d] = devices[d];
         runtime::freeArray(devices, count);
         devices = more;
-        for (cl_uint d = 0; d < found; ++d, ++count) {
+        for (cl_uint d = 0; d < found; ++d, ++count)
             devices[count] = readFacts(driver, platforms[p], ids[d]);
-            std::snprintf(devices[count].key, sizeof devices[count].key, "cl%zu", count);
-        }
     }
+    // The processor has code of its own: it comes behind the others, else in their order.
+    std::size_t others = 0;
+    for (std::size_t d = 0; d < count; ++d) {
+        if (devices[d].isProcessor)
+            continue;
+        const DeviceFacts other = devices[d];
+        for (std::size_t place = d; place > others; --place)
+            devices[place] = devices[place - 1];
+        devices[others++] = other;
+    }
+    for (std::size_t d = 0; d < count; ++d)
+        std::snprintf(devices[d].key, sizeof devices[d].key, "cl%zu", d);
     return devices;
 }
 

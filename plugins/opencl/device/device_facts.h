@@ -15,7 +15,9 @@ struct DeviceFacts
 {
     cl_platform_id platform = nullptr;
     cl_device_id id = nullptr;
-    char key[16] = ""; ///< "cl0", "cl1" ...: its place among all devices of this machine, platform by platform
+    /// "cl0", "cl1" ...: its place among all devices of this machine: platform by platform, processors last. The first
+    /// is what is used where nobody says which.
+    char key[24] = "";
     char name[256] = "", platformName[256] = "", version[256] = "", driver[256] = ""; ///< in the driver's words
     /// Of all four: binaries made for one device run on those of equal identity alone.
     char identity[1056] = "";

@@ -3,6 +3,7 @@
 #include "core/runtime/array.h"
 #include "plugins/opencl/library/refusal.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -88,15 +89,30 @@ private:
     }
 };
 
+/// "cl0 (Iris Xe), cl1 (Arc A770)": those that are there to be named, cut.
+void listKeys(const Choice& choice, char (&text)[256])
+{
+    std::size_t length = 0;
+    for (std::size_t d = 0; d < choice.count && length + 1 < sizeof text; ++d) {
+        const DeviceFacts& device = choice.devices[d];
+        const int more = std::snprintf(text + length, sizeof text - length, "%s%s (%.48s)", length > 0 ? ", " : "",
+                                       device.key[0] != '\0' ? device.key : "without a key", device.name);
+        length += more > 0 ? static_cast<std::size_t>(more) : 0;
+    }
+}
+
 /// Null: `error` says what is missing.
 const DeviceFacts* choose(const Choice& choice, const char* key, bool isOfCaller, ErrorText& error)
 {
     if (key != nullptr) {
         const DeviceFacts* const found = choice.byKey(key);
-        if (found == nullptr)
-            error.set(isOfCaller ? "the caller's OpenCL context has no device with the key %.64s"
-                                 : "no OpenCL device has the key %.64s",
-                      key);
+        if (found == nullptr) {
+            char keys[256] = "";
+            listKeys(choice, keys);
+            error.set(isOfCaller ? "the caller's OpenCL context has no device with the key %.64s; it has %s"
+                                 : "no OpenCL device has the key %.64s; there are %s",
+                      key, keys);
+        }
         return found;
     }
     const char* const wanted = isOfCaller ? nullptr : ::secure_getenv(kChoice);
@@ -104,9 +120,12 @@ const DeviceFacts* choose(const Choice& choice, const char* key, bool isOfCaller
         return choice.usual();
     const DeviceFacts* const keyed = choice.byKey(wanted);
     const DeviceFacts* const found = keyed != nullptr ? keyed : choice.byName(wanted);
-    if (found == nullptr)
-        error.set("%s is \"%.200s\", which is neither the key nor a part of the name of an OpenCL device", kChoice,
-                  wanted);
+    if (found == nullptr) {
+        char keys[256] = "";
+        listKeys(choice, keys);
+        error.set("%s is \"%.100s\", which is neither the key nor a part of the name of an OpenCL device; there are %s",
+                  kChoice, wanted, keys);
+    }
     return found;
 }
 

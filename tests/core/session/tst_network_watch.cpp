@@ -57,6 +57,7 @@ private slots:
         FakeRun run(few(100), &project);
         NetworkWatch watch(*run.parts, takes(run, 2, 5));
         must(watch.measure(NetworkBuild::Untuned, {}));
+        QCOMPARE(m_request.device, run.devices.networkDevice());
         QVERIFY(std::isnan(watch.measured().ms)); // of the untuned one
         must(watch.measure(NetworkBuild::Tuned, {}));
         QCOMPARE(watch.measured().ms, 5.0);

@@ -1,6 +1,9 @@
 #include "core/compute/json.h"
 #include "core/measure/builder_client.h"
+#include "core/session/device_directory.h"
 #include "core/session/devices.h"
+#include "core/session/exports/network_bench.h"
+#include "core/session/loaded_model.h"
 #include "tests/plugins/opencl/opencl_fixture.h"
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"
@@ -28,9 +31,9 @@ class TestOpenClRuns : public QObject, Projects
         return {"k", compute::toJson(**std::move(b).finish({y})).dump(), "[]", {}};
     }
 
-    static opencl::PackedKernel built(const std::string& target)
+    static opencl::PackedKernel built(const std::string& target, const std::string& device = {})
     {
-        const auto builder = must(measure::BuilderClient::start(target));
+        const auto builder = must(measure::BuilderClient::start(target, {}, {}, device));
         const measure::KernelJob one = job();
         const auto product = must(builder->build({&one, 1}, measure::Product::Artifact, Deadline::inSeconds(60)));
         std::vector<opencl::PackedKernel> kernels;
@@ -40,9 +43,21 @@ class TestOpenClRuns : public QObject, Projects
         return kernels.front();
     }
 
+    /// All that are here, in the order of their keys.
+    static std::vector<DeviceView> devices() { return DeviceDirectory::ask("opencl").forTarget("opencl"); }
+    /// As its driver calls it, like DeviceFacts::identity.
+    static std::string identityOf(const DeviceView& device)
+    {
+        const auto said = nlohmann::json::parse(device.fingerprint);
+        const auto word = [&said](const char* name) { return said[name].get<std::string>(); };
+        return word("platform") + " | " + word("name") + " | " + word("version") + " | " + word("driver");
+    }
+
 private slots:
     void initTestCase()
     {
+        qputenv("POCL_DEVICES", "pthread pthread basic"); // two equal ones and another
+        qputenv("XDG_CACHE_HOME", file("cache").c_str()); // where libraries keep what they compile
         const auto device = openDevice();
         if (!device)
             QSKIP(device.error().message.c_str());
@@ -53,6 +68,16 @@ private slots:
         const opencl::PackedKernel here = built("opencl");
         QVERIFY(here.source.find("__kernel") != std::string::npos && here.source.find("exp(") != std::string::npos);
         QVERIFY(!here.binary.empty() && !here.madeFor.empty());
+    }
+
+    void aBuilderCompilesForTheDeviceThatIsMeasuredOn()
+    {
+        for (const DeviceView& device : devices())
+            QCOMPARE(built("opencl", device.fingerprint).madeFor, identityOf(device));
+        auto elsewhere = nlohmann::json::parse(devices().front().fingerprint);
+        elsewhere["driver"] = "of another machine";
+        const opencl::PackedKernel there = built("opencl", elsewhere.dump());
+        QVERIFY(!there.source.empty() && there.binary.empty() && there.madeFor.empty());
     }
 
     void aBuilderForAnotherMachineHandsOverSource()
@@ -67,6 +92,50 @@ private slots:
     {
         const SelfTest test = must(selfTestDevice("opencl"));
         QVERIFY(test.maxRelError < 1e-4 && test.runMs > 0 && !test.device.empty());
+    }
+
+    /// PoCL's devices share the processor: one after the other is measured on.
+    void aRunUsesAllDevicesOfOneClass()
+    {
+        std::vector<DeviceView> equal = devices();
+        std::erase_if(equal, [of = equal.front().deviceKey](const DeviceView& one) { return one.deviceKey != of; });
+        if (equal.size() < 2)
+            QSKIP("there are no two equal OpenCL devices");
+        TuneOptions options = few(8);
+        options.policy = "reference";
+        options.trialsPerRound = 4;
+        options.minRepeatMs = 5;
+        options.runoff = "off";
+        Watcher().run(*open("both.lathe", "opencl"), options);
+        std::map<std::string, int> measured;
+        for (const Record& record : searched(reader("both.lathe"))) {
+            QVERIFY2(record.result.ok(), record.result.text.c_str());
+            ++measured[record.result.device.fingerprint];
+        }
+        QCOMPARE(measured.size(), equal.size());
+        for (const DeviceView& device : equal)
+            QVERIFY2(measured[device.fingerprint] >= 2, device.key.c_str());
+    }
+
+    /// The whole network of a run.
+    void aNetworkIsTimedOnTheDeviceThatIsAskedFor()
+    {
+        ModelSpec spec;
+        spec.source = "zoo:mlp";
+        const auto model = must(loadModel(spec, "opencl"));
+        NetworkBench bench([model] { return model; }, nullptr);
+        NetworkRequest request;
+        request.device = devices().back().fingerprint;
+        request.build = NetworkBuild::Untuned;
+        QVERIFY(must(bench.measure(request, {})).measured.ms > 0);
+        auto absent = nlohmann::json::parse(request.device);
+        absent["key"] = "cl99";
+        request.device = absent.dump();
+        const auto refused = bench.measure(request, {});
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().message.find("no OpenCL device has the key cl99; there are cl0 (")
+                     != std::string::npos,
+                 refused.error().message.c_str());
     }
 
     void aNetworkIsTuned()

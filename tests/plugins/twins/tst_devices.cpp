@@ -80,13 +80,14 @@ private slots:
 
     void devicesArePickedByTheirOwnNameOrThatOfTheirClass()
     {
-        QCOMPARE(keysOf(must(m_directory.pick("cuda", {}))), (Keys{"1"}));
+        QCOMPARE(keysOf(must(m_directory.pick("cuda", {}))), (Keys{"1", "2"})); // all of the first one's class
         QCOMPARE(keysOf(must(m_directory.pick("cuda", Keys{"2"}))), (Keys{"2"}));
         QCOMPARE(keysOf(must(m_directory.pick("cuda", Keys{"2", "1", "2"}))), (Keys{"1", "2"}));
         QCOMPARE(keysOf(must(m_directory.pick("cuda", Keys{"h100"}))), (Keys{"1", "2"}));
         const auto absent = m_directory.pick("cuda", Keys{"0"});
         QVERIFY(!absent && absent.error().code == Errc::NotFound);
-        QVERIFY2(absent.error().message.find("available: 1, 2, 3") != std::string::npos, absent.error().message.c_str());
+        QVERIFY2(absent.error().message.find("available: 1, 2, 3") != std::string::npos,
+                 absent.error().message.c_str());
         const auto unequal = m_directory.pick("cuda", Keys{"1", "3"});
         QVERIFY(!unequal && unequal.error().code == Errc::InvalidArgument);
         QVERIFY2(unequal.error().message.find("h100") != std::string::npos
@@ -142,6 +143,27 @@ private slots:
         const auto conditions = must(project.conditions("sim"));
         QCOMPARE(conditions.size(), std::size_t{1});
         QCOMPARE(conditions[0].deviceKey, *classes.begin());
+    }
+
+    void devicesThatShareCoresMeasureInTurns()
+    {
+        qputenv("LATHE_TWIN_LOCK", file("lock").c_str());
+        measure::MeasurerOptions some;
+        some.target = "sim";
+        some.devices = {{"sim", "left", ""}, {"sim", "right", ""}};
+        QCOMPARE(must(measure::Measurer::create(some))->measuringAtOnce(), std::size_t{1});
+        TuneOptions options = few(24);
+        options.policy = "random";
+        Watcher().run(*open("turns.lathe"), options);
+        qunsetenv("LATHE_TWIN_LOCK");
+        QCOMPARE(must(measure::Measurer::create(some))->measuringAtOnce(), std::size_t{2});
+        int left = 0, right = 0;
+        for (const Record& record : must(reader("turns.lathe").sessionRecords(1))) {
+            QVERIFY2(record.result.ok(), record.result.text.c_str());
+            left += record.result.device.fingerprint.find("\"left\"") != std::string::npos;
+            right += record.result.device.fingerprint.find("\"right\"") != std::string::npos;
+        }
+        QVERIFY2(left >= 12 && std::abs(left - right) <= 1, qPrintable(QStringLiteral("%1, %2").arg(left).arg(right)));
     }
 
     void aResultThatNeverGotToADeviceNamesNone()
