@@ -6668,6 +6668,10 @@
             <translation>正在查找…</translation>
         </message>
         <message>
+            <source>%1, all %2</source>
+            <translation>%1，全部 %2 个</translation>
+        </message>
+        <message>
             <source>Nothing can be measured: %1</source>
             <translation>无法测量：%1</translation>
         </message>

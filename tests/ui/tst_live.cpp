@@ -309,6 +309,19 @@ private slots:
                                       view("sim", "right", "ready"), view("cuda", "", "absent: nobody has one")}));
         QCOMPARE(device->currentData().toString(), QStringLiteral("right"));
         QCOMPARE(must(bar->tuneOptions()).devices, std::vector<std::string>{"right"});
+        // Equal ones measure together, unless one of them is picked.
+        std::vector<session::DeviceView> equal = {view("sim", "left", "ready"), view("sim", "middle", "ready"),
+                                                  view("sim", "right", "ready")};
+        equal[0].deviceKey = equal[2].deviceKey = "sim-1";
+        equal[1].deviceKey = "sim-2";
+        bar->setDevices(session::DeviceDirectory(equal));
+        QCOMPARE(device->currentData().toString(), QStringLiteral("right"));
+        QCOMPARE(device->count(), 4);
+        QCOMPARE(device->itemText(0), QStringLiteral("A device, all 2"));
+        device->setCurrentIndex(0);
+        QCOMPARE(must(bar->tuneOptions()).devices, std::vector<std::string>{"sim-1"});
+        bar->setDevices(session::DeviceDirectory(
+            {view("sim", "left", "ready"), view("sim", "right", "ready"), view("cuda", "", "absent: nobody has one")}));
         // A target without a device is there to be picked, and says why nothing can be measured.
         QVERIFY(target->findData(QStringLiteral("cuda")) >= 0);
         bar->setTarget(QStringLiteral("cuda"));

@@ -19,6 +19,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QSet>
 #include <QStandardItemModel>
 #include <QStyleOptionComboBox>
 #include <QToolButton>
@@ -293,7 +294,18 @@ void RunBar::offerDevices()
         return;
     }
     const auto devices = m_devices->forTarget(target().toStdString());
+    QSet<QString> classes;
     for (const session::DeviceView& device : devices) {
+        const QString ofAll = QString::fromStdString(device.deviceKey);
+        const auto equal = std::count_if(devices.begin(), devices.end(), [&](const session::DeviceView& other) {
+            return device.ready() && other.ready() && !ofAll.isEmpty() && other.deviceKey == device.deviceKey;
+        });
+        if (equal > 1 && !classes.contains(ofAll)) {
+            classes.insert(ofAll);
+            const QString all = tr("%1, all %2").arg(QString::fromStdString(device.name), QString::number(equal));
+            m_device->addItem(m_device->fontMetrics().elidedText(all, Qt::ElideMiddle, kDeviceWidth), ofAll);
+            m_device->setItemData(m_device->count() - 1, QStringLiteral("%1 (%2)").arg(all, ofAll), Qt::ToolTipRole);
+        }
         const QString name = QString::fromStdString(device.name), key = QString::fromStdString(device.key);
         const bool unique = std::count_if(devices.begin(), devices.end(),
                                           [&](const auto& other) { return other.name == device.name; })
