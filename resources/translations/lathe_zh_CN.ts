@@ -2456,19 +2456,19 @@
         </message>
         <message>
             <source>{ratio:.2f} times as fast as untuned (95 % interval {low:.2f} to {high:.2f}, {pairs:pair|pairs} of runs): {ms:latency} ms instead of {untuned:latency} ms</source>
-            <translation>速度是未调优时的 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，轮流计时 {pairs} 对）：{ms:latency} ms，未调优时为 {untuned:latency} ms</translation>
+            <translation>速度是未调优时的 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，轮流计时 {pairs} 对）：{ms:latency} 毫秒，未调优时为 {untuned:latency} 毫秒</translation>
         </message>
         <message>
             <source>slower than untuned: {ratio:.2f} times the latency (95 % interval {low:.2f} to {high:.2f}, {pairs:pair|pairs} of runs): {ms:latency} ms instead of {untuned:latency} ms</source>
-            <translation>比未调优时慢：延迟是其 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，轮流计时 {pairs} 对）：{ms:latency} ms，未调优时为 {untuned:latency} ms</translation>
+            <translation>比未调优时慢：延迟是其 {ratio:.2f} 倍（95 % 置信区间 {low:.2f} 至 {high:.2f}，轮流计时 {pairs} 对）：{ms:latency} 毫秒，未调优时为 {untuned:latency} 毫秒</translation>
         </message>
         <message>
             <source>not proven faster than untuned: {ratio:.2f} times as fast, but the 95 % interval, {low:.2f} to {high:.2f}, includes 1 ({pairs:pair|pairs} of runs): {ms:latency} ms, untuned {untuned:latency} ms</source>
-            <translation>未能证明比未调优时快：速度是其 {ratio:.2f} 倍，但 95 % 置信区间 {low:.2f} 至 {high:.2f} 包含 1（轮流计时 {pairs} 对）：{ms:latency} ms，未调优时为 {untuned:latency} ms</translation>
+            <translation>未能证明比未调优时快：速度是其 {ratio:.2f} 倍，但 95 % 置信区间 {low:.2f} 至 {high:.2f} 包含 1（轮流计时 {pairs} 对）：{ms:latency} 毫秒，未调优时为 {untuned:latency} 毫秒</translation>
         </message>
         <message>
             <source>not proven faster than untuned: {ratio:.2f} times as fast in {pairs:pair|pairs} of runs, but an interval needs {least}: {ms:latency} ms, untuned {untuned:latency} ms</source>
-            <translation>未能证明比未调优时快：轮流计时 {pairs} 对，速度是其 {ratio:.2f} 倍，而得出置信区间需要 {least} 对：{ms:latency} ms，未调优时为 {untuned:latency} ms</translation>
+            <translation>未能证明比未调优时快：轮流计时 {pairs} 对，速度是其 {ratio:.2f} 倍，而得出置信区间需要 {least} 对：{ms:latency} 毫秒，未调优时为 {untuned:latency} 毫秒</translation>
         </message>
         <message>
             <source>networks for target {target} cannot be timed on this machine</source>
@@ -2492,7 +2492,7 @@
         </message>
         <message>
             <source>the network took {measured:latency} ms in its last measurement, {percent:.1f} % of the sum of its parts: {sum:latency} ms (tasks {tasks:.3f}, chain {chain:+.3f}, untuned functions {untuned:.3f}, call {call:.3f})</source>
-            <translation>最近一次测得网络延迟 {measured:latency} ms，是各部分之和的 {percent:.1f} %：{sum:latency} ms（任务 {tasks:.3f}，衔接 {chain:+.3f}，未调优函数 {untuned:.3f}，调用 {call:.3f}）</translation>
+            <translation>最近一次测得网络延迟 {measured:latency} 毫秒，是各部分之和的 {percent:.1f} %：{sum:latency} 毫秒（任务 {tasks:.3f}，衔接 {chain:+.3f}，未调优函数 {untuned:.3f}，调用 {call:.3f}）</translation>
         </message>
         <message>
             <source>the network took {percent:.0f} % of the sum of its tasks in its last measurement</source>
@@ -2532,11 +2532,11 @@
         </message>
         <message>
             <source>the network took {measured:latency} ms, {percent:.0f} % more than the sum of its parts, {sum:latency} ms</source>
-            <translation>网络延迟 {measured:latency} ms，比各部分之和 {sum:latency} ms 多 {percent:.0f} %</translation>
+            <translation>网络延迟 {measured:latency} 毫秒，比各部分之和 {sum:latency} 毫秒 多 {percent:.0f} %</translation>
         </message>
         <message>
             <source>the network took {measured:latency} ms, {percent:.0f} % less than the sum of its parts, {sum:latency} ms</source>
-            <translation>网络延迟 {measured:latency} ms，比各部分之和 {sum:latency} ms 少 {percent:.0f} %</translation>
+            <translation>网络延迟 {measured:latency} 毫秒，比各部分之和 {sum:latency} 毫秒 少 {percent:.0f} %</translation>
         </message>
         <message>
             <source>Measure again: both were measured within one minute, so the machine&apos;s speed changed in between</source>
@@ -2631,8 +2631,12 @@
             <translation>不到 {micros:.0f} µs 的函数有 {count} 个，共占网络耗时的 {percent:.0f} %</translation>
         </message>
         <message>
-            <source>Waking the threads, or starting a kernel on a device, takes as long as such a function: try fewer threads, or a larger batch</source>
-            <translation>唤醒线程或在设备上启动内核所需的时间与这样的函数相当：请尝试更少的线程或更大的批次</translation>
+            <source>Waking the threads takes as long as such a function: try fewer threads, or a larger batch</source>
+            <translation>唤醒线程所需的时间与这样的函数相当：请尝试更少的线程或更大的批次</translation>
+        </message>
+        <message>
+            <source>Starting a kernel on the device takes as long as such a function: try a larger batch</source>
+            <translation>在设备上启动内核所需的时间与这样的函数相当：请尝试更大的批次</translation>
         </message>
         <message>
             <source>Fewer threads than processors</source>
@@ -3386,6 +3390,10 @@
         <message>
             <source>Sum of the measured parts: %1 (tasks %2, chain %3, untuned functions %4, call %5)</source>
             <translation>各部分实测之和：%1（任务 %2，衔接 %3，未调优函数 %4，调用 %5）</translation>
+        </message>
+        <message>
+            <source>at least %1</source>
+            <translation>至少 %1</translation>
         </message>
         <message>
             <source>%1 µs</source>
@@ -5690,6 +5698,10 @@
     <context>
         <name>lathe::ui::RecordDetailPage</name>
         <message>
+            <source>No steps: the loops are those of the definition.</source>
+            <translation>没有步骤：循环与定义中的一致。</translation>
+        </message>
+        <message>
             <source>Copy</source>
             <translation>复制</translation>
         </message>
@@ -7217,7 +7229,7 @@ key: %5</source>
         </message>
         <message>
             <source>Best (ms)</source>
-            <translation>最佳 (ms)</translation>
+            <translation>最佳（毫秒）</translation>
         </message>
         <message>
             <source>Share</source>

@@ -83,6 +83,31 @@ private slots:
         QCOMPARE(again.size(), m_live.size());
     }
 
+    /// What a device cannot run goes to no builder: tune says how much that was, in words and for programs.
+    void whatTheDeviceCannotRunIsCounted()
+    {
+        QFile few(m_dir.filePath("few.txt"));
+        QVERIFY(few.open(QIODevice::WriteOnly));
+        few.write("max_threads_per_block = 8\n");
+        few.close();
+        const QStringList words{"tune",       "zoo:mlp", "--target",           "sim -like=cuda",
+                                "--trials",   "8",       "--trials-per-round", "4",
+                                "--hardware", "few.txt"};
+        const Output told = cli(words + QStringList{"--project", "few.lathe", "--json"});
+        QVERIFY2(told.code == 0, told.err);
+        int rejected = 0;
+        for (const QJsonObject& event : lines(told.out))
+            rejected += event["event"] == QLatin1String("round_done") ? event["rejected"].toInt() : 0;
+        QVERIFY2(rejected > 0, told.out);
+        QCOMPARE(lines(told.out).last()["rejected"].toInt(), rejected);
+        const Output replayed = cli({"replay", "few.lathe", "--speed", "1000000"});
+        QVERIFY2(replayed.out.contains("\n" + QByteArray::number(rejected)
+                                       + " candidates were rejected before building: more threads or memory than the "
+                                         "device has\n"),
+                 replayed.out);
+        QVERIFY2(!cli({"replay", "p.lathe", "--speed", "1000000"}).out.contains("rejected"), "where none was");
+    }
+
     void aRunEndsWithAVerdict()
     {
         const auto verdict = std::ranges::find(m_live, QStringLiteral("verdict"),

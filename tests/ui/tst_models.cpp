@@ -44,6 +44,7 @@ private slots:
         QCOMPARE(ui::msRangeText(9.96, 12.34), QString("10.0–12.3 ms"));
         QCOMPARE(ui::msRangeText(120, 1234), QString("120–1234 ms"));
         QCOMPARE(ui::msRangeText(0.0071, 0.0123), QString("7.1–12.3 µs"));
+        QCOMPARE(ui::msRangeText(108, 17169807), QString("at least 108.000 ms"));
         QCOMPARE(ui::msRangeText(0, 0), QString("0.00–0.00 µs"));
     }
 

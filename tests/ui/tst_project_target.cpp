@@ -152,7 +152,8 @@ private slots:
         QTRY_VERIFY2(latency->text().contains(QStringLiteral(":  estimated")), qPrintable(latency->text()));
         // So do the curves; the records are those of all targets.
         const auto* const age = find<QLabel>(m_window.get(), "chartAge");
-        QTRY_VERIFY2(age->text().contains(QStringLiteral("sim")), qPrintable(age->text()));
+        QTRY_VERIFY2(age->text().startsWith(QStringLiteral("simulated device")), qPrintable(age->text()));
+        QVERIFY2(latency->text().startsWith(QStringLiteral("simulated device:")), qPrintable(latency->text()));
         const auto* const count = find<QLabel>(m_window.get(), "recordCount");
         QTRY_VERIFY2(count->text().contains(QStringLiteral("of all targets")), qPrintable(count->text()));
     }

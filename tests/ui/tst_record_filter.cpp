@@ -4,6 +4,7 @@
 #include "tests/ui/made_project.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
+#include "ui/models/language.h"
 #include "ui/models/record_model.h"
 #include "ui/models/selection.h"
 #include "ui/models/trial_filter.h"
@@ -110,7 +111,7 @@ private slots:
         QTRY_VERIFY(find<QComboBox>(m_records.get(), "recordRun")->isVisible());
         choose("recordRun", "run 2");
         QTRY_COMPARE(table->model()->rowCount(), 5);
-        choose("recordTarget", "sim"); // both hold
+        choose("recordTarget", "simulated device"); // both hold
         QTRY_COMPARE(table->model()->rowCount(), 0);
         choose("recordRun", "all runs");
         QTRY_COMPARE(table->model()->rowCount(), 96);
@@ -119,24 +120,47 @@ private slots:
         QCOMPARE(find<QComboBox>(m_records.get(), "recordTarget")->currentIndex(), 0);
     }
 
+    /// The page of a window of 1280 pixels between both docks, with targets and runs to choose from, in both languages.
+    void noFilterIsCut()
+    {
+        m_records->resize(510, 700);
+        for (const char* language : {"zh_CN", "en"}) {
+            ui::Language::instance().set(QString::fromLatin1(language));
+            QTRY_VERIFY(find<QComboBox>(m_records.get(), "recordTarget")->isVisible());
+            for (const char* name : {"recordTask", "recordRun", "recordTarget", "recordState", "recordMin", "recordMax",
+                                     "recordCount", "recordText", "recordNoted", "recordChart", "recordExport"}) {
+                const auto* const field = find<QWidget>(m_records.get(), name);
+                const QRect place(field->mapTo(m_records.get(), QPoint()), field->size());
+                const QString told = QStringLiteral("%1, %2: %3 to %4, %5 wanted")
+                                         .arg(QLatin1String(language), QLatin1String(name))
+                                         .arg(place.left())
+                                         .arg(place.right())
+                                         .arg(field->minimumSizeHint().width());
+                QVERIFY2(m_records->rect().contains(place), qPrintable(told));
+                QVERIFY2(place.width() >= field->minimumSizeHint().width(), qPrintable(told));
+            }
+        }
+        m_records->resize(1000, 700);
+    }
+
     void whatSpansMoreThanADecadeIsLogarithmic()
     {
         find<QToolButton>(m_records.get(), "recordChart")->setChecked(true);
         find<QComboBox>(m_records.get(), "scatterX")->setCurrentIndex(3); // place in the project
         auto* const log = find<QToolButton>(m_records.get(), "scatterLogY");
-        choose("recordTarget", "sim"); // 8 to 27 ms
+        choose("recordTarget", "simulated device"); // 8 to 27 ms
         auto* const table = find<QTableView>(m_records.get(), "recordTable");
         QTRY_COMPARE(table->model()->rowCount(), 96);
         QTRY_VERIFY(!log->isChecked());
-        choose("recordTarget", "cpu"); // 0.01 to 100 ms
+        choose("recordTarget", "this CPU"); // 0.01 to 100 ms
         QTRY_VERIFY(log->isChecked());
         QVERIFY(!find<QToolButton>(m_records.get(), "scatterLogX")->isChecked()); // places are no latencies
         // Who chooses otherwise is obeyed from then on.
         QTest::mouseClick(log, Qt::LeftButton);
         QVERIFY(!log->isChecked());
-        choose("recordTarget", "sim");
+        choose("recordTarget", "simulated device");
         QTRY_COMPARE(table->model()->rowCount(), 96);
-        choose("recordTarget", "cpu");
+        choose("recordTarget", "this CPU");
         QTRY_COMPARE(table->model()->rowCount(), 5);
         QTest::qWait(50);
         QVERIFY(!log->isChecked());

@@ -1,5 +1,6 @@
 #include "core/support/packages.h"
 #include "tests/support/test_program.h"
+#include "tests/ui/window_test.h"
 #include "ui/models/failure_cure.h"
 #include "ui/views/scatter_view.h"
 
@@ -49,6 +50,21 @@ private slots:
         QTRY_VERIFY2(view->summary().contains("of 1,000,000 trials visible"), qPrintable(view->summary()));
         QTest::keyClick(view.get(), Qt::Key_0);
         QTRY_VERIFY(view->summary().startsWith("1,000,000 trials."));
+    }
+
+    /// Nothing is drawn where the grip lies.
+    void theTitleOfAnAxisEndsBesideTheGrip()
+    {
+        const auto view = shown();
+        view->setAxes({"Predicted (ms)", false, false}, {"Latency (ms)", false, false});
+        view->setPoints(line(3), false);
+        QTRY_VERIFY(view->summary().startsWith("3 trials"));
+        auto* const grip = test::find<QWidget>(view.get(), "dragHandle");
+        grip->hide();
+        const QImage there = view->grab(grip->geometry()).toImage().convertToFormat(QImage::Format_RGB32);
+        QImage empty = there;
+        empty.fill(view->palette().color(QPalette::Base));
+        QCOMPARE(there, empty);
     }
 
     void aClickPicksTheNearestPoint()

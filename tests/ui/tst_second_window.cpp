@@ -4,6 +4,7 @@
 #include "tests/ui/made_project.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
+#include "ui/models/issue_model.h"
 #include "ui/models/round_model.h"
 #include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
@@ -15,6 +16,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QProcess>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QToolBar>
 #include <QToolButton>
@@ -104,6 +106,11 @@ private slots:
         }
         QVERIFY(find<QAction>(m_window.get(), "actionExport")->isEnabled());
         QVERIFY(find<QAction>(m_window.get(), "actionOpen")->isEnabled());
+
+        // Nothing failed to be written: it is a note.
+        const auto* const issues = find<QTableView>(m_window.get(), "issueTable")->model();
+        QCOMPARE(issues->rowCount(), 1);
+        QCOMPARE(issues->index(0, ui::IssueModel::CodeColumn).data().toString(), QStringLiteral("Note"));
 
         // What was stored before is shown, and what comes is at most a second behind.
         const auto rounds = [this] { return ui::RoundModel::of(workspace()).rowCount(); };

@@ -301,6 +301,8 @@ private slots:
                                      "conv2d 3x3 512->512 @7 +residual+multiply+add+relu"};
         for (std::size_t i = 0; i < made.size(); ++i)
             made[i].name = names[i % std::size(names)];
+        for (std::size_t i = 0; i < made.size(); ++i)
+            made[i].id = static_cast<std::int32_t>(9990 + i); // of a network with very many
         workspace->tasks().setTasks(made);
         workspace->tasks().setBudget(0, {true, false, 2, 400}); // "pinned, ×2, ≤ 400"
         for (const int column : {ui::TaskModel::NameColumn, ui::TaskModel::ShareColumn, ui::TaskModel::LatencyColumn,
@@ -310,8 +312,11 @@ private slots:
                                     <= tasks->viewport()->width(),
                          qPrintable(QString::number(column)));
         const QFontMetricsF metrics(tasks->font());
-        QVERIFY(metrics.horizontalAdvance(QStringLiteral("#99"))
-                <= tasks->columnWidth(ui::TaskModel::NumberColumn) - 8);
+        for (int row = 0; row < tasks->model()->rowCount(); ++row) {
+            const QString number = tasks->model()->index(row, ui::TaskModel::NumberColumn).data().toString();
+            QVERIFY2(number.startsWith(QStringLiteral("#99")), qPrintable(number)); // "#9990"
+            QVERIFY(metrics.horizontalAdvance(number) <= tasks->columnWidth(ui::TaskModel::NumberColumn) - 8);
+        }
         for (int row = 0; row < tasks->model()->rowCount(); ++row)
             for (const int column : {ui::TaskModel::NameColumn, ui::TaskModel::BudgetColumn}) {
                 const QString text = tasks->model()->index(row, column).data().toString();

@@ -1,5 +1,7 @@
 #include "ui/models/run_overlays.h"
 
+#include "ui/models/texts.h"
+
 #include <QFileInfo>
 #include <QSettings>
 #include <QStringList>
@@ -13,8 +15,7 @@ namespace {
 
 QString settingsKey(const QString& project)
 {
-    return QStringLiteral("overlays/")
-           + QString::fromLatin1(QFileInfo(project).absoluteFilePath().toUtf8().toHex());
+    return QStringLiteral("overlays/") + QString::fromLatin1(QFileInfo(project).absoluteFilePath().toUtf8().toHex());
 }
 
 } // namespace
@@ -22,8 +23,8 @@ QString settingsKey(const QString& project)
 QString RunOverlays::Overlay::name(const QString& target) const
 {
     const QString name = tr("%1, run %2").arg(QFileInfo(project).completeBaseName()).arg(run);
-    const QString own = QString::fromStdString(stored.run.target);
-    return own == target ? name : QStringLiteral("%1, %2").arg(name, own);
+    const std::string& own = stored.run.target;
+    return QString::fromStdString(own) == target ? name : QStringLiteral("%1, %2").arg(name, targetTitle(own));
 }
 
 QString RunOverlays::keyOf(const QString& project, qint64 run)
@@ -78,9 +79,8 @@ void RunOverlays::read(const QString& project, qint64 run)
 {
     m_jobs.run([file = project.toStdString(), run](const JobLink&) { return session::storedRun(file, run); },
                [this, project, run](Result<session::StoredRun> stored) {
-                   std::erase_if(m_unread, [&](const Chosen& chosen) {
-                       return chosen.run == run && chosen.project == project;
-                   });
+                   std::erase_if(m_unread,
+                                 [&](const Chosen& chosen) { return chosen.run == run && chosen.project == project; });
                    if (!stored) {
                        store();
                        emit failed(project, stored.error());

@@ -1,5 +1,7 @@
 #include "ui/models/texts.h"
 
+#include "core/session/back_ends.h"
+
 #include <QCoreApplication>
 #include <QStringList>
 
@@ -7,6 +9,12 @@
 #include <cmath>
 
 namespace lathe::ui {
+
+namespace {
+
+constexpr double kSaysNothing = 1000; ///< times the lower end of a range, from which on the upper end says nothing
+
+} // namespace
 
 QString msText(double value)
 {
@@ -22,6 +30,8 @@ QString msText(double value)
 
 QString msRangeText(double low, double high)
 {
+    if (low > 0 && high > kSaysNothing * low)
+        return QCoreApplication::translate("Texts", "at least %1").arg(msText(low));
     const bool micro = std::abs(high) < kMicroseconds;
     const double factor = micro ? 1000 : 1;
     // Both ends with as many decimals as give the upper one three digits.
@@ -129,6 +139,15 @@ QString inputSizesText(const std::vector<frontend::OpenDimension>& dimensions)
     for (const auto& [name, size] : frontend::sizesOf(dimensions))
         words << QStringLiteral("%1 = %2").arg(QString::fromStdString(name)).arg(size);
     return words.join(QStringLiteral(", "));
+}
+
+QString targetTitle(const std::string& target)
+{
+    const std::vector<session::TargetView> offered = session::listTargets();
+    const auto found = std::ranges::find(offered, target, &session::TargetView::text);
+    // Titles are texts of the run bar, which shows them first.
+    return found == offered.end() ? QString::fromStdString(target)
+                                  : QCoreApplication::translate("lathe::ui::RunBar", found->title.c_str());
 }
 
 QString withoutMnemonic(QString text)

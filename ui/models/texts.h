@@ -6,6 +6,8 @@
 
 #include <QString>
 
+#include <string>
+
 namespace lathe::ui {
 
 constexpr double kMicroseconds = 0.1; ///< ms: a latency below is told in microseconds
@@ -13,7 +15,7 @@ constexpr double kMicroseconds = 0.1; ///< ms: a latency below is told in micros
 QString msText(double value);
 /// "Measured in parts: 1.1 ms, ..."; empty while one is unknown.
 QString estimatePartsText(const deploy::EstimateParts& parts);
-/// "8.9–9.3 ms"
+/// "8.9–9.3 ms"; "at least 8.900 ms" where the upper end is a thousand times as much.
 QString msRangeText(double low, double high);
 /// "data 0.1 s old"; empty for NaN.
 QString ageText(double seconds);
@@ -26,6 +28,9 @@ QString shapeText(const session::TensorView& tensor);
 QString weightTitle(const session::TensorView& tensor, const QString& node);
 /// "batch = 1, height = 640": of what a model leaves open; empty where all is fixed.
 QString inputSizesText(const std::vector<frontend::OpenDimension>& dimensions);
+/// What people call a target, "OpenCL device", in the language of the window; the target's own text where nobody named
+/// it.
+QString targetTitle(const std::string& target);
 /// An action's text without the marks of its mnemonic: "&Open" is "Open", "打开(&O)" is "打开".
 QString withoutMnemonic(QString text);
 

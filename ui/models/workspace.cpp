@@ -173,11 +173,11 @@ void Workspace::onOpenFailed(const QString& what, const Error& error)
     emit issueRaised();
 }
 
-/// A remark of a session is no error, unless it says that nothing is written.
+/// A remark of a session is no error, unless it says that nothing can be written. Where another program writes, nothing
+/// is lost, and the reader's bar tells the rest.
 IssueModel::Issue Workspace::noticeOf(const Message& notice) const
 {
-    const bool unwritten = notice.id == Msg::ReadOnly || notice.id == Msg::ReadOnlyFolder
-                           || notice.id == Msg::ReadOnlyOther || notice.id == Msg::ReadOnlyWriter;
+    const bool unwritten = notice.id == Msg::ReadOnly || notice.id == Msg::ReadOnlyFolder;
     const bool sizes = notice.id == Msg::SizesOfLastTime || notice.id == Msg::BatchSetToOne;
     return {unwritten ? codeText(Errc::StoreFailed) : QLatin1String(kNotice),
             m_source,
@@ -259,7 +259,7 @@ bool Workspace::hasOtherTargets() const
 
 QString Workspace::targetName() const
 {
-    return hasOtherTargets() ? QString::fromStdString(session()->options().target) : QString();
+    return hasOtherTargets() ? targetTitle(session()->options().target) : QString();
 }
 
 /// What the latest run of a project that is opened again has measured, and on which device.

@@ -121,7 +121,7 @@ void DevicesPage::fill()
         const QSignalBlocker blocker(m_list);
         m_list->clear();
         if (const session::TuningSession* session = m_workspace.session())
-            m_list->addItem(tr("Open network: %1").arg(QString::fromStdString(session->options().target)));
+            m_list->addItem(tr("Open network: %1").arg(targetTitle(session->options().target)));
         for (const session::DeviceView& device : m_workspace.devices().directory().all()) {
             const bool ready = device.ready();
             const QString name = QString::fromStdString(device.name.empty() ? device.kind : device.name);
@@ -189,7 +189,7 @@ void DevicesPage::showCurrent()
         state = m_workspace.replay() != nullptr ? tr("Parameters of the replayed run.")
                 : !readOnly.isEmpty()           ? readOnly
                                                 : tr("Parameters for the search. Double-click a value to change it for "
-                                                     "later runs; it is stored with the project.");
+                                                               "later runs; it is stored with the project.");
     } else {
         m_model->setEditor({});
         m_model->setLimits({});

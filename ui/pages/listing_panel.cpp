@@ -116,8 +116,8 @@ ListingPanel* ListingPanel::openLarger()
     panel->setAttribute(Qt::WA_DeleteOnClose);
     panel->setWindowTitle(QCoreApplication::translate("Listings", m_kind.title.c_str()));
     panel->resize(QSize(1100, 680).boundedTo(screen()->availableSize() * 0.9));
-    panel->setListing(m_listing);
     panel->m_larger->hide();
+    panel->setListing(m_listing);
     panel->show();
     return panel;
 }
@@ -166,6 +166,7 @@ void ListingPanel::setSides()
     }
     m_code->setSides(std::move(sides));
     m_facts->setText(facts());
+    m_facts->setVisible(!m_facts->text().isEmpty() || !m_larger->isHidden()); // else an empty strip stays
     m_larger->setEnabled(!m_listing.text.empty());
     m_hot->setVisible(std::ranges::find(m_listing.marks, session::LineMark::HotLoop, &session::MarkedLines::mark)
                       != m_listing.marks.end());

@@ -95,8 +95,8 @@ void OverlayMenu::addRuns(QAction* before)
                                      .toString(QDateTime::fromMSecsSinceEpoch(run->run.startedMs),
                                                QLocale::ShortFormat);
             QStringList words{tr("run %1, %2, %3").arg(run->run.id).arg(when, minutesText(run->run.activeSeconds))};
-            if (const QString own = QString::fromStdString(run->run.target); own != target)
-                words << own;
+            if (QString::fromStdString(run->run.target) != target)
+                words << targetTitle(run->run.target);
             auto* const action = new QAction(words.join(QStringLiteral(", ")), this);
             connect(action, &QAction::triggered, this,
                     [this, project, id = run->run.id] { m_overlays.add(project, id); });

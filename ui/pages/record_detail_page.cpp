@@ -294,7 +294,9 @@ void RecordDetailPage::showDetail(const session::TrialDetail& detail)
     QStringList steps;
     for (const std::string& step : detail.steps)
         steps << QString::fromStdString(step);
-    m_steps->setCode(steps.join(QLatin1Char('\n')), QStringLiteral("text"));
+    m_steps->setCode(steps.isEmpty() ? tr("No steps: the loops are those of the definition.")
+                                     : steps.join(QLatin1Char('\n')),
+                     QStringLiteral("text"));
     const QString problem = coreText(detail.problem, detail.aboutProblem);
     m_loops->setCode(detail.loops.empty() ? problem : QString::fromStdString(detail.loops), QStringLiteral("nest"));
     m_nest->setCode(detail.nest.empty() ? problem : QString::fromStdString(detail.nest), QStringLiteral("nest"));

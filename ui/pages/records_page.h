@@ -11,6 +11,7 @@
 #include <functional>
 
 QT_BEGIN_NAMESPACE
+class QBoxLayout;
 class QComboBox;
 class QLabel;
 class QLineEdit;
@@ -96,6 +97,7 @@ private:
     RecordDetailPage* m_detail = nullptr;
     ScatterPanel* m_scatter = nullptr;
     QSplitter *m_splitter = nullptr, *m_lists = nullptr;
+    QBoxLayout* m_filterRow = nullptr; ///< one line, or two
     QComboBox *m_task = nullptr, *m_state = nullptr, *m_run = nullptr, *m_target = nullptr;
     QLineEdit *m_min = nullptr, *m_max = nullptr, *m_text = nullptr;
     QToolButton *m_clear = nullptr, *m_export = nullptr, *m_noted = nullptr, *m_again = nullptr, *m_chart = nullptr;

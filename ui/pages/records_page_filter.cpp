@@ -4,6 +4,7 @@
 #include "ui/models/error_advice.h"
 #include "ui/models/language.h"
 #include "ui/models/record_model.h"
+#include "ui/models/texts.h"
 #include "ui/models/trial_filter.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/record_detail_page.h"
@@ -53,7 +54,12 @@ QWidget* RecordsPage::makeFilterBar()
     auto* rows = new QVBoxLayout(bar);
     rows->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
     rows->setSpacing(spacing::kSmall);
-    auto* row = new QHBoxLayout;
+    m_filterRow = new QBoxLayout(QBoxLayout::LeftToRight);
+    m_filterRow->setSpacing(spacing::kSmall);
+    auto* choices = new QHBoxLayout;
+    auto* numbers = new QHBoxLayout;
+    m_filterRow->addLayout(choices);
+    m_filterRow->addLayout(numbers, 1);
     auto* second = new QHBoxLayout;
     m_projectNote = new QLabel(bar);
     m_projectNote->setObjectName(QStringLiteral("recordProjectNote"));
@@ -61,17 +67,19 @@ QWidget* RecordsPage::makeFilterBar()
     m_projectNote->setTextFormat(Qt::PlainText);
     m_projectNote->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     rows->addWidget(m_projectNote);
-    rows->addLayout(row);
+    rows->addLayout(m_filterRow);
     rows->addLayout(second);
     makeFilterFields(bar);
     makeFilterButtons(bar);
     m_count = new QLabel(bar);
     m_count->setObjectName(QStringLiteral("recordCount"));
     auto* dash = new QLabel(QStringLiteral("–"), bar);
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_task, m_run, m_target, m_state, m_min, dash, m_max})
-        row->addWidget(widget);
-    row->addStretch();
-    row->addWidget(m_count);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_task, m_run, m_target, m_state})
+        choices->addWidget(widget);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_min, dash, m_max})
+        numbers->addWidget(widget);
+    numbers->addStretch();
+    numbers->addWidget(m_count);
     for (QWidget* widget :
          std::initializer_list<QWidget*>{m_text, m_noted, m_cause, m_clear, m_chart, m_again, m_export})
         second->addWidget(widget, widget == m_text ? 1 : 0);
@@ -197,7 +205,8 @@ void RecordsPage::readRuns()
                     });
 }
 
-/// Where there is but one, there is nothing to choose.
+/// Where there is but one, there is nothing to choose. Where there is something, one line does not hold all fields
+/// beside each other.
 void RecordsPage::offerRuns()
 {
     const QSignalBlocker blockRun(m_run), blockTarget(m_target);
@@ -210,10 +219,12 @@ void RecordsPage::offerRuns()
         const QString when = locale.toString(QDateTime::fromMSecsSinceEpoch(run->run.startedMs), QLocale::ShortFormat);
         m_run->addItem(tr("run %1, %2").arg(run->run.id).arg(when), static_cast<qlonglong>(run->run.id));
         if (const QString target = QString::fromStdString(run->run.target); m_target->findData(target) < 0)
-            m_target->addItem(target, target);
+            m_target->addItem(targetTitle(run->run.target), target);
     }
     m_run->setVisible(m_run->count() > 2);
     m_target->setVisible(m_target->count() > 2);
+    const bool many = m_run->count() > 2 || m_target->count() > 2;
+    m_filterRow->setDirection(many ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
     const session::TrialQuery& query = m_filter.query();
     m_run->setCurrentIndex(std::max(0, m_run->findData(static_cast<qlonglong>(query.run))));
     m_target->setCurrentIndex(std::max(0, m_target->findData(QString::fromStdString(query.target))));

@@ -242,7 +242,7 @@ void StartPage::fillZoo()
         const QString source = item->data(Qt::UserRole).toString();
         for (const RecentProject& project : std::as_const(m_projects))
             if (project.source == source && project.trials > 0)
-                parts << tr("tuned for %1: %2").arg(project.target, latencyText(project));
+                parts << tr("tuned for %1: %2").arg(targetTitle(project.target.toStdString()), latencyText(project));
         setDetail(item, parts);
     }
 }
@@ -255,7 +255,7 @@ void StartPage::fill()
         QStringList parts;
         if (!project.exists())
             parts << tr("the file is gone");
-        parts << project.target;
+        parts << targetTitle(project.target.toStdString());
         if (!project.sizes.isEmpty())
             parts << project.sizes;
         if (const QString latency = latencyText(project); !latency.isEmpty())
@@ -289,7 +289,7 @@ void StartPage::fill()
     if (std::isfinite(last.untunedMs))
         latency << tr("untuned %1").arg(msText(last.untunedMs));
     if (!latency.isEmpty())
-        lines << (latency << tr("for %1").arg(last.target)).join(QStringLiteral("  ·  "));
+        lines << (latency << tr("for %1").arg(targetTitle(last.target.toStdString()))).join(QStringLiteral("  ·  "));
     const bool cutOff = last.state == QStringLiteral("running") || last.state == QStringLiteral("starting")
                         || last.state == QStringLiteral("stopping");
     const QString state = last.state == QStringLiteral("finished")        ? tr("finished")

@@ -69,10 +69,7 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
         const int room = column == TaskModel::ShareColumn ? kSortMark + kHeadingMargin : kHeadingMargin;
         const QString heading = m_order->headerData(column, Qt::Horizontal).toString();
         const int text = header->fontMetrics().horizontalAdvance(heading) + room;
-        const int number = column == TaskModel::NumberColumn
-                               ? m_table->fontMetrics().horizontalAdvance(QStringLiteral("#99")) + kNumberMargin
-                               : 0;
-        header->resizeSection(column, std::max({width, text, number}));
+        header->resizeSection(column, std::max(width, text));
         header->moveSection(header->visualIndex(column), visual++);
     }
     m_table->setRoomColumn(TaskModel::NameColumn,
@@ -80,6 +77,8 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
                             TaskModel::CurveColumn, TaskModel::BudgetColumn},
                            94);
     m_table->restoreColumns();
+    connect(m_order, &QAbstractItemModel::modelReset, this, &TasksPage::fitNumbers);
+    fitNumbers();
     fitRowsLater();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
@@ -116,6 +115,19 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
     });
     connect(&workspace.selection(), &Selection::changed, this,
             [this](const Selection::Place& place) { showTask(place.task); });
+}
+
+/// No number is cut, however many tasks a network has; who made the column wider keeps it so.
+void TasksPage::fitNumbers()
+{
+    int widest = 0;
+    for (int row = 0; row < m_order->rowCount(); ++row) {
+        const QString number = m_order->index(row, TaskModel::NumberColumn).data().toString();
+        widest = std::max(widest, m_table->fontMetrics().horizontalAdvance(number));
+    }
+    QHeaderView* const header = m_table->horizontalHeader();
+    header->resizeSection(TaskModel::NumberColumn,
+                          std::max(header->sectionSize(TaskModel::NumberColumn), widest + kNumberMargin));
 }
 
 /// Names and budgets that do not fit into a line take more.

@@ -21,6 +21,7 @@ public:
     TasksPage(Workspace& workspace, QWidget* parent);
 
 private:
+    void fitNumbers();
     void fitRowsLater();
     void showTask(int task);
     Workspace& m_workspace;

@@ -351,9 +351,10 @@ void MainWindow::updateStatus()
                              .arg(figures.trials)
                              .arg(RoundModel::of(*m_workspace).trials())
                              .arg(figures.failed));
-    m_age->setText(hasActiveRun()       ? ageText(m_workspace->dataAge())
-                   : figures.trials > 0 ? tr("not running")
-                                        : tr("no run yet"));
+    m_age->setText(hasActiveRun() ? ageText(m_workspace->dataAge())
+                   // A short run on a busy machine may end before its first trial: it has timed the network then.
+                   : figures.trials > 0 || std::isfinite(figures.network.ms) ? tr("not running")
+                                                                             : tr("no run yet"));
 }
 
 void MainWindow::showPalette()

@@ -13,6 +13,7 @@ class DragHandle final : public QWidget
 
 public:
     explicit DragHandle(QWidget& view);
+    static constexpr int kRoom = 24; ///< pixels of the view's right end that texts at its lower edge leave to the grip
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;

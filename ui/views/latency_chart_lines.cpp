@@ -2,6 +2,7 @@
 
 #include "ui/models/texts.h"
 #include "ui/views/decimate.h"
+#include "ui/views/drag_handle.h"
 #include "ui/views/elided_label.h"
 #include "ui/views/latency_chart.h"
 #include "ui/views/plot_axes.h"
@@ -281,8 +282,11 @@ void LatencyChart::layOut()
             names = std::max(names, std::min(kMostLabel, metrics.horizontalAdvance(shownLine.name)));
     names = width() < kNarrowChart || names == 0 ? 0 : std::min(names, width() * 0.24) + kLeader + 8;
     const double left = metrics.horizontalAdvance(QStringLiteral("000.00")) + 14;
+    // The last time under the axis ends beside the grip.
+    const double right = std::max(10 + names,
+                                  DragHandle::kRoom + metrics.horizontalAdvance(QStringLiteral("00:00")) / 2);
     m_area = QRectF(QPointF(left, 4 + m_legend.height() + 6),
-                    QPointF(std::max(left + 20, width() - 10 - names), std::max(40.0, height() - line - 8)));
+                    QPointF(std::max(left + 20, width() - right), std::max(40.0, height() - line - 8)));
 }
 
 /// Names of lines where they end; those of the most important lines, where there is no room for all.

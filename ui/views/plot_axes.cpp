@@ -111,6 +111,11 @@ bool isDark(const QPalette& palette)
     return palette.color(QPalette::Base).lightness() < 128;
 }
 
+double labelTop(double y, double line, const QRectF& area)
+{
+    return std::min(y - line / 2, area.bottom() + 2 - line);
+}
+
 void paintTimeAxis(QPainter& painter, const QRectF& area, double from, double to, const QPalette& palette)
 {
     if (!(to > from))
@@ -138,7 +143,7 @@ void paintValueAxis(QPainter& painter, const QRectF& area, double from, double t
         painter.setPen(gridColor(palette));
         painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
         painter.setPen(palette.color(QPalette::Text));
-        painter.drawText(QRectF(0, y - line / 2.0, area.left() - 4, line), Qt::AlignRight | Qt::AlignVCenter,
+        painter.drawText(QRectF(0, labelTop(y, line, area), area.left() - 4, line), Qt::AlignRight | Qt::AlignVCenter,
                          QString::number(tick) + unit);
     }
 }

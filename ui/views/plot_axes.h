@@ -39,6 +39,8 @@ QColor gridColor(const QPalette& palette);
 /// Whether charts are to be painted for a dark ground.
 bool isDark(const QPalette& palette);
 /// Grid, labels and frame of a plot over time. `area` is the inside.
+/// Where the label of a value at `y` begins: beside it, but above the labels under the axis.
+double labelTop(double y, double line, const QRectF& area);
 void paintTimeAxis(QPainter& painter, const QRectF& area, double from, double to, const QPalette& palette);
 void paintValueAxis(QPainter& painter, const QRectF& area, double from, double to, const QString& unit,
                     const QPalette& palette);

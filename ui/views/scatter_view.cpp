@@ -268,12 +268,13 @@ void ScatterView::paintAxes(QPainter& painter, const QRectF& area) const
         painter.setPen(grid);
         painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
         painter.setPen(colours.color(QPalette::Text));
-        painter.drawText(QRectF(0, y - line / 2.0, area.left() - 4, line), Qt::AlignRight | Qt::AlignVCenter, text);
+        painter.drawText(QRectF(0, labelTop(y, line, area), area.left() - 4, line), Qt::AlignRight | Qt::AlignVCenter,
+                         text);
     }
     painter.setPen(colours.color(QPalette::Text));
     painter.drawText(QRectF(4, 2, width() - 8, line), Qt::AlignLeft | Qt::AlignVCenter, m_yAxis.title);
-    painter.drawText(QRectF(area.left(), height() - line - 2, area.width(), line), Qt::AlignRight | Qt::AlignVCenter,
-                     m_xAxis.title);
+    painter.drawText(QRectF(area.left(), height() - line - 2, width() - DragHandle::kRoom - area.left(), line),
+                     Qt::AlignRight | Qt::AlignVCenter, m_xAxis.title);
     painter.setPen(grid);
     painter.drawRect(area);
 }

@@ -231,9 +231,26 @@ int takeOne(QApplication& app, const QStringList& words)
     return Pictures(words[2], {words[5].toInt(), words[6].toInt()}).take(source) ? 0 : 1;
 }
 
+/// The offscreen platform's own screen is smaller than the window at 200 %, and dialogs would shrink to fit it.
+QString platformWith(const QString& file, QSize pixels)
+{
+    QFile config(file);
+    if (!config.open(QIODevice::WriteOnly))
+        return {};
+    config.write(
+        QStringLiteral("{\"screens\": [{\"name\": \"screen\", \"x\": 0, \"y\": 0, \"width\": %1, \"height\": %2, "
+                       "\"logicalDpi\": 96, \"logicalBaseDpi\": 96, \"dpr\": 1}]}")
+            .arg(pixels.width())
+            .arg(pixels.height())
+            .toUtf8());
+    return QStringLiteral("offscreen:configfile=") + file;
+}
+
 int takeAll(const QString& program, const QString& folder, const QString& source)
 {
     int failed = 0;
+    const QTemporaryDir screens;
+    const bool offscreen = QGuiApplication::platformName() == QStringLiteral("offscreen");
     for (const Look& look : kLooks)
         for (const char* language : {"en", "zh_CN"})
             for (const char* appearance : {"light", "dark"}) {
@@ -245,6 +262,10 @@ int takeAll(const QString& program, const QString& folder, const QString& source
                 child.setProcessChannelMode(QProcess::ForwardedErrorChannel);
                 QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
                 environment.insert(QStringLiteral("QT_SCALE_FACTOR"), QLatin1String(look.scale));
+                if (offscreen)
+                    environment.insert(QStringLiteral("QT_QPA_PLATFORM"),
+                                       platformWith(screens.filePath(QStringLiteral("screen.json")),
+                                                    look.size * QByteArray(look.scale).toInt()));
                 child.setProcessEnvironment(environment);
                 child.start(program, {QStringLiteral("one"), into, QLatin1String(language), QLatin1String(appearance),
                                       QString::number(look.size.width()), QString::number(look.size.height()), source});
