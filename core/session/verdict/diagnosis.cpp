@@ -141,12 +141,23 @@ Found longChain(const RunFacts& facts, double threshold)
     return share > threshold ? Found(Rule::Found{say(Msg::FoundChain, 100 * share, facts.parts.chainMs)}) : Found();
 }
 
-Found smallFunctions(const RunFacts& facts, double threshold)
+Found smallParts(const RunFacts& facts, double threshold)
 {
     const double share = facts.small.ms / facts.measuredMs;
     return facts.small.count > 0 && share > threshold
                ? Found(Rule::Found{say(Msg::FoundSmall, 1000 * kSmallFunctionMs, facts.small.count, 100 * share)})
                : Found();
+}
+
+/// What there is to do about them differs: threads can be fewer.
+Found smallFunctions(const RunFacts& facts, double threshold)
+{
+    return facts.startsKernels ? Found() : smallParts(facts, threshold);
+}
+
+Found smallKernels(const RunFacts& facts, double threshold)
+{
+    return facts.startsKernels ? smallParts(facts, threshold) : Found();
 }
 
 Found fewThreads(const RunFacts& facts, double)
@@ -182,6 +193,7 @@ constexpr Rule kRules[] = {
     // 0..1 of the network
     {"long chain", Gravity::Hint, 0.20, Msg::TitleChain, Msg::CureChain, longChain},
     {"small functions", Gravity::Hint, 0.10, Msg::TitleSmall, Msg::CureSmall, smallFunctions},
+    {"small kernels", Gravity::Hint, 0.10, Msg::TitleSmall, Msg::CureSmallKernels, smallKernels},
     // threads below processors
     {"few threads", Gravity::Hint, 0, Msg::TitleFewThreads, Msg::CureFewThreads, fewThreads},
     // 0..1 of all candidates: where most are rejected, that is why trials are few

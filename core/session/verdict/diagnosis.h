@@ -51,6 +51,7 @@ struct RunFacts
     double measuredMs = kUnknown; ///< whole network
     deploy::EstimateParts parts; ///< measured beside it
     SmallFunctions small;
+    bool startsKernels = false; ///< functions are kernels that are started on a device, not phases of threads
     std::vector<TaskFacts> tasks;
     Proposed proposed;
     std::int64_t threads = 0; ///< of the target; 0: unknown

@@ -15,6 +15,7 @@ VerdictEvent judged(const LoadedModel& model, const MeasuredEvent& measured, con
     facts.measuredMs = measured.ms;
     facts.parts = measured.estimated;
     facts.small = measured.small;
+    facts.startsKernels = model.target.traits().form == KernelForm::Launches;
     facts.tasks = std::move(tasks);
     facts.proposed = proposed;
     if (const BackendTraits& traits = model.target.traits(); traits.runsHere && traits.sharesCores) {

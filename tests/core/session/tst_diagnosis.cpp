@@ -146,6 +146,17 @@ private slots:
             },
             "functions under 20 µs: 60, together 20 %");
         row(
+            "small kernels", "share on a device",
+            [](RunFacts& f) {
+                f.startsKernels = true;
+                f.small = {30, 0.24};
+            },
+            [](RunFacts& f) {
+                f.startsKernels = true;
+                f.small = {60, 0.5};
+            },
+            "functions under 20 µs: 60, together 20 %");
+        row(
             "few threads", "one of two", [](RunFacts& f) { f.threads = 4; }, [](RunFacts& f) { f.threads = 1; },
             "the target uses 1 thread, and this machine has 2 processors");
         row(
@@ -177,6 +188,20 @@ private slots:
         QCOMPARE(believable(healthy().gain, findings), findings[0].gravity == Gravity::Hint);
     }
 
+    /// What nobody has is not said to be the reason: a device wakes no threads.
+    void theCureFitsTheKindOfDevice()
+    {
+        const auto cure = [](bool startsKernels) {
+            const std::vector<Finding> findings = after([startsKernels](RunFacts& f) {
+                f.startsKernels = startsKernels;
+                f.small = {60, 0.5};
+            });
+            return findings.size() == 1 ? QString::fromStdString(textOf(findings.front().cure)) : QString();
+        };
+        QVERIFY2(cure(false).contains("threads") && !cure(false).contains("kernel"), qPrintable(cure(false)));
+        QVERIFY2(cure(true).contains("kernel") && !cure(true).contains("threads"), qPrintable(cure(true)));
+    }
+
     void withoutAllTasksNoShareIsKnown()
     {
         const std::vector<Finding> findings = after([](RunFacts& f) {
@@ -191,10 +216,10 @@ private slots:
         std::set<std::string> ids;
         for (const Rule& rule : rules())
             QVERIFY(ids.insert(std::string(rule.id)).second);
-        QCOMPARE(ids,
-                 (std::set<std::string>{"others take processors", "gain not proven", "sum of parts apart", "throttled",
-                                        "unsteady", "tasks not searched", "one task dominates", "memory-bound",
-                                        "long chain", "small functions", "few threads", "many rejected"}));
+        QCOMPARE(ids, (std::set<std::string>{"others take processors", "gain not proven", "sum of parts apart",
+                                             "throttled", "unsteady", "tasks not searched", "one task dominates",
+                                             "memory-bound", "long chain", "small functions", "small kernels",
+                                             "few threads", "many rejected"}));
     }
 
     void theGravestComesFirst()
