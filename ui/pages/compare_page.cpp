@@ -151,7 +151,7 @@ void ComparePage::makeTables()
     m_conditions = new ConditionModel(this);
     m_conditionTable = new TableView("compareConditions", this);
     m_conditionTable->setModel(m_conditions);
-    const int widths[] = {150, 100, 100, 155, 100, 130, 110, 70}; // the first four fit beside both docks
+    const int widths[] = {168, 98, 98, 146, 100, 130, 110, 70}; // the first four fit beside both docks
     for (int column = 0; column < StandingModel::ColumnCount; ++column)
         m_standingTable->setColumnWidth(column, widths[column]);
     m_standingTable->restoreColumns();
