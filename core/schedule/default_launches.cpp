@@ -24,6 +24,7 @@ constexpr std::int64_t kLongSum = 64; ///< steps from which a sum is worth divid
 constexpr std::int64_t kFewSums = 4096;
 constexpr std::int64_t kMostTile = 8; ///< sums of a thread along the dimension that shares what is read
 constexpr std::int64_t kUnrolledSteps = 64;
+constexpr std::int64_t kMostLanes = 256; ///< threads of a block that differ along one dimension alone
 
 /// What a thread computes of a stage that is stored element by element.
 struct ThreadTile
@@ -31,6 +32,7 @@ struct ThreadTile
     std::int64_t lanes = 1; ///< neighbours along the last dimension
     std::int32_t tileDim = -1; ///< -1: none
     std::int64_t tile = 1;
+    std::int32_t threadDim = -1; ///< along which alone the threads of a block differ; -1: along all
 };
 
 class LaunchScheduler : ScheduleMaker
@@ -81,6 +83,31 @@ private:
         LATHE_TRY(m_state.apply(SplitStep{id, 0, extent, {std::min(threads, extent)}, true}));
         LATHE_TRY(m_state.apply(AnnotateStep{id, 0, Annotation::BlockX}));
         return m_state.apply(AnnotateStep{id, 1, Annotation::ThreadX});
+    }
+
+    /// The last of the first `count` iterators as threads, `threads` of a block, the others as blocks.
+    Result<> bindLanes(std::int32_t id, std::int32_t count, std::int64_t threads)
+    {
+        const std::int64_t extent = iters(id)[static_cast<std::size_t>(count - 1)].extent;
+        LATHE_TRY(m_state.apply(SplitStep{id, count - 1, extent, {threads}, true}));
+        FuseStep blocks{id, {}};
+        for (std::int32_t i = 0; i < count; ++i)
+            blocks.iters.push_back(i);
+        if (count > 1)
+            LATHE_TRY(m_state.apply(std::move(blocks)));
+        LATHE_TRY(m_state.apply(AnnotateStep{id, 0, Annotation::BlockX}));
+        return m_state.apply(AnnotateStep{id, 1, Annotation::ThreadX});
+    }
+
+    /// Threads of a block along a dimension: as many as leave the last block full, if these are not few.
+    std::int64_t lanesAlong(std::int32_t id, std::int32_t d) const
+    {
+        const std::int64_t extent = m_dag.ops[id].shape[static_cast<std::size_t>(d)];
+        const std::int64_t most = std::min({extent, kMostLanes, m_options.mostThreads});
+        for (std::int64_t t = most; t >= m_options.simdWidth; --t)
+            if (extent % t == 0)
+                return t;
+        return most;
     }
 
     // ---- stages without a reduction ---------------------------------------------------------------------------------
@@ -243,12 +270,17 @@ private:
         if (tile.lanes > 1)
             LATHE_TRY(take(rank - 1, tile.lanes, Annotation::Vectorize));
         std::vector<std::string> order = outer;
+        if (tile.threadDim >= 0) {
+            order.erase(order.begin() + tile.threadDim);
+            order.push_back(outer[static_cast<std::size_t>(tile.threadDim)]);
+        }
         if (consumer < 0)
             for (const Expr& axis : m_dag.ops[id].reduceAxes)
                 order.push_back(axis->name);
         order.insert(order.end(), inside.begin(), inside.end());
         LATHE_TRY(reorder(outerStage, order));
-        LATHE_TRY(bind(outerStage, rank));
+        LATHE_TRY(tile.threadDim >= 0 ? bindLanes(outerStage, rank, lanesAlong(id, tile.threadDim))
+                                      : bind(outerStage, rank));
         if (consumer >= 0)
             LATHE_TRY(computeTileAt(id, consumer, tile));
         LATHE_TRY(packWeights(id, tile));
@@ -289,6 +321,8 @@ private:
             return tile;
         tile.lanes = std::min(lanesOf(id), consumer >= 0 ? lanesOf(consumer) : lanesOf(id));
         const std::int64_t sums = elementCount(op.shape);
+        if (m_options.simdWidth > 0 && takeThreadDim(id, tile))
+            return tile;
         if (sums / tile.lanes < m_options.wantedThreads)
             tile.lanes = 1;
         // What does not depend on a dimension, but on the last one, is read once for all of a tile along it.
@@ -307,6 +341,38 @@ private:
                 && sums / (tile.lanes * t) >= m_options.wantedThreads / 2)
                 tile.tile = t;
         return tile;
+    }
+
+    /// The threads of a block along one dimension, a tile of each along another that shares what the first one reads.
+    bool takeThreadDim(std::int32_t id, ThreadTile& tile) const
+    {
+        const Op& op = m_dag.ops[id];
+        for (auto d = static_cast<std::int32_t>(op.shape.size()) - 1; d >= 0 && tile.threadDim < 0; --d) {
+            bool fits = op.shape[static_cast<std::size_t>(d)] >= m_options.simdWidth, isRead = false;
+            ir::visit(m_bounds.stages[id].bodies[0], [&](const Expr& e) {
+                if (e->kind != ExprKind::Load || !reads(id, e, d))
+                    return;
+                isRead = true;
+                fits = fits && (isPackable(id, e) || isContiguous(id, e, d));
+            });
+            if (fits && isRead)
+                tile.threadDim = d;
+        }
+        if (tile.threadDim < 0)
+            return false;
+        tile.lanes = 1;
+        for (auto d = static_cast<std::int32_t>(op.shape.size()) - 1; d >= 0 && tile.tile == 1; --d) {
+            bool shares = false;
+            ir::visit(m_bounds.stages[id].bodies[0], [&](const Expr& e) {
+                shares = shares || (e->kind == ExprKind::Load && !reads(id, e, d) && reads(id, e, tile.threadDim));
+            });
+            for (std::int64_t t = kMostTile; shares && d != tile.threadDim && t > 1 && tile.tile == 1; --t)
+                if (op.shape[static_cast<std::size_t>(d)] % t == 0) {
+                    tile.tileDim = d;
+                    tile.tile = t;
+                }
+        }
+        return true;
     }
 
     // ---- weights ----------------------------------------------------------------------------------------------------
@@ -347,7 +413,8 @@ private:
                 const auto found = std::ranges::find_if(load->operands, [&](const Expr& e) { return e.same(v); });
                 return found == load->operands.end() ? -1 : static_cast<std::int32_t>(found - load->operands.begin());
             };
-            std::int32_t inner = dimOf(leaves[rank - 1]);
+            std::int32_t inner = dimOf(
+                leaves[tile.threadDim >= 0 ? static_cast<std::size_t>(tile.threadDim) : rank - 1]);
             if (inner < 0 && tile.tileDim >= 0)
                 inner = dimOf(leaves[static_cast<std::size_t>(tile.tileDim)]);
             if (inner < 0 || inner + 1 == static_cast<std::int32_t>(load->operands.size()))

@@ -13,6 +13,9 @@ struct LaunchScheduleOptions
     /// Of a launch, which the device needs to be busy: tiles of threads are not so large that there are fewer.
     std::int64_t wantedThreads = 16384;
     std::int32_t vectorLanes = 4; ///< float32 that a thread loads at once; 1: none
+    /// Of a processor, whose compiler makes vectors of so many neighbouring threads: those of a block then differ along
+    /// one dimension alone, in which what they read lies together or is the same. 0: no processor.
+    std::int64_t simdWidth = 0;
     std::vector<bool> constantInputs; ///< as LowerOptions: these are packed ahead of time
 };
 

@@ -123,8 +123,7 @@ Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem
         });
         if (found == impl->variants.end())
             return makeError(Errc::Incompatible,
-                             fmt::format("'{}' has no code for devices of kind \"{}\", as \"{}\" is one", file.string(),
-                                         options.deviceKind, options.device));
+                             say(Msg::LibraryHasNoKind, file.string(), options.deviceKind, options.device));
         variant = found->target;
     }
     lathe_options wanted{};

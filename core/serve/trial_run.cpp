@@ -441,7 +441,13 @@ Result<bool> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::
     for (std::uint32_t r = 0; r < repeat; ++r) {
         // What is missing is added: nothing that was measured is thrown away.
         Timed all;
-        for (std::uint32_t more = number; more > 0;) {
+        // A slow kernel has run long enough before it was with all copies, which may take seconds.
+        if (number < copies && minRepeatNs > 0) {
+            LATHE_TRY_ASSIGN(const Timed few, measureSome(m_rotation.next(number)));
+            if (few.total >= minRepeatNs)
+                all = few;
+        }
+        for (std::uint32_t more = all.runs > 0 ? 0 : number; more > 0;) {
             LATHE_TRY_ASSIGN(const Timed timed, measure(more));
             all = {all.total + timed.total, (all.total + timed.total) / (all.runs + timed.runs), all.runs + timed.runs};
             const double missing = all.total < minRepeatNs ? (minRepeatNs - all.total) / std::max(all.mean, 1e-3) + 1

@@ -36,6 +36,7 @@ Result<std::vector<schedule::Step>> launchSchedule(const search::SearchTask& tas
         options.mostThreads = std::min(options.mostThreads, most);
     options.vectorLanes = static_cast<std::int32_t>(
         std::max<std::int64_t>(task.hardware.get("vector_unit_bytes", 16) / sizeOf(DType::F32), 1));
+    options.simdWidth = task.hardware.get("simd_width");
     options.constantInputs = alternative.constantInputs;
     LATHE_TRY_ASSIGN(const schedule::State state, schedule::planDefaultLaunches(alternative.dag, options));
     return state.steps();

@@ -121,7 +121,7 @@ private:
         listing.name = "opencl";
         listing.language = "c";
         listing.program = ir::print(kernel.nest);
-        listing.text = std::move(source.text);
+        listing.text = source.text();
         return listing;
     }
 

@@ -2639,6 +2639,10 @@
             <translation>在设备上启动内核所需的时间与这样的函数相当：请尝试更大的批次</translation>
         </message>
         <message>
+            <source>&apos;{file}&apos; has no code for devices of kind &quot;{kind}&quot;, as &quot;{device}&quot; is one</source>
+            <translation>“{file}”没有用于“{kind}”类设备（如“{device}”）的代码</translation>
+        </message>
+        <message>
             <source>Fewer threads than processors</source>
             <translation>线程少于处理器</translation>
         </message>
@@ -3237,6 +3241,14 @@
         <message>
             <source>Virtual threads</source>
             <translation>虚拟线程数</translation>
+        </message>
+        <message>
+            <source>Threads of a vector</source>
+            <translation>每个向量的线程数</translation>
+        </message>
+        <message>
+            <source>of processors that run kernels of GPUs</source>
+            <translation>运行 GPU 内核的处理器</translation>
         </message>
         <message>
             <source>Warp</source>

@@ -41,8 +41,9 @@ Findings findingsOf(const graph::OpDef& entry, const Target& target)
         return findings;
     }
     // As for large tensors, with vectors and tiles; as they are, where sums are divided among threads; as for a device
-    // of few threads without vectors.
-    schedule::LaunchScheduleOptions large, few;
+    // of few threads without vectors; as for a processor.
+    schedule::LaunchScheduleOptions large, few, processor;
+    processor.simdWidth = 2;
     large.wantedThreads = 1;
     few.mostThreads = 8;
     few.vectorLanes = 1;
@@ -73,6 +74,7 @@ Findings findingsOf(const graph::OpDef& entry, const Target& target)
         check("as a large tensor", Values::Hostile, large);
         check("as it is", Values::Hostile, {});
         check("few threads", Values::Halves, few);
+        check("a processor", Values::Hostile, processor);
     }
     return findings;
 }

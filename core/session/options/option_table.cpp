@@ -324,6 +324,12 @@ OptionTable<CompileOptions> makeCompileTable()
         optionRow(
             &S::benchmark,
             {.flag = "--no-bench", .type = OptionType::Flag, .help = "Skip the benchmark", .commands = kOnCompile}),
+        optionRow(&S::device, {.flag = "--device",
+                               .type = OptionType::Text,
+                               .placeholder = "KEY",
+                               .help = "Make the code for this device (lathe-cli devices), and compare and time on it",
+                               .commands = kOnCompile,
+                               .usual = "the library chooses"}),
         optionRow(&S::overwrite, {.flag = "--overwrite",
                                   .type = OptionType::Flag,
                                   .help = "Replace existing files that Lathe did not write",
