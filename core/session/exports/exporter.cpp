@@ -217,7 +217,7 @@ private:
     {
         if (m_options.device.empty())
             return {};
-        Result<> found = makeError(Errc::NotFound, "there is no variant");
+        Result<> found; // there is at least one variant
         for (const auto& model : m_models) {
             const auto picked =
                 DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), std::span(&m_options.device, 1));

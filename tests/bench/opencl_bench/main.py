@@ -5,13 +5,14 @@ import os
 
 import clblast
 import layers
+import offline
 from device import Device
 from networks import Networks
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("step", choices=["clblast", "tune", "time", "verify", "networks", "mali"])
+    parser.add_argument("step", choices=["clblast", "tune", "time", "verify", "networks", "mali", "offline"])
     parser.add_argument("--work", required=True)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--target", default="opencl")
@@ -19,6 +20,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=120, help="for which each layer, or each network, is tuned")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--resume", action="store_true", help="tune kept projects further instead of from nothing")
+    parser.add_argument("--libraries", default="/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", help="of rocm-device-libs, for offline")
     arguments = parser.parse_args()
     tuned = os.path.join(arguments.work, "clblast")
     if arguments.step == "clblast":
@@ -27,6 +29,8 @@ def main():
         bench = layers.Layers(arguments)
         for layer in layers.chosen(arguments.only):
             bench.tune(layer)
+    elif arguments.step == "offline":
+        offline.main(arguments)
     elif arguments.step in ("verify", "networks", "mali"):
         getattr(Networks(arguments), arguments.step)()
     else:
