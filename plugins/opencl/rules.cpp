@@ -1,10 +1,7 @@
 #include "core/backend/rules.h"
 
 #include "core/backend/codegen.h"
-#include "core/schedule/default_launches.h"
 #include "core/target/presets.h"
-
-#include <algorithm>
 
 namespace lathe::opencl {
 namespace {
@@ -42,18 +39,6 @@ Hardware presetsOf(const Target& target)
     return hardware;
 }
 
-/// Lathe's own for launches, within what the device can start.
-Result<std::vector<schedule::Step>> defaultSchedule(const compute::DagPtr& dag, const std::vector<bool>& constantInputs,
-                                                    const Target&, const Hardware& hardware)
-{
-    schedule::LaunchScheduleOptions options;
-    if (const std::int64_t threads = hardware.get("max_threads_per_block"); threads > 0)
-        options.mostThreads = std::min(options.mostThreads, threads);
-    options.constantInputs = constantInputs;
-    LATHE_TRY_ASSIGN(const schedule::State state, schedule::planDefaultLaunches(dag, options));
-    return state.steps();
-}
-
 void describe(backend::BackendRules& rules)
 {
     rules.kind.name = "opencl";
@@ -62,7 +47,6 @@ void describe(backend::BackendRules& rules)
     rules.kind.offered = {{"opencl", "OpenCL device", "OpenCL device: {device}"}};
     rules.kind.traits = traitsOf;
     rules.kind.presets = presetsOf;
-    rules.defaultSchedule = defaultSchedule;
     rules.kind.listings = {{"source", "OpenCL C", "c"}};
 }
 
