@@ -68,7 +68,7 @@ public:
     {
         if (name != "source")
             return makeError(Errc::Unsupported, say(Msg::NoListing, m_target.text()));
-        LATHE_TRY_ASSIGN(backend::KernelSource source, backend::printOpenCl(kernel.nest, kernel.nest.name));
+        LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(kernel.nest, kernel.nest.name));
         backend::Listing listing;
         listing.name = name;
         listing.language = "c";
@@ -97,7 +97,7 @@ private:
     {
         if (!m_device)
             aimAt({});
-        LATHE_TRY_ASSIGN(backend::KernelSource source, backend::printOpenCl(kernel.nest, kernel.nest.name));
+        LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(kernel.nest, kernel.nest.name));
         PackedKernel packed;
         packed.source = source.text();
         for (const backend::SourceLaunch& launch : source.launches)
