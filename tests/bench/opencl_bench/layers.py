@@ -1,17 +1,16 @@
 """The dense-like and 3x3 layers of resnet-18 and mobilenet, each tuned alone, beside CLBlast's product of the same size."""
 
 import ctypes
-import json
 import math
 import os
 import statistics
-import subprocess
 import sys
 import time
 
 import numpy as np
 
 import clblast
+from programs import Programs
 
 # kernel, stride, channels in and out, height and width of the output; kernel 0: a dense layer.
 LAYERS = {
@@ -118,31 +117,18 @@ def milliseconds(call, least=0.02):
             return passed / count * 1e3
 
 
-class Layers:
+class Layers(Programs):
     def __init__(self, arguments):
-        self.arguments = arguments
-        self.cli = os.path.join(arguments.bin, "lathe-cli")
-        self.folder = os.path.join(arguments.work, "opencl-layers")
-        os.makedirs(self.folder, exist_ok=True)
+        super().__init__(arguments, "opencl-layers")
 
     def path(self, layer, ending):
         return os.path.join(self.folder, name_of(layer) + ending)
 
-    def lathe(self, *words):
-        return subprocess.run([self.cli, *words], stdout=subprocess.PIPE, text=True, check=True).stdout
-
-    def tune(self, layer):
-        """From nothing, unless --resume."""
+    def tune_layer(self, layer):
         model(layer, self.path(layer, ".onnx"))
-        project = self.path(layer, ".lathe")
-        if not self.arguments.resume:
-            for suffix in ("", "-wal", "-shm"):
-                if os.path.exists(project + suffix):
-                    os.remove(project + suffix)
-        out = self.lathe("tune", self.path(layer, ".onnx"), "--project", project, "--time", f"{self.arguments.seconds}s", "--head-start", "none",
-                         "--target", self.arguments.target, "--json")
-        done = [event for event in map(json.loads, out.strip().splitlines()) if event.get("event") == "done"][-1]
-        print(f"{name_of(layer)}: {done.get('trials')} trials, {done.get('trials_per_s') or 0:.1f} a second", flush=True)
+        events = self.tune(self.path(layer, ".onnx"), self.path(layer, ".lathe"), "--target", self.arguments.target)
+        done = [event for event in events if event["event"] == "done"][-1]
+        print(f"{name_of(layer)}: {done['trials']} trials, {done.get('trials_per_s') or 0:.1f} a second", flush=True)
 
     def export(self, layer, kind):
         library = self.path(layer, f"-{kind}.so")

@@ -28,7 +28,7 @@ def main():
     elif arguments.step == "tune":
         bench = layers.Layers(arguments)
         for layer in layers.chosen(arguments.only):
-            bench.tune(layer)
+            bench.tune_layer(layer)
     elif arguments.step == "offline":
         offline.main(arguments)
     elif arguments.step in ("verify", "networks", "mali"):

@@ -4,16 +4,16 @@ import json
 import os
 import re
 import subprocess
+import sys
+
+from programs import Programs
 
 TUNED = ("resnet-18", "mobilenet", "squeezenet-1.1")
 
 
-class Networks:
+class Networks(Programs):
     def __init__(self, arguments):
-        self.arguments = arguments
-        self.cli = os.path.join(arguments.bin, "lathe-cli")
-        self.folder = os.path.join(arguments.work, "opencl-networks")
-        os.makedirs(self.folder, exist_ok=True)
+        super().__init__(arguments, "opencl-networks")
 
     def chosen(self, names):
         only = self.arguments.only
@@ -21,7 +21,7 @@ class Networks:
 
     def verify(self):
         """Each network of the zoo, untuned, against the reference executor."""
-        listed = subprocess.run([self.cli, "zoo", "list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        listed = self.lathe("zoo", "list")
         worst, refused = 0.0, []
         print("| network | largest relative error |\n|---|---|")
         for name in self.chosen([line.split()[0] for line in listed.splitlines() if line.strip()]):
@@ -35,24 +35,16 @@ class Networks:
             print(f"| {name} | {max(errors):.1e} |", flush=True)
         print(f"\nThe largest is {worst:.1e}; {len(refused)} of them did not agree.")
 
-    def tune(self, name, project, *words):
-        """Events of a run from nothing, or that goes on with --resume."""
-        if not self.arguments.resume:
-            for suffix in ("", "-wal", "-shm"):
-                if os.path.exists(project + suffix):
-                    os.remove(project + suffix)
-        out = subprocess.run([self.cli, "tune", f"zoo:{name}", "--project", project, "--head-start", "none", "--json", *words],
-                             stdout=subprocess.PIPE, text=True, check=True).stdout
-        return [json.loads(line) for line in out.splitlines()]
-
     def networks(self):
         print("| network | trials | a second | estimated ms | measured ms | estimated to measured | gain over untuned | largest relative error |\n" + "|---" * 8 + "|")
         for name in self.chosen(TUNED):
             project = os.path.join(self.folder, name + ".lathe")
-            events = self.tune(name, project, "--time", f"{self.arguments.seconds}s", "--target", self.arguments.target)
+            events = self.tune(f"zoo:{name}", project, "--target", self.arguments.target)
             done = [e for e in events if e["event"] == "done"][-1]
-            again = json.loads(subprocess.run([self.cli, "gain", project, "--json"], stdout=subprocess.PIPE, text=True, check=True).stdout)
-            checked = subprocess.run([self.cli, "verify", f"zoo:{name}", "--project", project, "--target", self.arguments.target], stdout=subprocess.PIPE, text=True, check=True).stdout
+            if not {"estimated_ms", "measured_ms"} <= done.keys():
+                sys.exit(f"{self.arguments.seconds} s end before all of {name} was measured once: give it more")
+            again = json.loads(self.lathe("gain", project, "--json"))
+            checked = self.lathe("verify", f"zoo:{name}", "--project", project, "--target", self.arguments.target)
             error = max(float(value) for value in re.findall(r"largest relative error ([0-9.e+-]+)", checked))
             gain = again.get("gain") or {}
             measured = done["measured_ms"]  # at the time of the estimate
@@ -63,9 +55,9 @@ class Networks:
         """mobilenet in NHWC as the reference cuts it into 22 tasks, within the limits of Mali, whatever device runs it."""
         project = os.path.join(self.folder, "mali.lathe")
         words = ["--layout", "NHWC", "--partition", "reference", "--target", "opencl -device=mali"]
-        self.tune("mobilenet", project, "--time", f"{self.arguments.seconds}s", *words)
+        self.tune("zoo:mobilenet", project, *words)
         best = {}
-        for record in json.loads(subprocess.run([self.cli, "records", "list", project, "--json"], stdout=subprocess.PIPE, text=True, check=True).stdout):
+        for record in json.loads(self.lathe("records", "list", project, "--json")):
             row = best.setdefault(record["task"], {"trials": 0, "failed": 0, "default": None, "best": None, "sketch": ""})
             row["trials"] += 1
             if record["status"] != "Ok":
