@@ -227,9 +227,12 @@ private:
     {
         const bool isConstant = s->min->kind == ExprKind::IntImm && s->extent->kind == ExprKind::IntImm;
         const bool isWritten = s->loop == LoopKind::Unrolled || s->loop == LoopKind::Vectorized;
-        if (s->loop == LoopKind::Vectorized && isConstant)
-            if (const std::optional<Lanes> lanes = lanesOf(*s))
-                return vectors(s, *lanes);
+        if (s->loop == LoopKind::Vectorized && isConstant) {
+            if (const std::optional<Lanes> lanes = lanesOf(*s)) {
+                vectors(s, *lanes);
+                return;
+            }
+        }
         if (isWritten && isConstant
             && (m_statements + statementsOf(s) <= kMostStatements || touchesRegisters(s->body[0], s->variable))) {
             ++m_written;

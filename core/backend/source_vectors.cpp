@@ -164,8 +164,9 @@ std::string SourceText::vectorLoad(const Expr& e)
     if (place.isContiguous && !isRegister)
         return place.isAligned ? "(" + vectorAt(e->source, place.first, true) + ")"
                                : fmt::format("vload{}(0, {} + {})", m_lanes.width, name, offsetText(place.first));
-    std::vector<std::string> elements;
     const Lanes lanes = m_lanes;
+    std::vector<std::string> elements;
+    elements.reserve(static_cast<std::size_t>(lanes.width));
     m_lanes = {};
     for (std::int64_t lane = 0; lane < lanes.width; ++lane)
         elements.push_back(text(ir::simplify(ir::substitute(e, {{lanes.variable.get(), ir::intImm(lane)}}), m_ranges)));

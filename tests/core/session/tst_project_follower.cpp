@@ -49,7 +49,9 @@ private slots:
         const std::int64_t wanted = trials(writer->tasks());
         const auto follows = [&] {
             const auto tasks = last<TasksEvent>(read);
-            return tasks && trials(tasks->tasks) == wanted && reader->state() == RunState::Finished;
+            // The state is set before what led to it is told.
+            return tasks && trials(tasks->tasks) == wanted && reader->state() == RunState::Finished
+                   && last<DoneEvent>(read);
         };
         QTRY_VERIFY_WITH_TIMEOUT(follows(), 1000);
         // As if the run were its own: rounds with their reasons, trials, and how it ended.
