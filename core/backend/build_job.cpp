@@ -177,8 +177,11 @@ Result<> JobBuilder::generate(const wire::BuildJob& job, Codegen& generator, Low
 {
     if (job.product() == wire::BuildJob::ARTIFACT)
         return generateArtifact(generator, lowered, result, product);
+    std::vector<KernelInfo> infos;
+    for (const schedule::LoweredKernel& kernel : lowered.kernels)
+        infos.push_back(kernelInfo(kernel));
     if (job.product() == wire::BuildJob::OBJECT) {
-        LATHE_TRY_ASSIGN(const std::vector<std::byte> object, generator.compileObject(lowered.kernels));
+        LATHE_TRY_ASSIGN(const std::vector<std::byte> object, generator.compileObject(lowered.kernels, infos));
         product = toText(object);
     } else {
         for (const schedule::LoweredKernel& kernel : lowered.kernels) {
@@ -190,8 +193,8 @@ Result<> JobBuilder::generate(const wire::BuildJob& job, Codegen& generator, Low
     descriptor.format = job.product() == wire::BuildJob::OBJECT ? "object" : "listing";
     descriptor.target = job.target();
     descriptor.features = generator.features();
+    descriptor.kernels = std::move(infos);
     for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
-        descriptor.kernels.push_back(kernelInfo(lowered.kernels[i]));
         result.mutable_candidates(lowered.candidates[i])->set_kernel(static_cast<std::int32_t>(i));
     }
     result.set_descriptor(toJson(descriptor).dump());

@@ -7,6 +7,7 @@
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
 #include "core/schedule/launch_resources.h"
+#include "core/support/hash.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -32,9 +33,8 @@ constexpr std::int64_t kMostStatements = 4096;
 class SourcePrinter : SourceText
 {
 public:
-    SourcePrinter(const ir::LoopNest& nest, std::string prefix)
+    explicit SourcePrinter(const ir::LoopNest& nest)
         : SourceText(nest)
-        , m_prefix(std::move(prefix))
     {
     }
 
@@ -47,8 +47,11 @@ public:
                 return unsupported(fmt::format("a tensor of {} elements", ir::elementCount(buffer)));
         }
         KernelSource source;
-        for (std::size_t i = 0; i < m_nest.launches.size(); ++i) {
-            source.launches.push_back(kernel(m_nest.launches[i], i));
+        std::vector<std::size_t> places; // of the symbols, which are known last
+        for (const ir::Launch& launch : m_nest.launches) {
+            std::size_t place = 0;
+            source.launches.push_back(kernel(launch, place));
+            places.push_back(place);
         }
         if (!m_problem.empty())
             return unsupported(m_problem);
@@ -57,6 +60,13 @@ public:
                                        dtype == DType::F16 ? "cl_khr_fp16" : "cl_khr_fp64");
         for (const std::string& helper : m_helpers)
             source.head += helper;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            SourceLaunch& launch = source.launches[i];
+            std::set<std::string> none;
+            launch.symbol = fmt::format("{}_{:016x}", identifier(m_nest.launches[i].name, none),
+                                        contentHash(source.head + launch.text).high);
+            launch.text.insert(places[i], launch.symbol);
+        }
         return source;
     }
 
@@ -67,10 +77,10 @@ private:
     }
     // ---- one kernel ------------------------------------------------------------------------------------------------
 
-    SourceLaunch kernel(const ir::Launch& launch, std::size_t number)
+    /// Without its symbol, whose place in the text is `symbolAt`.
+    SourceLaunch kernel(const ir::Launch& launch, std::size_t& symbolAt)
     {
         SourceLaunch made;
-        made.symbol = fmt::format("{}_{}", m_prefix, number);
         made.grid = launch.grid;
         made.block = launch.block;
         made.sharedBytes = ir::sharedBytes(m_nest, launch);
@@ -111,11 +121,12 @@ private:
                                         name, isShared ? schedule::sharedElements(buffer) : ir::elementCount(buffer),
                                         isAligned ? " __attribute__((aligned(16)))" : "");
         }
-        made.text = fmt::format("\n// {}: {} of {}\n__kernel __attribute__((reqd_work_group_size({}, {}, {})))\n"
-                                "void {}({})\n{{\n{}{}",
+        made.text = fmt::format("\n// {}: {} of {}\n__kernel __attribute__((reqd_work_group_size({}, {}, {})))\nvoid ",
                                 launch.name, counted(made.grid[0] * made.grid[1] * made.grid[2], "block|blocks"),
                                 counted(made.block[0] * made.block[1] * made.block[2], "thread|threads"), made.block[0],
-                                made.block[1], made.block[2], made.symbol, parameters, declarations, axes);
+                                made.block[1], made.block[2]);
+        symbolAt = made.text.size();
+        made.text += fmt::format("({})\n{{\n{}{}", parameters, declarations, axes);
         statement(launch.body);
         made.text += m_scopes.end() + "}\n";
         return made;
@@ -256,7 +267,6 @@ private:
         m_takenHere.erase(name);
     }
 
-    std::string m_prefix;
     std::int64_t m_statements = 0;
 };
 
@@ -265,14 +275,16 @@ private:
 std::string KernelSource::text() const
 {
     std::string all = head;
+    std::set<std::string_view> symbols;
     for (const SourceLaunch& launch : launches)
-        all += launch.text;
+        if (symbols.insert(launch.symbol).second)
+            all += launch.text;
     return all;
 }
 
-Result<KernelSource> printOpenCl(const ir::LoopNest& nest, const std::string& prefix)
+Result<KernelSource> printOpenCl(const ir::LoopNest& nest)
 {
-    return SourcePrinter(nest, prefix).run();
+    return SourcePrinter(nest).run();
 }
 
 } // namespace lathe::backend

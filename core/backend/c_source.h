@@ -13,6 +13,8 @@ namespace lathe::backend {
 /// One kernel function of a source text, and how it is started.
 struct SourceLaunch
 {
+    /// The name of what it computes and a hash of its program: launches of the same text have the same symbol, whatever
+    /// kernel they are of.
     std::string symbol;
     /// What its parameters point to, in order: positions in LoopNest::buffers, of parameters and of Team scratch alone.
     std::vector<std::int32_t> buffers;
@@ -27,15 +29,15 @@ struct KernelSource
     std::string head; ///< extensions and small functions that the launches use
     std::vector<SourceLaunch> launches; ///< in the order in which they run
 
-    std::string text() const; ///< of all together
+    std::string text() const; ///< of all together, those of the same text once
 };
 
 /// A nest of launches as OpenCL C 1.2 for people and compilers: the names of the schedule, a loop a line, unrolled
 /// loops written out where a register tile needs that, loops over lanes as vectors of 16 bytes where their elements lie
 /// next to each other. Parameters and Team scratch must begin at multiples of 16 bytes. What is computed is what the
 /// interpreters compute, but for the device's own functions (exp, tanh, ...) and for products that it joins with what
-/// is added to them. `prefix` begins the functions' names. Errors: Unsupported, by name: types and intrinsics that
+/// is added to them. Errors: Unsupported, by name: types and intrinsics that
 /// OpenCL C has no form for, a buffer of 2^31 elements.
-Result<KernelSource> printOpenCl(const ir::LoopNest& nest, const std::string& prefix);
+Result<KernelSource> printOpenCl(const ir::LoopNest& nest);
 
 } // namespace lathe::backend

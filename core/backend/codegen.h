@@ -80,8 +80,10 @@ public:
     /// The code of all kernels for deploy libraries. Kernels of phases: a relocatable object with the phases, symbols
     /// "<nest.name>_p<i>", for linkLibrary(). Kernels of launches: what the DeviceDriver of the kind
     /// (core/runtime/device_driver.h) takes as ContextRequest::code, where what several calls made stands one behind
-    /// the other; its size is a multiple of 8 bytes, and it says which launches are in it ("<nest.name>_<i>").
-    virtual Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels) = 0;
+    /// the other; its size is a multiple of 8 bytes, and it says which launches are in it. `infos` comes in as
+    /// kernelInfo() has it for each; a back end that names launches otherwise puts their symbols there.
+    virtual Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels,
+                                                         std::span<KernelInfo> infos) = 0;
     virtual Result<> linkLibrary(const LibraryRequest& request) = 0;
     /// What a processor must have to run what is made here, as core/runtime/cpu_features.h names it: libraries check
     /// that when they are loaded. For back ends whose code runs on no such processor: nothing.

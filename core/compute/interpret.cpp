@@ -166,25 +166,20 @@ private:
     {
         const Op& op = opAt(index);
         bool active[kLanes];
-        bool any = false;
+        bool any = false, all = true;
         std::int64_t offsets[kLanes] = {};
         for (std::size_t l = 0; l < lanes; ++l) {
             active[l] = !guard || guard->i[l] != 0;
             any |= active[l];
+            all &= active[l];
         }
         if (!any) {
             out.i.fill(0);
             return;
         }
         for (std::size_t d = 0; d < op.shape.size(); ++d)
-            for (std::size_t l = 0; l < lanes; ++l) {
-                const std::int64_t at = indices[d].i[l];
-                if (active[l] && static_cast<std::uint64_t>(at) >= static_cast<std::uint64_t>(op.shape[d])) {
-                    fail(op, d, at);
-                    active[l] = false;
-                }
-                offsets[l] = offsets[l] * op.shape[d] + (active[l] ? at : 0);
-            }
+            if (!all || !addInside(indices[d], op.shape[d], lanes, offsets))
+                all = addEach(op, d, indices[d], lanes, active, offsets);
         const Source& source = m_sources[static_cast<std::size_t>(index)];
         if (source.data || spatialSize(op) == 0) {
             gather(source, offsets, active, lanes, out);
@@ -208,6 +203,36 @@ private:
         for (std::size_t l = 0; l < lanes; ++l)
             if (!active[l])
                 out.i[l] = 0;
+    }
+
+    /// The next dimension of offsets, if no lane is outside of it: the common case, without a branch for a lane.
+    static bool addInside(const LaneBlock& indices, std::int64_t extent, std::size_t lanes, std::int64_t* offsets)
+    {
+        bool outside = false;
+        for (std::size_t l = 0; l < lanes; ++l)
+            outside |= static_cast<std::uint64_t>(indices.i[l]) >= static_cast<std::uint64_t>(extent);
+        if (outside)
+            return false;
+        for (std::size_t l = 0; l < lanes; ++l)
+            offsets[l] = offsets[l] * extent + indices.i[l];
+        return true;
+    }
+
+    /// The same of lanes some of which are off, or outside, which ends them. Whether all are still on.
+    bool addEach(const Op& op, std::size_t d, const LaneBlock& indices, std::size_t lanes, bool* active,
+                 std::int64_t* offsets)
+    {
+        bool all = true;
+        for (std::size_t l = 0; l < lanes; ++l) {
+            const std::int64_t at = indices.i[l];
+            if (active[l] && static_cast<std::uint64_t>(at) >= static_cast<std::uint64_t>(op.shape[d])) {
+                fail(op, d, at);
+                active[l] = false;
+            }
+            offsets[l] = offsets[l] * op.shape[d] + (active[l] ? at : 0);
+            all &= active[l];
+        }
+        return all;
     }
 
     void fail(const Op& op, std::size_t dimension, std::int64_t at)

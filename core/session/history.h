@@ -168,7 +168,8 @@ struct RunView
         double atSeconds = 0, ms = kUnknown; ///< of the whole network
         deploy::EstimateParts parts; ///< estimated beside it
     };
-    std::vector<Measured> measured;
+    std::vector<Measured> measured = {};
+    double besideMs = kUnknown; ///< MeasuredEvent::beside() of the latest measurement, of the untuned network too
     struct Finals
     {
         double atSeconds = 0, seconds = 0; ///< their end, how long they took

@@ -97,7 +97,8 @@ public:
         return listing;
     }
 
-    Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel>) override
+    Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel>,
+                                                 std::span<KernelInfo>) override
     {
         return makeError(Errc::Unsupported, say(Msg::SimNoLibraries));
     }
@@ -116,7 +117,7 @@ private:
     /// What a real device of that kind would be given.
     static Result<backend::Listing> openCl(const schedule::LoweredKernel& kernel)
     {
-        LATHE_TRY_ASSIGN(backend::KernelSource source, backend::printOpenCl(kernel.nest, kernel.nest.name));
+        LATHE_TRY_ASSIGN(backend::KernelSource source, backend::printOpenCl(kernel.nest));
         backend::Listing listing;
         listing.name = "opencl";
         listing.language = "c";

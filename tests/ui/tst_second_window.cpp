@@ -1,3 +1,4 @@
+#include "core/session/project/stored_events.h"
 #include "tests/support/killed_run.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
@@ -20,6 +21,8 @@
 #include <QTemporaryDir>
 #include <QToolBar>
 #include <QToolButton>
+
+#include <nlohmann/json.hpp>
 
 #include <csignal>
 
@@ -69,6 +72,15 @@ class TestSecondWindow : public QObject
         for (const store::TaskRow& task : must(reader.tasks(must(reader.models()).back().id)))
             trials += must(reader.totals(task.key)).trials;
         return trials;
+    }
+
+    /// A network that was measured to have so much beside its tasks.
+    static session::MeasuredEvent measuredBeside(double tasksMs, double besideMs)
+    {
+        session::MeasuredEvent measured;
+        measured.ms = tasksMs + besideMs;
+        measured.estimated = {tasksMs, besideMs, 0, 0};
+        return measured;
     }
 
 private slots:
@@ -181,10 +193,7 @@ private slots:
 
         // The estimate is of the network, what was measured beside its tasks included; the curve ends there too, though
         // its last round knew nothing of that.
-        session::EstimateEvent beside;
-        beside.tasksMs = workspace().tasks().estimatedMs();
-        beside.ms = beside.tasksMs + 0.375;
-        emit workspace().bridge().eventsArrived({{1000, beside}});
+        emit workspace().bridge().eventsArrived({{1000, measuredBeside(workspace().tasks().estimatedMs(), 0.375)}});
         QVERIFY(std::abs(workspace().estimatedMs() - estimate - 0.375) < 1e-9);
         ui::CurvesPage page(workspace(), nullptr);
         page.show();
@@ -192,6 +201,30 @@ private slots:
             find<QLabel>(m_window.get(), "statusLatency")->text().section(QStringLiteral("   "), 0, 0);
         const QString summary = page.findChild<ui::LatencyChart*>()->summary();
         QVERIFY2(summary.startsWith(status), qPrintable(status + '/' + summary));
+    }
+
+    /// What a run measured after its last round counts for a reader that comes later, too.
+    void aReaderEstimatesWhatTheWriterDoes()
+    {
+        const QString file = project("figures.lathe");
+        test::makeProject(file, test::Project::Mixed);
+        {
+            auto writer = must(store::Project::open(file.toStdString(), store::Project::Access::Write));
+            const std::int64_t run = must(writer.sessions()).back().id;
+            const std::string task = must(writer.tasks(must(writer.models()).back().id)).front().key;
+            must(writer.addRound({run, 12, task, 8, "{}", R"({"tasks_ms": 27.5})", 65, 28.125}));
+            must(writer.addEvent(run, 70, "measured", session::toJson(measuredBeside(27.5, 3.75)).dump()));
+            open(file);
+            QVERIFY(workspace().follow() != nullptr);
+            QTRY_COMPARE(ui::RoundModel::of(workspace()).rowCount(), 13);
+            QTRY_VERIFY(std::isfinite(workspace().dataAge())); // what it follows has told where the run stands
+            QTRY_COMPARE(workspace().figures().besideTasksMs, 3.75);
+            m_window.reset();
+        }
+        m_window = test::shownWindow({1280, 800});
+        open(file);
+        QVERIFY(workspace().follow() == nullptr);
+        QTRY_COMPARE(workspace().figures().besideTasksMs, 3.75);
     }
 
     /// Budget and head start belong to the project; the next one starts from the settings' defaults.

@@ -268,6 +268,7 @@ void Workspace::readHistory()
     auto history = session()->history();
     if (!history || replay() != nullptr)
         return;
+    m_figuresCame = false;
     emit deviceKnown({});
     m_reader->setHistory(*std::move(history));
     m_reader->ask([](session::History& reader, std::stop_token) { return reader.runs(); },
@@ -278,6 +279,9 @@ void Workspace::readHistory()
                       if (!runs || runs->empty() || (m_lastData.isValid() && follow() == nullptr))
                           return;
                       for (const session::RunView& run : *runs) {
+                          if (m_figuresCame)
+                              break; // what came is of a later minute than what was read
+                          m_figures.takeBeside(run.besideMs);
                           const session::NetworkLatency latency = session::networkLatency(run);
                           if (std::isfinite(latency.ms) || std::isfinite(latency.untunedMs))
                               m_figures.network = latency;
@@ -288,7 +292,6 @@ void Workspace::readHistory()
                       if (const auto options = session::tuneOptionsFromJson(runs->back().options);
                           options && !options->devices.empty())
                           emit deviceKnown(QString::fromStdString(options->devices.front()));
-                      m_figures.takeBeside(m_figures.measuredParts);
                       if (const session::VerdictEvent& verdict = runs->back().verdict; verdict.isKnown())
                           setVerdict(verdict);
                       emit figuresChanged();
@@ -322,6 +325,7 @@ double Workspace::estimatedMs() const
 
 void Workspace::clearRun()
 {
+    m_figuresCame = true;
     m_figures.network = {};
     m_figures.measuredParts = {};
     m_figures.besideTasksMs = 0;
@@ -366,24 +370,23 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             m_figures.etaSeconds = estimate->etaSeconds;
             m_figures.low = estimate->low;
             m_figures.high = estimate->high;
-            if (const double beside = estimate->ms - estimate->tasksMs; std::isfinite(beside))
-                m_figures.besideTasksMs = beside;
             if (std::isfinite(estimate->ms) && (m_curve.isEmpty() || m_curve.last().y() != estimate->ms))
                 m_curve << QPointF(event.atSeconds, estimate->ms);
             if (m_curve.size() > kMaxCurve)
                 for (qsizetype i = m_curve.size() - 2; i > 0; i -= 2)
                     m_curve.removeAt(i);
         } else if (const auto* measured = std::get_if<session::MeasuredEvent>(&event.what)) {
+            m_figuresCame = true;
             m_figures.network.take(*measured);
+            m_figures.takeBeside(measured->beside());
             log(measured->untuned ? tr("Whole network, untuned: %1").arg(msText(measured->ms))
                                   : tr("Whole network: %1").arg(msText(measured->ms)));
-            if (!measured->untuned) {
+            if (!measured->untuned)
                 m_figures.measuredParts = measured->estimated;
-                m_figures.takeBeside(measured->estimated);
-            }
             if (!measured->untuned && std::isfinite(measured->estimated.totalMs()))
                 log(estimatePartsText(measured->estimated));
         } else if (const auto* verdict = std::get_if<session::VerdictEvent>(&event.what)) {
+            m_figuresCame = true;
             m_figures.network.take(*verdict);
             log(coreText(session::sayGain(verdict->gain)));
             setVerdict(*verdict);

@@ -37,10 +37,10 @@ public:
         session::NetworkLatency network;
         deploy::EstimateParts measuredParts; ///< estimated beside network.aloneMs
         double besideTasksMs = 0; ///< what the network has beside its tasks' sum, as measured last; 0: unknown
-        void takeBeside(const deploy::EstimateParts& parts)
+        void takeBeside(double ms)
         {
-            if (const double beside = parts.totalMs() - parts.tasksMs; std::isfinite(beside))
-                besideTasksMs = beside;
+            if (std::isfinite(ms))
+                besideTasksMs = ms;
         }
         double runSeconds = 0, etaSeconds = session::kUnknown;
         double low = session::kUnknown, high = session::kUnknown; ///< band of the estimate
@@ -143,6 +143,7 @@ private:
     std::vector<std::pair<double, qint64>> m_pace; ///< (run seconds, trials) of the last half minute
     QVector<QPointF> m_curve;
     QElapsedTimer m_lastData;
+    bool m_figuresCame = false; ///< of the network, since its history was asked for: they are the later ones
 };
 
 } // namespace lathe::ui

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 Result<RunView> runView(const store::Project& project, const store::SessionRow& row, double untilSeconds)
 {
-    RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {}, {}};
+    RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options};
     view.activeSeconds = std::min(view.activeSeconds, untilSeconds);
     LATHE_TRY(
         project.forEachEvent(row.id, [&view, untilSeconds](std::string_view kind, double at, std::string_view text) {
@@ -36,10 +36,15 @@ Result<RunView> runView(const store::Project& project, const store::SessionRow& 
                 return;
             if (kind == "finals" && !std::isnan(seconds))
                 view.finals.push_back({at, seconds, ms, finalsTimeIn(event)});
-            else if (kind == "untuned")
+            if (kind != "untuned" && kind != "measured")
+                return;
+            const MeasuredEvent measured = measuredIn(event, kind == "untuned");
+            if (std::isfinite(measured.beside()))
+                view.besideMs = measured.beside();
+            if (measured.untuned)
                 view.untunedMs = ms;
-            else if (kind == "measured")
-                view.measured.push_back({at, ms, deploy::estimatePartsIn(partIn(event, "estimated_ms"))});
+            else
+                view.measured.push_back({at, ms, measured.estimated});
         }));
     return view;
 }

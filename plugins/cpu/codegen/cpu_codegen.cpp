@@ -98,7 +98,8 @@ Result<backend::Listing> CpuCodegen::listing(const schedule::LoweredKernel& kern
     return makeListing(m_target, kernel.nest, name);
 }
 
-Result<std::vector<std::byte>> CpuCodegen::compileObject(std::span<const schedule::LoweredKernel> kernels)
+Result<std::vector<std::byte>> CpuCodegen::compileObject(std::span<const schedule::LoweredKernel> kernels,
+                                                         std::span<KernelInfo> /*infos*/)
 {
     std::vector<Bytes> objects;
     for (const schedule::LoweredKernel& kernel : kernels)

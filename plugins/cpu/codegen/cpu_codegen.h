@@ -14,7 +14,8 @@ public:
 
     Result<backend::Artifact> build(std::span<const schedule::LoweredKernel> kernels) override;
     Result<backend::Listing> listing(const schedule::LoweredKernel& kernel, std::string_view name) override;
-    Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels) override;
+    Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels,
+                                                 std::span<KernelInfo> infos) override;
     Result<> linkLibrary(const backend::LibraryRequest& request) override;
     std::vector<std::string> features() const override { return m_target.checkedFeatures; }
 

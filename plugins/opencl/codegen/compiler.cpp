@@ -1,10 +1,12 @@
 #include "plugins/opencl/codegen/compiler.h"
 
 #include "core/support/json_fields.h"
+#include "plugins/opencl/device/cache.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace lathe::opencl {
@@ -54,14 +56,23 @@ std::unique_ptr<Compiler> Compiler::find(const std::string& wanted)
     return std::unique_ptr<Compiler>(new Compiler(*driver, std::move(device), context));
 }
 
-Result<> Compiler::compile(PackedKernel& kernel) const
+Result<> Compiler::compile(PackedProgram& program) const
 {
+    program.madeFor = m_device.identity;
+    const CacheKey key = {m_device.identity, program.source};
+    std::size_t bytes = 0;
+    if (char* const kept = findInCache(key, bytes); kept != nullptr) {
+        program.binary.assign(kept, bytes);
+        std::free(kept);
+        return {};
+    }
     std::string problem;
-    const Program program = Program::fromSource(m_driver, m_context, m_device.id, kernel.source, problem);
-    if (!program)
+    const Program made = Program::fromSource(m_driver, m_context, m_device.id, program.source, problem);
+    if (!made)
         return makeError(Errc::BuildFailed, problem);
-    kernel.binary = program.binary();
-    kernel.madeFor = m_device.identity;
+    program.binary = made.binary();
+    if (!program.binary.empty())
+        keepInCache(key, program.binary);
     return {};
 }
 

@@ -4,9 +4,9 @@
 #include "core/support/message.h"
 #include "plugins/opencl/codegen/compiler.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
-#include <unordered_map>
 
 namespace lathe::opencl {
 namespace {
@@ -31,8 +31,6 @@ public:
         if (!m_target.traits().runsHere || device == m_device)
             return;
         m_compiler = Compiler::find(device);
-        m_known.clear();
-        m_knownBytes = 0;
         m_device = device;
     }
 
@@ -41,26 +39,21 @@ public:
         backend::Artifact artifact;
         artifact.descriptor.format = kFormat;
         artifact.descriptor.target = m_target.text();
-        std::vector<PackedKernel> packed;
+        std::vector<PackedProgram> programs;
         for (const schedule::LoweredKernel& kernel : kernels) {
             const auto start = std::chrono::steady_clock::now();
             backend::BuiltKernel built;
             KernelInfo info = backend::kernelInfo(kernel);
-            auto made = makeLaunches(kernel, info);
-            if (made) {
-                for (PackedKernel& launch : *made) {
-                    built.info.codeBytes += static_cast<std::int64_t>(launch.binary.size());
-                    packed.push_back(std::move(launch));
-                }
+            std::size_t codeBytes = 0;
+            built.status = make(kernel, info, programs, codeBytes);
+            built.info.codeBytes = static_cast<std::int64_t>(codeBytes);
+            if (built.status)
                 artifact.descriptor.kernels.push_back(std::move(info));
-            } else {
-                built.status = std::move(made).error();
-            }
             built.info.emitMs =
                 std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
             artifact.kernels.push_back(std::move(built));
         }
-        artifact.bytes = pack(packed);
+        artifact.bytes = pack(programs);
         return artifact;
     }
 
@@ -68,7 +61,7 @@ public:
     {
         if (name != "source")
             return makeError(Errc::Unsupported, say(Msg::NoListing, m_target.text()));
-        LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(kernel.nest, kernel.nest.name));
+        LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(kernel.nest));
         backend::Listing listing;
         listing.name = name;
         listing.language = "c";
@@ -77,14 +70,15 @@ public:
         return listing;
     }
 
-    Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels) override
+    Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels,
+                                                 std::span<KernelInfo> infos) override
     {
-        std::vector<PackedKernel> packed;
-        for (const schedule::LoweredKernel& kernel : kernels) {
-            LATHE_TRY_ASSIGN(PackedKernel made, make(kernel));
-            packed.push_back(std::move(made));
+        std::vector<PackedProgram> programs;
+        for (std::size_t k = 0; k < kernels.size(); ++k) {
+            std::size_t codeBytes = 0;
+            LATHE_TRY(make(kernels[k], infos[k], programs, codeBytes));
         }
-        return pack(packed);
+        return pack(programs);
     }
 
     Result<> linkLibrary(const backend::LibraryRequest&) override
@@ -93,63 +87,37 @@ public:
     }
 
 private:
-    Result<PackedKernel> make(const schedule::LoweredKernel& kernel)
+    /// Adds a program for each launch that is not there yet. Candidates of one task have many launches in common, as a
+    /// search changes one part of a candidate at a time, and what was measured is what libraries are made of: so a
+    /// launch is one program everywhere, and compiled once.
+    Result<> make(const schedule::LoweredKernel& kernel, KernelInfo& info, std::vector<PackedProgram>& programs,
+                  std::size_t& codeBytes)
     {
         if (!m_device)
             aimAt({});
-        LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(kernel.nest, kernel.nest.name));
-        PackedKernel packed;
-        packed.source = source.text();
-        for (const backend::SourceLaunch& launch : source.launches)
-            packed.symbols += launch.symbol + '\n';
-        if (m_compiler)
-            LATHE_TRY(m_compiler->compile(packed));
-        return packed;
-    }
-
-    /// A program for each launch, under names that all kernels share. Candidates of one task have many launches in
-    /// common: a search changes one part of a candidate at a time.
-    Result<std::vector<PackedKernel>> makeLaunches(const schedule::LoweredKernel& kernel, KernelInfo& info)
-    {
-        if (!m_device)
-            aimAt({});
-        LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(kernel.nest, "launch"));
-        std::vector<PackedKernel> programs;
+        LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(kernel.nest));
         for (std::size_t i = 0; i < source.launches.size(); ++i) {
             const backend::SourceLaunch& launch = source.launches[i];
             info.launches[i].symbol = launch.symbol;
-            PackedKernel packed;
-            packed.source = source.head + launch.text;
-            packed.symbols = launch.symbol + '\n';
+            const std::string symbols = launch.symbol + '\n';
+            const auto known = std::ranges::find(programs, symbols, &PackedProgram::symbols);
+            if (known != programs.end()) {
+                codeBytes += known->binary.size();
+                continue;
+            }
+            PackedProgram program;
+            program.source = source.head + launch.text;
+            program.symbols = symbols;
             if (m_compiler)
-                LATHE_TRY(compileOnce(packed));
-            programs.push_back(std::move(packed));
+                LATHE_TRY(m_compiler->compile(program));
+            codeBytes += program.binary.size();
+            programs.push_back(std::move(program));
         }
-        return programs;
-    }
-
-    Result<> compileOnce(PackedKernel& program)
-    {
-        constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-        if (const auto known = m_known.find(program.source); known != m_known.end()) {
-            program.binary = known->second.binary;
-            program.madeFor = known->second.madeFor;
-            return {};
-        }
-        LATHE_TRY(m_compiler->compile(program));
-        m_knownBytes += program.source.size() + program.binary.size();
-        if (m_knownBytes > kMostBytes) {
-            m_known.clear();
-            m_knownBytes = program.source.size() + program.binary.size();
-        }
-        m_known[program.source] = {{}, program.binary, program.madeFor};
         return {};
     }
 
     Target m_target;
     std::optional<std::string> m_device; ///< for which `m_compiler` was looked for
-    std::unordered_map<std::string, PackedKernel> m_known; ///< by source: what was compiled before
-    std::size_t m_knownBytes = 0;
     std::unique_ptr<Compiler> m_compiler; ///< null: sources alone
 };
 

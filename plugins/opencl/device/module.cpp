@@ -2,10 +2,12 @@
 
 #include "core/runtime/device_error.h"
 #include "core/runtime/read_parameters.h"
+#include "plugins/opencl/device/package_view.h"
 
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <unordered_map>
 #include <utility>
 
 namespace lathe::opencl {
@@ -69,16 +71,23 @@ int Module::load(std::string_view artifact, const char* descriptor, LatheDeviceE
 {
     if (const int status = readDescriptor(descriptor, error))
         return status;
-    std::size_t launches = 0;
-    for (const ModuleKernel& kernel : m_kernels)
-        launches += kernel.launches.size();
-    if (!unpack(artifact, m_packed) || (m_packed.size() != m_kernels.size() && m_packed.size() != launches))
-        return fail(error, LATHE_ERRC_BAD_FILE, "the artifact is damaged: it does not hold the kernels it describes");
+    if (!unpack(artifact, m_packed))
+        return fail(error, LATHE_ERRC_BAD_FILE, "the artifact is damaged: its programs do not hold together");
     m_programs.resize(m_packed.size());
-    std::size_t program = 0;
-    for (std::size_t k = 0; k < m_kernels.size(); ++k)
-        for (ModuleLaunch& launch : m_kernels[k].launches)
-            launch.program = m_packed.size() == launches ? program++ : k;
+    std::unordered_map<std::string_view, std::size_t> programs; // by symbol
+    for (std::size_t p = 0; p < m_packed.size(); ++p) {
+        std::string_view symbols = m_packed[p].symbols, symbol;
+        while (takeLine(symbols, symbol))
+            programs.emplace(symbol, p);
+    }
+    for (ModuleKernel& kernel : m_kernels)
+        for (ModuleLaunch& launch : kernel.launches) {
+            const auto found = programs.find(launch.symbol);
+            if (found == programs.end())
+                return fail(error, LATHE_ERRC_BAD_FILE,
+                            "the artifact is damaged: it has no program with the launch " + launch.symbol);
+            launch.program = found->second;
+        }
     return 0;
 }
 
@@ -99,7 +108,7 @@ std::string Module::build(std::span<ModuleLaunch> launches)
 
 std::string Module::buildProgram(std::span<ModuleLaunch> launches)
 {
-    const PackedKernel& packed = m_packed[launches.front().program];
+    const PackedProgram& packed = m_packed[launches.front().program];
     Program& program = m_programs[launches.front().program];
     if (!packed.binary.empty() && packed.madeFor == m_device.identity) {
         program = Program::fromBinary(m_driver, m_context, m_device.id, packed.binary);

@@ -69,7 +69,7 @@ private:
     const Driver& m_driver;
     cl_context m_context;
     const DeviceFacts& m_device;
-    std::vector<PackedKernel> m_packed; ///< one for each kernel, or one for each launch
+    std::vector<PackedProgram> m_packed;
     std::vector<Program> m_programs; ///< of these
     std::vector<ModuleKernel> m_kernels;
 };

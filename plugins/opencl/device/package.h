@@ -11,9 +11,8 @@ namespace lathe::opencl {
 /// Name of the artifact's format in its descriptor.
 inline constexpr const char* kFormat = "opencl-c";
 
-/// A program of an artifact: all launches of a kernel or one of them as OpenCL C, and what the builder's driver made of
-/// that, if it has one.
-struct PackedKernel
+/// A program of an artifact: launches as OpenCL C, and what the builder's driver made of that, if it has one.
+struct PackedProgram
 {
     std::string source;
     std::string binary; ///< empty: there is none
@@ -21,9 +20,9 @@ struct PackedKernel
     std::string symbols = {}; ///< of the launches, one a line
 };
 
-/// An artifact's bytes (package_view.h): programs in the order of the descriptor's kernels and their launches.
-std::vector<std::byte> pack(std::span<const PackedKernel> kernels);
+/// An artifact's bytes (package_view.h). Launches find their programs by their symbols.
+std::vector<std::byte> pack(std::span<const PackedProgram> programs);
 /// False: these are not the bytes of pack().
-bool unpack(std::string_view bytes, std::vector<PackedKernel>& kernels);
+bool unpack(std::string_view bytes, std::vector<PackedProgram>& programs);
 
 } // namespace lathe::opencl

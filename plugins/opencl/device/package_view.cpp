@@ -7,8 +7,8 @@ namespace {
 
 constexpr char kMagic[] = {'L', 'A', 'T', 'H', 'E', 'C', 'L', '2'};
 constexpr std::size_t kHeaderBytes = sizeof kMagic + 2 * sizeof(std::uint64_t);
-/// Of a kernel without a byte in it.
-constexpr std::size_t kLeastKernelBytes = 4 * sizeof(std::uint64_t);
+/// Of a program without a byte in it.
+constexpr std::size_t kLeastProgramBytes = 4 * sizeof(std::uint64_t);
 
 constexpr std::size_t rounded(std::size_t bytes)
 {
@@ -58,13 +58,13 @@ PackageReader::PackageReader(std::string_view bytes)
     if (bytes.size() < kHeaderBytes || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
         return;
     const std::uint64_t size = numberAt(bytes, sizeof kMagic);
-    m_kernels = numberAt(bytes, sizeof kMagic + sizeof size);
+    m_programs = numberAt(bytes, sizeof kMagic + sizeof size);
     if (size < kHeaderBytes || size > bytes.size() || size % 8 != 0
-        || m_kernels > (size - kHeaderBytes) / kLeastKernelBytes)
+        || m_programs > (size - kHeaderBytes) / kLeastProgramBytes)
         return;
     m_bytes = static_cast<std::size_t>(size);
     m_rest = {bytes.data() + kHeaderBytes, m_bytes - kHeaderBytes};
-    m_isGood = m_kernels > 0 || m_rest.empty();
+    m_isGood = m_programs > 0 || m_rest.empty();
 }
 
 bool PackageReader::take(std::string_view& text)
@@ -81,33 +81,33 @@ bool PackageReader::take(std::string_view& text)
     return true;
 }
 
-bool PackageReader::next(KernelView& kernel)
+bool PackageReader::next(ProgramView& program)
 {
-    if (!m_isGood || m_read == m_kernels)
+    if (!m_isGood || m_read == m_programs)
         return false;
     ++m_read;
-    m_isGood = take(kernel.source) && take(kernel.binary) && take(kernel.madeFor) && take(kernel.symbols)
-               && (m_read < m_kernels || m_rest.empty());
+    m_isGood = take(program.source) && take(program.binary) && take(program.madeFor) && take(program.symbols)
+               && (m_read < m_programs || m_rest.empty());
     return m_isGood;
 }
 
-std::size_t packageBytes(const KernelView* kernels, std::size_t count)
+std::size_t packageBytes(const ProgramView* programs, std::size_t count)
 {
     std::size_t bytes = kHeaderBytes;
-    for (std::size_t k = 0; k < count; ++k)
-        bytes += kLeastKernelBytes + rounded(kernels[k].source.size()) + rounded(kernels[k].binary.size())
-                 + rounded(kernels[k].madeFor.size()) + rounded(kernels[k].symbols.size());
+    for (std::size_t p = 0; p < count; ++p)
+        bytes += kLeastProgramBytes + rounded(programs[p].source.size()) + rounded(programs[p].binary.size())
+                 + rounded(programs[p].madeFor.size()) + rounded(programs[p].symbols.size());
     return bytes;
 }
 
-void writePackage(const KernelView* kernels, std::size_t count, std::byte* to)
+void writePackage(const ProgramView* programs, std::size_t count, std::byte* to)
 {
     std::memcpy(to, kMagic, sizeof kMagic);
-    std::byte* at = put(to + sizeof kMagic, std::uint64_t{packageBytes(kernels, count)});
+    std::byte* at = put(to + sizeof kMagic, std::uint64_t{packageBytes(programs, count)});
     at = put(at, std::uint64_t{count});
-    for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t p = 0; p < count; ++p)
         for (const std::string_view text :
-             {kernels[k].source, kernels[k].binary, kernels[k].madeFor, kernels[k].symbols})
+             {programs[p].source, programs[p].binary, programs[p].madeFor, programs[p].symbols})
             at = put(at, text);
 }
 

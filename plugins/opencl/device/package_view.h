@@ -8,23 +8,23 @@
 
 namespace lathe::opencl {
 
-/// One kernel of a package, where it lies.
-struct KernelView
+/// One program of a package, where it lies.
+struct ProgramView
 {
-    std::string_view source; ///< its launches as OpenCL C
+    std::string_view source; ///< OpenCL C
     std::string_view binary; ///< what a driver made of them; empty: there is none
     std::string_view madeFor; ///< DeviceFacts::identity of the device whose driver made `binary`
-    std::string_view symbols; ///< of its launches, one a line
+    std::string_view symbols; ///< of the launches in it, one a line
 };
 
 /// The next line of `text`, which is then gone from it. False: there is none.
 bool takeLine(std::string_view& text, std::string_view& line);
 
-/// A package is kernels in a row of bytes whose length is a multiple of 8, so that packages can stand one behind the
+/// A package is programs in a row of bytes whose length is a multiple of 8, so that packages can stand one behind the
 /// other:
 ///
-///     "LATHECL2", bytes of the package [u64], kernels [u64],
-///     for each kernel source, binary, madeFor, symbols: bytes [u64], these, zeros up to a multiple of 8
+///     "LATHECL2", bytes of the package [u64], programs [u64],
+///     for each program source, binary, madeFor, symbols: bytes [u64], these, zeros up to a multiple of 8
 ///
 /// All numbers are little endian. Whatever the bytes are, nothing outside of them is read.
 class PackageReader
@@ -32,11 +32,11 @@ class PackageReader
 public:
     /// Of the package at the beginning of `bytes`.
     explicit PackageReader(std::string_view bytes);
-    /// That no kernel was read which was not whole, and that all were read if next() says so.
+    /// That no program was read which was not whole, and that all were read if next() says so.
     bool isGood() const { return m_isGood; }
     /// False: that was the last one, or the package is damaged.
-    bool next(KernelView& kernel);
-    std::uint64_t kernels() const { return m_kernels; }
+    bool next(ProgramView& program);
+    std::uint64_t programs() const { return m_programs; }
     /// Of the whole package, at most as many as there are; 0: damaged.
     std::size_t bytes() const { return m_bytes; }
 
@@ -45,13 +45,13 @@ private:
 
     std::string_view m_rest; ///< of the package
     std::size_t m_bytes = 0;
-    std::uint64_t m_kernels = 0, m_read = 0;
+    std::uint64_t m_programs = 0, m_read = 0;
     bool m_isGood = false;
 };
 
-/// Of the package of these kernels.
-std::size_t packageBytes(const KernelView* kernels, std::size_t count);
-/// Into packageBytes(kernels, count) bytes.
-void writePackage(const KernelView* kernels, std::size_t count, std::byte* to);
+/// Of the package of these programs.
+std::size_t packageBytes(const ProgramView* programs, std::size_t count);
+/// Into packageBytes(programs, count) bytes.
+void writePackage(const ProgramView* programs, std::size_t count, std::byte* to);
 
 } // namespace lathe::opencl

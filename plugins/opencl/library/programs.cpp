@@ -2,7 +2,7 @@
 
 #include "core/runtime/array.h"
 #include "plugins/opencl/device/build.h"
-#include "plugins/opencl/library/cache.h"
+#include "plugins/opencl/device/cache.h"
 #include "plugins/opencl/library/refusal.h"
 
 #include <cstdlib>
@@ -26,15 +26,15 @@ int compareNames(std::string_view one, std::string_view other)
     return one.size() < other.size() ? -1 : one.size() > other.size() ? 1 : 0;
 }
 
-/// The kernels of all packages, to `each`. False: the code is damaged.
+/// The programs of all packages, to `each`. False: the code is damaged.
 template<typename Each>
 bool readAll(std::string_view code, Each each)
 {
     while (!code.empty()) {
         PackageReader reader(code);
-        KernelView kernel;
-        while (reader.next(kernel))
-            each(kernel);
+        ProgramView program;
+        while (reader.next(program))
+            each(program);
         if (!reader.isGood())
             return false;
         code.remove_prefix(reader.bytes());
@@ -83,9 +83,9 @@ Status Programs::load(const Driver& driver, cl_context context, const DeviceFact
     m_device = &device;
     std::size_t programs = 0, symbols = 0;
     bool areNames = true;
-    const bool isWhole = readAll(code, [&](const KernelView& kernel) {
+    const bool isWhole = readAll(code, [&](const ProgramView& packed) {
         ++programs;
-        std::string_view rest = kernel.symbols, line;
+        std::string_view rest = packed.symbols, line;
         for (; takeLine(rest, line); ++symbols)
             areNames = areNames && !line.empty() && line.size() <= kLongestSymbol
                        && line.find('\0') == std::string_view::npos;
@@ -103,17 +103,18 @@ Status Programs::load(const Driver& driver, cl_context context, const DeviceFact
     if (m_programs == nullptr || m_symbols == nullptr)
         return noHostMemory(error);
     std::size_t program = 0, symbol = 0;
-    readAll(code, [&](const KernelView& kernel) {
-        m_programs[program].kernel = kernel;
-        std::string_view rest = kernel.symbols, line;
+    readAll(code, [&](const ProgramView& packed) {
+        m_programs[program].packed = packed;
+        std::string_view rest = packed.symbols, line;
         while (takeLine(rest, line))
             m_symbols[symbol++] = {line, program};
         ++program;
     });
     std::qsort(m_symbols, m_symbolCount, sizeof(Symbol), compare);
     for (std::size_t s = 1; s < m_symbolCount; ++s)
-        if (m_symbols[s - 1].name == m_symbols[s].name)
-            return damaged(error, "two of its kernels have a launch of the same name");
+        if (m_symbols[s - 1].name == m_symbols[s].name
+            && m_programs[m_symbols[s - 1].program].packed.source != m_programs[m_symbols[s].program].packed.source)
+            return damaged(error, "two of its programs have a launch of the same name");
     return Status::Ok;
 }
 
@@ -134,10 +135,10 @@ bool Programs::hasAllKernels(cl_program program, std::string_view symbols) const
     return true;
 }
 
-cl_program Programs::take(std::string_view binary, const KernelView& kernel) const
+cl_program Programs::take(std::string_view binary, const ProgramView& packed) const
 {
     cl_program const program = buildBinary(*m_driver, m_context, m_device->id, binary);
-    if (program == nullptr || hasAllKernels(program, kernel.symbols))
+    if (program == nullptr || hasAllKernels(program, packed.symbols))
         return program;
     m_driver->releaseProgram(program);
     return nullptr;
@@ -146,21 +147,21 @@ cl_program Programs::take(std::string_view binary, const KernelView& kernel) con
 /// Leaves a program or a problem; neither, if there is no memory for one.
 void Programs::build(Program& program) const
 {
-    const KernelView& kernel = program.kernel;
-    const CacheKey key = {m_device->identity, kernel.source};
-    if (!kernel.binary.empty() && kernel.madeFor == key.identity)
-        program.program = take(kernel.binary, kernel);
+    const ProgramView& packed = program.packed;
+    const CacheKey key = {m_device->identity, packed.source};
+    if (!packed.binary.empty() && packed.madeFor == key.identity)
+        program.program = take(packed.binary, packed);
     if (program.program != nullptr)
         return;
     std::size_t bytes = 0;
     if (char* const kept = findInCache(key, bytes); kept != nullptr) {
-        program.program = take({kept, bytes}, kernel);
+        program.program = take({kept, bytes}, packed);
         std::free(kept);
     }
     if (program.program != nullptr)
         return;
     BuildProblem why;
-    program.program = buildSource(*m_driver, m_context, m_device->id, kernel.source, why);
+    program.program = buildSource(*m_driver, m_context, m_device->id, packed.source, why);
     if (program.program != nullptr) {
         if (char* const made = binaryOf(*m_driver, program.program, m_device->id, bytes); made != nullptr) {
             keepInCache(key, {made, bytes});
@@ -169,7 +170,7 @@ void Programs::build(Program& program) const
         return;
     }
     program.problem = runtime::makeArray<ErrorText>(1);
-    std::string_view symbols = kernel.symbols, first;
+    std::string_view symbols = packed.symbols, first;
     takeLine(symbols, first);
     if (program.problem != nullptr)
         program.problem->set("the OpenCL %s the source of kernel %.*s: %s%s%s",

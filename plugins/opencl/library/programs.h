@@ -33,7 +33,7 @@ public:
 private:
     struct Program
     {
-        KernelView kernel;
+        ProgramView packed;
         cl_program program = nullptr;
         runtime::ErrorText* problem = nullptr; ///< why there is none; null: that was not tried
     };
@@ -46,7 +46,7 @@ private:
     runtime::Status damaged(runtime::ErrorText& error, const char* what) const;
     void build(Program& program) const;
     bool hasAllKernels(cl_program program, std::string_view symbols) const;
-    cl_program take(std::string_view binary, const KernelView& kernel) const;
+    cl_program take(std::string_view binary, const ProgramView& packed) const;
     const Symbol* find(std::string_view name) const;
     static int compare(const void* one, const void* other);
 

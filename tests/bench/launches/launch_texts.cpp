@@ -97,7 +97,7 @@ Result<bool> write(const std::filesystem::path& folder, std::size_t number, Rand
     for (const schedule::LaunchResources& r : resources)
         if (r.threads < 32 || r.threads > 1024 || r.sharedBytes > 48 * 1024 || r.localBytes > 0)
             return false;
-    LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(kernel.nest, "kernel"));
+    LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(kernel.nest));
     if (source.text().size() > 200'000)
         return false;
     std::ofstream(folder / fmt::format("{}.cl", number)) << source.text();

@@ -94,7 +94,7 @@ Result<> run(const std::filesystem::path& folder, const std::string& network, co
     for (const graph::Task& task : model->partition.tasks) {
         const search::SearchTask searched = session::searchTask(task, *model, false);
         LATHE_TRY_ASSIGN(const Best best, bestOf(searched, draws));
-        LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(best.kernel.nest, "kernel"));
+        LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(best.kernel.nest));
         const std::string file = fmt::format("{}.cl", number++);
         std::ofstream(folder / file) << source.text();
         const auto resources = schedule::resourcesOf(best.kernel.nest);

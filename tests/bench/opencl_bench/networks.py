@@ -25,7 +25,7 @@ class Networks(Programs):
         worst, refused = 0.0, []
         print("| network | largest relative error |\n|---|---|")
         for name in self.chosen([line.split()[0] for line in listed.splitlines() if line.strip()]):
-            done = subprocess.run([self.cli, "verify", f"zoo:{name}", "--target", self.arguments.target], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            done = subprocess.run([self.cli, "verify", f"zoo:{name}", "--target", self.arguments.target], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self.environment)
             errors = [float(value) for value in re.findall(r"largest relative error ([0-9.e+-]+)", done.stdout)]
             if done.returncode or not errors:
                 refused.append(name)

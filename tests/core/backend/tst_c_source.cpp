@@ -34,7 +34,7 @@ QString printed(const std::function<ir::Stmt(const ir::Expr& thread)>& body,
     }
     launch.body = body(launch.threadIndex[0]);
     nest.launches.push_back(std::move(launch));
-    return QString::fromStdString(test::must(backend::printOpenCl(nest, "kernel")).text());
+    return QString::fromStdString(test::must(backend::printOpenCl(nest)).text());
 }
 
 ir::Expr at(std::int32_t buffer, ir::Expr index)
@@ -78,7 +78,7 @@ private slots:
         schedule::LowerOptions lowering;
         lowering.form = KernelForm::Launches;
         const auto kernel = test::must(schedule::lower(state, lowering));
-        const QString text = QString::fromStdString(test::must(backend::printOpenCl(kernel.nest, "kernel")).text());
+        const QString text = QString::fromStdString(test::must(backend::printOpenCl(kernel.nest)).text());
         QVERIFY2(text.contains(heading + QLatin1Char('\n')), qPrintable(text));
     }
 

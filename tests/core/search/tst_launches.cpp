@@ -245,7 +245,7 @@ private slots:
             std::string text;
             const std::string wrong = schedule::test::checkKernel(
                 state, 1, launches(), [&](const ir::LoopNest& nest, std::span<const std::span<std::byte>> parameters) {
-                    const auto source = backend::printOpenCl(nest, "kernel");
+                    const auto source = backend::printOpenCl(nest);
                     if (!source)
                         return source.error().message;
                     text = source->text();
@@ -279,7 +279,7 @@ private slots:
                 return ir::select(ir::eq(i[0], ir::Expr(0)), ir::floorDiv(one, other), ir::floorMod(one, other));
             }));
         const ir::LoopNest nest = loweredNest(test::must(schedule::planDefaultLaunches(dag, {})));
-        const backend::KernelSource source = test::must(backend::printOpenCl(nest, "kernel"));
+        const backend::KernelSource source = test::must(backend::printOpenCl(nest));
         QVERIFY2(source.text().find("b == 0") != std::string::npos, source.text().c_str()); // some devices do no harm
         std::vector<std::byte> result(values[2].size());
         const std::array<std::span<std::byte>, 3> parameters = {values[0], values[1], result};
@@ -331,7 +331,7 @@ private slots:
             const std::string wrong = schedule::test::checkKernel(
                 replayed(dag, isByColumn ? columns : rows), 1, launches(),
                 [&](const ir::LoopNest& nest, std::span<const std::span<std::byte>> parameters) {
-                    const auto source = backend::printOpenCl(nest, "kernel");
+                    const auto source = backend::printOpenCl(nest);
                     text = source ? source->text() : source.error().message;
                     return source ? device.run(*source, nest, parameters) : text;
                 });
@@ -355,7 +355,7 @@ private slots:
                                                      schedule::AnnotateStep{2, 0, schedule::Annotation::ThreadX},
                                                      schedule::AnnotateStep{2, 2, schedule::Annotation::Vectorize},
                                                      schedule::ComputeAtStep{1, 2, 0}});
-        const std::string text = test::must(backend::printOpenCl(loweredNest(state), "kernel")).text();
+        const std::string text = test::must(backend::printOpenCl(loweredNest(state))).text();
         QVERIFY2(text.find("float4*)(a + ") != std::string::npos, text.c_str());
         QVERIFY2(text.find("    float a[2048] __attribute__((aligned(16)));") != std::string::npos, text.c_str());
     }
@@ -386,7 +386,7 @@ private slots:
             const ir::LoopNest nest = test::must(schedule::lower(state, lowering)).nest;
             QVERIFY(!dag.contains("long") || ir::print(nest).find(" barrier\n") != std::string::npos);
             // Neighbours are loaded and stored at once, and added up in vectors.
-            const std::string text = test::must(backend::printOpenCl(nest, "kernel")).text();
+            const std::string text = test::must(backend::printOpenCl(nest)).text();
             const auto has = [&text](const char* part) { return text.find(part) != std::string::npos; };
             if (isLarge && (dag == "matmul" || dag == "convolution NHWC")) {
                 QVERIFY2(has("float4*)(") && has("    float4 "), text.c_str());
@@ -398,7 +398,7 @@ private slots:
                 continue;
             const std::string printed = schedule::test::checkKernel(
                 state, 1, lowering, [&](const ir::LoopNest& lowered, std::span<const std::span<std::byte>> parameters) {
-                    const auto source = backend::printOpenCl(lowered, "kernel");
+                    const auto source = backend::printOpenCl(lowered);
                     return source ? device.run(*source, lowered, parameters) : source.error().message;
                 });
             QVERIFY2(printed.empty(), printed.c_str());
@@ -413,7 +413,7 @@ private slots:
         QVERIFY(states.size() >= 4);
         for (const schedule::State& state : states) {
             const ir::LoopNest nest = loweredNest(state);
-            const QString text = test::must(backend::printOpenCl(nest, "kernel")).text().c_str();
+            const QString text = test::must(backend::printOpenCl(nest)).text().c_str();
             const QStringList kernels = text.split("__kernel").mid(1);
             const auto resources = schedule::resourcesOf(nest);
             QCOMPARE(static_cast<qsizetype>(resources.size()), kernels.size());

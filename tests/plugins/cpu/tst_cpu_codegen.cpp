@@ -363,7 +363,7 @@ void TestCpuCodegen::aLibraryHoldsSectionsAndExportsNamesAlone()
 {
     const QTemporaryDir directory;
     const schedule::LoweredKernel kernel = matmul(8, 32, 8, 4, 16);
-    Result<std::vector<std::byte>> object = m_codegen->compileObject({&kernel, 1});
+    Result<std::vector<std::byte>> object = m_codegen->compileObject({&kernel, 1}, {});
     QVERIFY(object);
     backend::LibraryRequest request;
     request.name = "sample";

@@ -154,10 +154,10 @@ void TestListings::buildingIsTheSameBeforeAndAfterAListing()
 {
     const schedule::LoweredKernel kernel = matmul(24, 32, 64, 24, 32);
     const auto codegen = codegenFor(kHaswell);
-    const auto before = codegen->compileObject({&kernel, 1});
+    const auto before = codegen->compileObject({&kernel, 1}, {});
     for (const char* name : {"ir", "assembly"})
         QVERIFY(codegen->listing(kernel, name));
-    const auto after = codegen->compileObject({&kernel, 1});
+    const auto after = codegen->compileObject({&kernel, 1}, {});
     QVERIFY(before && after);
     QVERIFY(*before == *after);
 }

@@ -49,13 +49,16 @@ inline Result<std::shared_ptr<serve::Device>> openDevice()
     return serve::Device::open(api, "", "");
 }
 
-inline Result<serve::DeviceModule> load(serve::Device& device, const KernelInfo& info, opencl::PackedKernel kernel)
+/// Of a kernel whose launches all are in that program.
+inline Result<serve::DeviceModule> load(serve::Device& device, const KernelInfo& info, opencl::PackedProgram program)
 {
+    for (const LaunchInfo& launch : info.launches)
+        program.symbols += launch.symbol + '\n';
     ArtifactDescriptor descriptor;
     descriptor.format = opencl::kFormat;
     descriptor.target = "opencl";
     descriptor.kernels = {info};
-    const std::vector<std::byte> bytes = opencl::pack(std::span(&kernel, 1));
+    const std::vector<std::byte> bytes = opencl::pack(std::span(&program, 1));
     return device.load(bytes, toJson(descriptor).dump());
 }
 

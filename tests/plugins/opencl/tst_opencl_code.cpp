@@ -31,14 +31,14 @@ std::string sourceOf(int number)
 std::vector<std::byte> codeOf(const std::string& source, const std::string& binary = {},
                               const std::string& madeFor = {})
 {
-    const opencl::PackedKernel kernel = {source, binary, madeFor, "number\n"};
+    const opencl::PackedProgram kernel = {source, binary, madeFor, "number\n"};
     return opencl::pack({&kernel, 1});
 }
 
-/// Bytes of a file in the cache, as library/cache.cpp has them.
+/// Bytes of a file in the cache, as device/cache.cpp has them.
 QByteArray fileOf(const std::string& source, const std::string& binary, const std::string& identity)
 {
-    const opencl::PackedKernel kernel = {source, binary, identity, {}};
+    const opencl::PackedProgram kernel = {source, binary, identity, {}};
     const std::vector<std::byte> package = opencl::pack({&kernel, 1});
     std::uint64_t checksum = 0;
     for (const std::byte byte : package)
@@ -116,6 +116,12 @@ class TestOpenClCode : public QObject
         return ran;
     }
 
+    static std::vector<std::byte> bothNamedNumber(const std::string& one, const std::string& other)
+    {
+        const opencl::PackedProgram programs[] = {{one, {}, {}, "number\n"}, {other, {}, {}, "number\n"}};
+        return opencl::pack(programs);
+    }
+
 private slots:
     void initTestCase()
     {
@@ -144,11 +150,11 @@ private slots:
             std::memcpy(code.data() + offset, &number, sizeof number);
         };
         const auto named = [](const std::string& symbols) {
-            const opencl::PackedKernel kernel = {sourceOf(1), {}, {}, symbols};
+            const opencl::PackedProgram kernel = {sourceOf(1), {}, {}, symbols};
             return opencl::pack({&kernel, 1});
         };
         if (what == "fewer kernels") {
-            const opencl::PackedKernel kernels[] = {{sourceOf(1), {}, {}, "number\n"}, {sourceOf(2), {}, {}, "n\n"}};
+            const opencl::PackedProgram kernels[] = {{sourceOf(1), {}, {}, "number\n"}, {sourceOf(2), {}, {}, "n\n"}};
             code = opencl::pack(kernels);
             put(16, 1);
         } else if (what == "cut")
@@ -172,7 +178,7 @@ private slots:
         else if (what == "no symbol")
             code = named("number\n\nother\n");
         else if (what == "same symbol")
-            code = named("number\nother\nnumber\n");
+            code = bothNamedNumber(sourceOf(1), sourceOf(2));
         else
             code = named(std::string(2000, 'x'));
         const auto opened = openLibrary(code);
@@ -195,7 +201,7 @@ private slots:
             for (std::uint64_t change = random() % 4; change > 0; --change)
                 code[random() % code.size()] = static_cast<std::byte>(random() % 256);
             opencl::PackageReader reader({reinterpret_cast<const char*>(code.data()), code.size()});
-            opencl::KernelView kernel;
+            opencl::ProgramView kernel;
             std::size_t sum = 0;
             while (reader.next(kernel))
                 for (const std::string_view text : {kernel.source, kernel.binary, kernel.madeFor, kernel.symbols})
@@ -220,7 +226,7 @@ private slots:
         std::vector<std::byte> code;
         for (int p = 0; p < 3; ++p) {
             const std::string name = "p" + std::to_string(p);
-            const opencl::PackedKernel kernels[] = {
+            const opencl::PackedProgram kernels[] = {
                 {"__kernel void " + name + "_a(__global int *x) { x[0] = 1; }", {}, {}, name + "_a\n"},
                 {"__kernel void " + name + "_b(__global int *x) { x[0] = 2; }", {}, {}, name + "_b\n"}};
             const std::vector<std::byte> package = opencl::pack(kernels);
@@ -234,6 +240,15 @@ private slots:
         for (const char* symbol : {"p2_a", "p0_b", "p1_a"})
             must(prepare(queue, {symbol, {}, {1, 1, 1}, {1, 1, 1}, 0}, {memory.get()}));
         QCOMPARE(counter.sources(), 3); // nothing else was built
+    }
+
+    /// Two builders made it, for two kernels that have a launch in common.
+    void aProgramThatIsThereTwiceIsBuiltOnce()
+    {
+        const Ran ran = runNumber(bothNamedNumber(sourceOf(3), sourceOf(3)));
+        QCOMPARE(ran.says, std::string());
+        QCOMPARE(ran.number, 3);
+        QCOMPARE(ran.sources, 1);
     }
 
     void aBinaryOfThisDeviceIsRun()

@@ -19,7 +19,7 @@ using namespace lathe::test;
 namespace {
 
 /// What the driver of this machine's first device makes of a source.
-opencl::PackedKernel binaryOf(const std::string& source)
+opencl::PackedProgram binaryOf(const std::string& source)
 {
     std::string problem;
     const opencl::Driver& driver = *opencl::findDriver(problem);
@@ -28,7 +28,7 @@ opencl::PackedKernel binaryOf(const std::string& source)
     cl_context const context = driver.createContext(nullptr, 1, &device.id, nullptr, nullptr, &code);
     if (context == nullptr)
         qFatal("%s", opencl::errorText(code).c_str());
-    opencl::PackedKernel made = {source, {}, device.identity};
+    opencl::PackedProgram made = {source, {}, device.identity};
     if (const auto program = opencl::Program::fromSource(driver, context, device.id, source, problem))
         made.binary = program.binary();
     driver.releaseContext(context);
@@ -267,7 +267,7 @@ private slots:
     /// Sources that cannot be built tell which of the two was run.
     void aBinaryIsRunOnTheDeviceThatItIsFor()
     {
-        const opencl::PackedKernel made = binaryOf(kDoubledAndOne);
+        const opencl::PackedProgram made = binaryOf(kDoubledAndOne);
         QVERIFY(!made.binary.empty());
         auto here = must(load(*m_device, doubledAndOne(), {"nonsense", made.binary, made.madeFor}));
         QCOMPARE(run(here), QString());
@@ -282,7 +282,7 @@ private slots:
     {
         std::string other = kDoubledAndOne;
         other.replace(other.find("k_1"), 3, "k_7");
-        const opencl::PackedKernel made = binaryOf(other);
+        const opencl::PackedProgram made = binaryOf(other);
         auto module = must(load(*m_device, doubledAndOne(), {kDoubledAndOne, made.binary, made.madeFor}));
         QCOMPARE(run(module), QString());
         auto neither = must(load(*m_device, doubledAndOne(), {other, made.binary, made.madeFor}));

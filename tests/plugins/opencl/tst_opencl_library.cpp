@@ -151,7 +151,7 @@ private slots:
         qunsetenv("LATHE_OPENCL_DEVICE");
         std::string problem;
         m_driver = opencl::findDriver(problem);
-        const opencl::PackedKernel kernel = {kDoubledAndOne, {}, {}, "k_0\nk_1\n"};
+        const opencl::PackedProgram kernel = {kDoubledAndOne, {}, {}, "k_0\nk_1\n"};
         m_code = opencl::pack({&kernel, 1});
     }
 
@@ -288,7 +288,7 @@ private slots:
         // A kernel may be told to do nothing with it.
         const char* const source = "__kernel void k_0(__global float *x, __global float *y) { if (x) y[0] = 7; else "
                                    "y[0] = 8; }";
-        const opencl::PackedKernel kernel = {source, {}, {}, "k_0\n"};
+        const opencl::PackedProgram kernel = {source, {}, {}, "k_0\n"};
         const std::vector<std::byte> code = opencl::pack({&kernel, 1});
         const Context other = must(openLibrary(code));
         const Queue ofOther = must(start(other));

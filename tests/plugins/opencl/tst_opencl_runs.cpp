@@ -4,11 +4,14 @@
 #include "core/session/devices.h"
 #include "core/session/exports/network_bench.h"
 #include "core/session/loaded_model.h"
+#include "plugins/opencl/device/cache.h"
 #include "tests/plugins/opencl/opencl_fixture.h"
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
+
+#include <cstdlib>
 
 namespace tst_opencl_runs {
 
@@ -31,16 +34,20 @@ class TestOpenClRuns : public QObject, Projects
         return {"k", compute::toJson(**std::move(b).finish({y})).dump(), "[]", {}};
     }
 
-    static opencl::PackedKernel built(const std::string& target, const std::string& device = {})
+    static opencl::PackedProgram built(const std::string& target, const std::string& device = {},
+                                       measure::Product form = measure::Product::Artifact,
+                                       const std::string& name = "k")
     {
         const auto builder = must(measure::BuilderClient::start(target, {}, {}, device));
-        const measure::KernelJob one = job();
-        const auto product = must(builder->build({&one, 1}, measure::Product::Artifact, Deadline::inSeconds(60)));
-        std::vector<opencl::PackedKernel> kernels;
-        if (product.descriptor.format != opencl::kFormat || product.descriptor.kernels.size() != 1
-            || !opencl::unpack(product.bytes, kernels) || kernels.size() != 1)
-            qFatal("the artifact is not one kernel of OpenCL C");
-        return kernels.front();
+        measure::KernelJob one = job();
+        one.name = name;
+        const auto product = must(builder->build({&one, 1}, form, Deadline::inSeconds(60)));
+        std::vector<opencl::PackedProgram> programs;
+        if (product.descriptor.kernels.size() != 1 || !opencl::unpack(product.bytes, programs) || programs.size() != 1)
+            qFatal("the product is not one program of OpenCL C");
+        if (product.descriptor.kernels.front().launches.front().symbol + '\n' != programs.front().symbols)
+            qFatal("the kernel's launch is not that of its program");
+        return programs.front();
     }
 
     /// All that are here, in the order of their keys.
@@ -65,7 +72,7 @@ private slots:
 
     void aBuilderHandsOverTheBinaryAndTheSource()
     {
-        const opencl::PackedKernel here = built("opencl");
+        const opencl::PackedProgram here = built("opencl");
         QVERIFY(here.source.find("__kernel") != std::string::npos && here.source.find("exp(") != std::string::npos);
         QVERIFY(!here.binary.empty() && !here.madeFor.empty());
     }
@@ -76,13 +83,38 @@ private slots:
             QCOMPARE(built("opencl", device.fingerprint).madeFor, identityOf(device));
         auto elsewhere = nlohmann::json::parse(devices().front().fingerprint);
         elsewhere["driver"] = "of another machine";
-        const opencl::PackedKernel there = built("opencl", elsewhere.dump());
+        const opencl::PackedProgram there = built("opencl", elsewhere.dump());
         QVERIFY(!there.source.empty() && there.binary.empty() && there.madeFor.empty());
+    }
+
+    /// So that what was compiled for a trial need not be compiled for a library, and is what was measured.
+    void aLibraryIsMadeOfTheProgramsThatWereMeasured()
+    {
+        const opencl::PackedProgram trial = built("opencl");
+        const opencl::PackedProgram library = built("opencl", {}, measure::Product::Object, "another_name");
+        QCOMPARE(library.source, trial.source);
+        QCOMPARE(library.binary, trial.binary);
+    }
+
+    void aBuilderTakesWhatAnotherCompiled()
+    {
+        qputenv("XDG_CACHE_HOME", file("another cache").c_str());
+        const auto back = qScopeGuard([this] { qputenv("XDG_CACHE_HOME", file("cache").c_str()); });
+        const opencl::PackedProgram first = built("opencl");
+        const opencl::CacheKey key = {first.madeFor, first.source};
+        std::size_t bytes = 0;
+        char* const kept = opencl::findInCache(key, bytes);
+        QVERIFY(kept != nullptr);
+        const std::string known(kept, bytes);
+        std::free(kept);
+        QCOMPARE(known, first.binary);
+        opencl::keepInCache(key, "another binary");
+        QCOMPARE(built("opencl").binary, std::string("another binary"));
     }
 
     void aBuilderForAnotherMachineHandsOverSource()
     {
-        const opencl::PackedKernel there = built("opencl -device=mali -host=riscv64-linux-gnu");
+        const opencl::PackedProgram there = built("opencl -device=mali -host=riscv64-linux-gnu");
         QVERIFY(!there.source.empty() && there.binary.empty());
         const auto measurable = checkMeasurable("opencl -host=riscv64-linux-gnu");
         QVERIFY(!measurable && measurable.error().message.find("code for riscv64") != std::string::npos);

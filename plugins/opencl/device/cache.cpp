@@ -1,4 +1,4 @@
-#include "plugins/opencl/library/cache.h"
+#include "plugins/opencl/device/cache.h"
 
 #include "plugins/opencl/device/build.h"
 #include "plugins/opencl/device/package_view.h"
@@ -15,7 +15,7 @@
 namespace lathe::opencl {
 namespace {
 
-// A file is a package of one kernel without symbols, and its checksum. It is named after the hash of what it is of.
+// A file is a package of one program without symbols, and its checksum. It is named after the hash of what it is of.
 
 constexpr std::size_t kHashDigits = 32;
 constexpr char kEnding[] = ".bin";
@@ -186,15 +186,15 @@ void deleteOldest(const Path& folder)
 bool check(std::string_view file, const CacheKey& key, std::string_view& binary)
 {
     PackageReader reader(file);
-    KernelView kernel;
+    ProgramView program;
     std::uint64_t checksum = 0;
     if (reader.bytes() == 0 || file.size() != reader.bytes() + sizeof checksum)
         return false;
     std::memcpy(&checksum, file.data() + reader.bytes(), sizeof checksum);
-    if (hash(0, {file.data(), reader.bytes()}) != checksum || !reader.next(kernel) || kernel.source != key.source
-        || kernel.madeFor != key.identity)
+    if (hash(0, {file.data(), reader.bytes()}) != checksum || !reader.next(program) || program.source != key.source
+        || program.madeFor != key.identity)
         return false;
-    binary = kernel.binary;
+    binary = program.binary;
     return true;
 }
 
@@ -233,15 +233,15 @@ char* findInCache(const CacheKey& key, std::size_t& bytes)
 
 void keepInCache(const CacheKey& key, std::string_view binary)
 {
-    const KernelView kernel = {key.source, binary, key.identity, {}};
-    const std::size_t package = packageBytes(&kernel, 1), size = package + sizeof(std::uint64_t);
+    const ProgramView program = {key.source, binary, key.identity, {}};
+    const std::size_t package = packageBytes(&program, 1), size = package + sizeof(std::uint64_t);
     Path folder;
     if (size > kMostCacheBytes || !findFolder(folder))
         return;
     auto* const all = static_cast<std::byte*>(std::malloc(size));
     if (all == nullptr)
         return;
-    writePackage(&kernel, 1, all);
+    writePackage(&program, 1, all);
     const std::uint64_t checksum = hash(0, {reinterpret_cast<const char*>(all), package});
     std::memcpy(all + package, &checksum, sizeof checksum);
     makeFolder(folder);
