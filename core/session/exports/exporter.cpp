@@ -213,16 +213,33 @@ private:
         return {};
     }
 
+    /// What is compiled without a run before it goes by the figures of the device that is here, as a run's network
+    /// does.
+    void takeFigures(std::shared_ptr<const LoadedModel>& model, const DeviceView& device) const
+    {
+        auto limited = std::make_shared<LoadedModel>(*model);
+        limited->hardware.takeDeviceFigures(figuresOf(device.fingerprint));
+        model = std::move(limited);
+    }
+
     Result<> findDevice()
     {
+        for (auto& model : m_models)
+            if (m_options.device.empty() && model->target.traits().takesDeviceFigures) {
+                const auto picked = DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), {});
+                if (picked) // else it is compiled for a device that is elsewhere
+                    takeFigures(model, picked->front());
+            }
         if (m_options.device.empty())
             return {};
         Result<> found; // there is at least one variant
-        for (const auto& model : m_models) {
+        for (auto& model : m_models) {
             const auto picked =
                 DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), std::span(&m_options.device, 1));
             if (picked) {
                 m_device = picked->front();
+                if (model->target.traits().takesDeviceFigures)
+                    takeFigures(model, m_device);
                 return {};
             }
             found = picked.error();
@@ -404,7 +421,7 @@ private:
         return {};
     }
 
-    const ModelVariants& m_models;
+    ModelVariants m_models;
     const store::Project* m_project;
     const CompileOptions& m_options;
     const Progress& m_progress;

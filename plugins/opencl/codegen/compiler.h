@@ -21,8 +21,8 @@ public:
     Compiler(const Compiler&) = delete;
     Compiler& operator=(const Compiler&) = delete;
 
-    /// Adds the binary, which is taken from the user's cache folder (cache.h) if it was made before. Errors: BuildFailed
-    /// with the compiler's words.
+    /// Adds the binary, which is taken from the user's cache folder (cache.h) if it was made before. Errors:
+    /// BuildFailed with the compiler's words.
     Result<> compile(PackedProgram& program) const;
 
 private:

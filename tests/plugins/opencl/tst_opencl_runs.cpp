@@ -2,9 +2,11 @@
 #include "core/measure/builder_client.h"
 #include "core/session/device_directory.h"
 #include "core/session/devices.h"
+#include "core/session/exports/exporter.h"
 #include "core/session/exports/network_bench.h"
 #include "core/session/loaded_model.h"
 #include "plugins/opencl/device/cache.h"
+#include "plugins/opencl/device/package_view.h"
 #include "tests/plugins/opencl/opencl_fixture.h"
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"
@@ -12,6 +14,9 @@
 #include <QtTest>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
 
 namespace tst_opencl_runs {
 
@@ -58,6 +63,19 @@ class TestOpenClRuns : public QObject, Projects
         const auto said = nlohmann::json::parse(device.fingerprint);
         const auto word = [&said](const char* name) { return said[name].get<std::string>(); };
         return word("platform") + " | " + word("name") + " | " + word("version") + " | " + word("driver");
+    }
+
+    static std::set<std::string> sourcesIn(const std::filesystem::path& library)
+    {
+        std::ifstream in(library, std::ios::binary);
+        const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+        std::set<std::string> sources;
+        for (std::size_t at = bytes.find("LATHECL2"); at != std::string::npos; at = bytes.find("LATHECL2", at + 8)) {
+            opencl::PackageReader reader(std::string_view(bytes).substr(at));
+            for (opencl::ProgramView program; reader.next(program);)
+                sources.emplace(program.source);
+        }
+        return sources;
     }
 
 private slots:
@@ -170,6 +188,32 @@ private slots:
         QVERIFY2(refused.error().message.find("no OpenCL device has the key cl99; there are cl0 (")
                      != std::string::npos,
                  refused.error().message.c_str());
+    }
+
+    /// Untuned, and without a project that knows the device.
+    void aLibraryHasTheSchedulesOfItsDevice()
+    {
+        const auto compiled = [this](const char* name, const Hardware& hardware) {
+            ModelSpec spec;
+            spec.source = LATHE_SOURCE_DIR "/tests/data/kinds/images_by_name.onnx";
+            spec.sizes = {{"height", 32}, {"width", 32}};
+            auto model = std::make_shared<LoadedModel>(*must(loadModel(spec, "opencl")));
+            model->hardware.takeDeviceFigures(hardware);
+            CompileOptions options;
+            options.output = file(name);
+            options.allowDefault = true;
+            options.verify = options.benchmark = false;
+            must(exportLibrary({model}, nullptr, options, {}, {}));
+            return sourcesIn(file(name));
+        };
+        const Hardware figures = figuresOf(devices().front().fingerprint);
+        QVERIFY(figures.get("simd_width") > 1);
+        const std::set<std::string> here = compiled("here.so", {});
+        QVERIFY(!here.empty());
+        QVERIFY(here == compiled("told.so", figures));
+        Hardware other;
+        other.limits["simd_width"] = {0, "a run"}; // as GPUs have it
+        QVERIFY(here != compiled("other.so", other));
     }
 
     void aNetworkIsTuned()
