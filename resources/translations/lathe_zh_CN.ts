@@ -2616,7 +2616,7 @@
         </message>
         <message>
             <source>functions that run one after another take longer than alone, by {percent:.0f} % of the network&apos;s time ({chain:.3f} ms)</source>
-            <translation>函数依次运行时比单独运行多用了网络耗时的 {percent:.0f} %（{chain:.3f} ms）</translation>
+            <translation>函数依次运行时比单独运行多用了网络耗时的 {percent:.0f} %（{chain:.3f} 毫秒）</translation>
         </message>
         <message>
             <source>Tune with --cache network (the default), so that tasks find the caches as the network leaves them</source>
@@ -2628,7 +2628,7 @@
         </message>
         <message>
             <source>functions under {micros:.0f} µs: {count}, together {percent:.0f} % of the network&apos;s time</source>
-            <translation>不到 {micros:.0f} µs 的函数有 {count} 个，共占网络耗时的 {percent:.0f} %</translation>
+            <translation>不到 {micros:.0f} 微秒的函数有 {count} 个，共占网络耗时的 {percent:.0f} %</translation>
         </message>
         <message>
             <source>Waking the threads takes as long as such a function: try fewer threads, or a larger batch</source>
@@ -2981,6 +2981,13 @@
         <message>
             <source>round {round}: {candidates:candidate was|candidates were} rejected before building: more threads or memory than the device has</source>
             <translation>第 {round} 轮：{candidates} 个候选在构建之前被拒绝：所需线程或内存超过设备所能提供的</translation>
+        </message>
+    </context>
+    <context>
+        <name>Devices</name>
+        <message>
+            <source>Simulated device</source>
+            <translation>模拟设备</translation>
         </message>
     </context>
     <context>

@@ -10,10 +10,13 @@
 #include "ui/models/hardware_model.h"
 #include "ui/models/issue_model.h"
 #include "ui/models/record_model.h"
+#include "ui/models/round_model.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/failures_page.h"
 #include "ui/pages/records_page.h"
+#include "ui/pages/run_bar.h"
 
+#include <QComboBox>
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QRegularExpression>
@@ -133,6 +136,36 @@ private slots:
         QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
             return label->text().contains(QString::fromUtf8("无法为目标"));
         }));
+    }
+
+    /// Lathe's own device has a name of Lathe's; that of a driver stays as it is.
+    void devices()
+    {
+        ui::RunBar bar;
+        session::DeviceView own, other;
+        own.kind = other.kind = "sim";
+        own.state = other.state = "ready";
+        own.key = "sim";
+        own.name = "Simulated device";
+        other.key = "iris";
+        other.name = "Iris Xe";
+        bar.setDevices(session::DeviceDirectory({own, other}));
+        bar.setTarget(QStringLiteral("sim"));
+        auto* device = find<QComboBox>(&bar, "devicePicker");
+        QCOMPARE(device->itemText(0), QString::fromUtf8("模拟设备"));
+        QCOMPARE(device->itemText(1), QString("Iris Xe"));
+        ui::Language::instance().set(QStringLiteral("en"));
+        QCOMPARE(device->itemText(0), QString("Simulated device"));
+    }
+
+    /// As on all pages: milliseconds by their Chinese name.
+    void gainsOfRounds()
+    {
+        open(file("mixed.lathe"));
+        const ui::RoundModel& rounds = ui::RoundModel::of(*m_workspace);
+        QTRY_COMPARE(rounds.rowCount(), 12);
+        QCOMPARE(rounds.index(0, ui::RoundModel::PromiseColumn).data().toString(), QString::fromUtf8("2.00 毫秒"));
+        QVERIFY2(!rounds.why(0).contains(QRegularExpression(QStringLiteral("[mµ]s"))), qPrintable(rounds.why(0)));
     }
 
     void nodesWithoutATask()

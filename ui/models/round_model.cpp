@@ -5,6 +5,8 @@
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 
+#include <QCoreApplication>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -28,8 +30,8 @@ QString small(double seconds)
 {
     if (!std::isfinite(seconds))
         return QStringLiteral("–");
-    return std::abs(seconds) >= 0.9995e-3 ? QStringLiteral("%1 ms").arg(seconds * 1e3, 0, 'f', 2)
-                                          : QStringLiteral("%1 µs").arg(seconds * 1e6, 0, 'f', 1);
+    return std::abs(seconds) >= 0.9995e-3 ? QCoreApplication::translate("Texts", "%1 ms").arg(seconds * 1e3, 0, 'f', 2)
+                                          : QCoreApplication::translate("Texts", "%1 µs").arg(seconds * 1e6, 0, 'f', 1);
 }
 
 } // namespace

@@ -150,6 +150,12 @@ QString targetTitle(const std::string& target)
                                   : QCoreApplication::translate("lathe::ui::RunBar", found->title.c_str());
 }
 
+QString deviceTitle(const std::string& name)
+{
+    static const char* const own = QT_TRANSLATE_NOOP("Devices", "Simulated device");
+    return name == own ? QCoreApplication::translate("Devices", own) : QString::fromStdString(name);
+}
+
 QString withoutMnemonic(QString text)
 {
     if (const auto bracket = text.indexOf(QStringLiteral("(&"));

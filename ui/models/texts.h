@@ -31,6 +31,8 @@ QString inputSizesText(const std::vector<frontend::OpenDimension>& dimensions);
 /// What people call a target, "OpenCL device", in the language of the window; the target's own text where nobody named
 /// it.
 QString targetTitle(const std::string& target);
+/// What people call a device: the name that its driver gives, or in the language of the window where it is Lathe's own.
+QString deviceTitle(const std::string& name);
 /// An action's text without the marks of its mnemonic: "&Open" is "Open", "打开(&O)" is "打开".
 QString withoutMnemonic(QString text);
 

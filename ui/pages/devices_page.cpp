@@ -124,7 +124,7 @@ void DevicesPage::fill()
             m_list->addItem(tr("Open network: %1").arg(targetTitle(session->options().target)));
         for (const session::DeviceView& device : m_workspace.devices().directory().all()) {
             const bool ready = device.ready();
-            const QString name = QString::fromStdString(device.name.empty() ? device.kind : device.name);
+            const QString name = deviceTitle(device.name.empty() ? device.kind : device.name);
             auto* item = new QListWidgetItem(
                 QStringLiteral("%1  ·  %2")
                     .arg(name.isEmpty() ? tr("Devices of this machine") : name, ready ? tr("ready") : tr("not usable")),
@@ -167,7 +167,7 @@ void DevicesPage::showCurrent()
         m_model->setEditor({});
         m_model->setLimits(device->hardware);
         state = device->ready() ? tr("%1 is ready for measurements. Its back end reports these parameters.")
-                                      .arg(QString::fromStdString(device->name))
+                                      .arg(deviceTitle(device->name))
                                 : tr("Not usable: %1").arg(coreText(device->reason(), device->about));
     } else if (session != nullptr && m_list->currentRow() == 0) {
         const QString readOnly = m_workspace.whyReadOnly();

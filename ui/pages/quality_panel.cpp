@@ -3,6 +3,7 @@
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/language.h"
 #include "ui/models/round_model.h"
+#include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 #include "ui/views/spacing.h"
 
@@ -259,7 +260,7 @@ void QualityPanel::fillDevices()
             devices[device].measure += seconds.measure;
         }
     for (const auto& [device, seconds] : devices)
-        add(device.empty() ? tr("unnamed device") : QString::fromStdString(device),
+        add(device.empty() ? tr("unnamed device") : deviceTitle(device),
             {{UploadColumn, seconds.upload}, {MeasureColumn, seconds.measure}});
     for (int column = 0; column < DeviceColumns; ++column)
         m_devices->resizeColumnToContents(column);

@@ -155,6 +155,7 @@ RunBar::RunBar(QWidget* parent)
         m_target->setAccessibleName(tr("Target"));
         m_target->setToolTip(tr("What code is generated for"));
         nameTargets();
+        offerDevices();
         m_device->setAccessibleName(tr("Device"));
         m_budget->setAccessibleName(tr("Budget"));
         m_budget->setToolTip(tr("How long to tune: 20 min, until 18:00, 1000 trials, until the last hour gained under "
@@ -257,7 +258,7 @@ void RunBar::offerTargets()
         for (int i = 0; i < m_target->count() && !known; ++i)
             known = m_target->itemData(i).toString().section(QLatin1Char(' '), 0, 0) == kind;
         if (!known)
-            m_target->addItem(device.name.empty() ? kind : QString::fromStdString(device.name), kind);
+            m_target->addItem(device.name.empty() ? kind : deviceTitle(device.name), kind);
     }
 }
 
@@ -272,8 +273,7 @@ void RunBar::nameTargets()
             devices = m_devices->forTarget(target.text);
         std::erase_if(devices, [](const session::DeviceView& device) { return !device.ready(); });
         if (devices.size() == 1)
-            title = tr(target.named.c_str())
-                        .replace(QStringLiteral("{device}"), QString::fromStdString(devices.front().name));
+            title = tr(target.named.c_str()).replace(QStringLiteral("{device}"), deviceTitle(devices.front().name));
         if (const int i = m_target->findData(QString::fromStdString(target.text)); i >= 0) {
             m_target->setItemText(i, title);
             m_target->setItemData(i, plain, kTitle);
@@ -302,11 +302,11 @@ void RunBar::offerDevices()
         });
         if (equal > 1 && !classes.contains(ofAll)) {
             classes.insert(ofAll);
-            const QString all = tr("%1, all %2").arg(QString::fromStdString(device.name), QString::number(equal));
+            const QString all = tr("%1, all %2").arg(deviceTitle(device.name), QString::number(equal));
             m_device->addItem(m_device->fontMetrics().elidedText(all, Qt::ElideMiddle, kDeviceWidth), ofAll);
             m_device->setItemData(m_device->count() - 1, QStringLiteral("%1 (%2)").arg(all, ofAll), Qt::ToolTipRole);
         }
-        const QString name = QString::fromStdString(device.name), key = QString::fromStdString(device.key);
+        const QString name = deviceTitle(device.name), key = QString::fromStdString(device.key);
         const bool unique = std::count_if(devices.begin(), devices.end(),
                                           [&](const auto& other) { return other.name == device.name; })
                             == 1;

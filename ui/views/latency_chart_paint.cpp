@@ -5,6 +5,7 @@
 #include "ui/views/latency_chart.h"
 #include "ui/views/plot_axes.h"
 
+#include <QCoreApplication>
 #include <QLocale>
 #include <QPainter>
 #include <QPainterPath>
@@ -30,7 +31,7 @@ constexpr int kMostSmoothLines = 40; ///< that are drawn with smooth edges
 /// Of a logarithmic axis, where each label has its own unit.
 QString latencyLabel(double ms)
 {
-    return ms < kMicroseconds ? QStringLiteral("%1 µs").arg(QLocale().toString(ms * 1000, 'g', 4))
+    return ms < kMicroseconds ? QCoreApplication::translate("Texts", "%1 µs").arg(QLocale().toString(ms * 1000, 'g', 4))
                               : QLocale().toString(ms, 'g', 4);
 }
 
