@@ -156,6 +156,12 @@ QString deviceTitle(const std::string& name)
     return name == own ? QCoreApplication::translate("Devices", own) : QString::fromStdString(name);
 }
 
+QString unbroken(QString text)
+{
+    constexpr char16_t kWordJoiner = 0x2060;
+    return text.replace(QStringLiteral("->"), QStringLiteral("-%1>").arg(QChar(kWordJoiner)));
+}
+
 QString withoutMnemonic(QString text)
 {
     if (const auto bracket = text.indexOf(QStringLiteral("(&"));

@@ -33,6 +33,8 @@ QString inputSizesText(const std::vector<frontend::OpenDimension>& dimensions);
 QString targetTitle(const std::string& target);
 /// What people call a device: the name that its driver gives, or in the language of the window where it is Lathe's own.
 QString deviceTitle(const std::string& name);
+/// A sentence with names of tasks, for labels that wrap: no line ends within "64->128".
+QString unbroken(QString text);
 /// An action's text without the marks of its mnemonic: "&Open" is "Open", "打开(&O)" is "打开".
 QString withoutMnemonic(QString text);
 

@@ -135,7 +135,7 @@ void CurvesPage::connectChart()
     connect(m_logarithmic, &QToolButton::toggled, m_chart, &LatencyChart::setLogarithmic);
     connect(m_chart, &LatencyChart::logarithmicChanged, m_logarithmic, &QToolButton::setChecked);
     connect(m_chart, &LatencyChart::summaryChanged, this, [this](const QString& text) {
-        m_summary->setText(text);
+        m_summary->setText(unbroken(text));
         m_summary->setToolTip(text);
     });
     connect(m_chart, &LatencyChart::hiddenChanged, this, [this] {
@@ -160,7 +160,7 @@ void CurvesPage::retranslate()
     m_tasks->clear();
     m_tasks->addItems({tr("no tasks"), tr("selected task"), tr("largest tasks"), tr("all tasks")});
     m_tasks->setCurrentIndex(current);
-    m_summary->setText(m_chart->summary());
+    m_summary->setText(unbroken(m_chart->summary()));
     update();
     showAge();
 }

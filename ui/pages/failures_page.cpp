@@ -10,6 +10,7 @@
 #include "ui/models/failure_model.h"
 #include "ui/models/language.h"
 #include "ui/models/task_model.h"
+#include "ui/models/texts.h"
 #include "ui/models/trial_filter.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/remeasure_bar.h"
@@ -295,8 +296,9 @@ void FailuresPage::showCurrent()
     }
     const session::FailureView& failure = m_model->failure(current.row());
     const ErrorAdvice advice = errorAdvice(QString::fromStdString(failure.code));
-    m_summary->setText(QStringLiteral("<b>%1</b> – %2")
-                           .arg(advice.title.toHtmlEscaped(), m_model->tasksText(failure, 3).toHtmlEscaped()));
+    m_summary->setText(
+        QStringLiteral("<b>%1</b> – %2")
+            .arg(advice.title.toHtmlEscaped(), unbroken(m_model->tasksText(failure, 3)).toHtmlEscaped()));
     if (const QString text = coreText(failure.text, failure.about); m_text->toPlainText() != text)
         m_text->setPlainText(text);
     updateButtons();

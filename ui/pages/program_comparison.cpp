@@ -2,6 +2,7 @@
 
 #include "ui/models/core_text.h"
 #include "ui/models/language.h"
+#include "ui/models/texts.h"
 #include "ui/views/diff_view.h"
 #include "ui/views/spacing.h"
 
@@ -174,7 +175,7 @@ void ProgramComparison::ask()
         return;
     m_shown = wanted;
     m_asked.drop();
-    m_title->setText(tr("%1: reading both programs…").arg(m_name));
+    m_title->setText(tr("%1: reading both programs…").arg(unbroken(m_name)));
     using Lines = std::vector<session::DiffLine>;
     m_asked = m_jobs.run(
         [reader = m_reader, compared = m_compared, task = m_task.toStdString(), left, right,
@@ -187,15 +188,15 @@ void ProgramComparison::ask()
         },
         [this](Result<Lines> lines) {
             if (!lines) {
-                m_title->setText(m_name);
+                m_title->setText(unbroken(m_name));
                 m_diff->setMessage(errorText(lines.error()));
                 return;
             }
             m_diff->setLines(*std::move(lines));
             const int removed = m_diff->removed(), added = m_diff->added();
-            m_title->setText(removed + added == 0 ? tr("%1: both programs are identical").arg(m_name)
+            m_title->setText(removed + added == 0 ? tr("%1: both programs are identical").arg(unbroken(m_name))
                                                   : tr("%1: lines only on the left (−): %2; only on the right (+): %3")
-                                                        .arg(m_name)
+                                                        .arg(unbroken(m_name))
                                                         .arg(removed)
                                                         .arg(added));
         });

@@ -112,7 +112,7 @@ void RecordDetailPage::makeCopyMenu()
     QAction* tab = menu->addAction(QString(), this,
                                    [this] { QApplication::clipboard()->setText(textOf(m_tabs->currentWidget())); });
     QAction* all = menu->addAction(QString(), this, [this] {
-        QString text = m_title->text().remove(QRegularExpression(QStringLiteral("<[^>]*>"))) + QLatin1Char('\n');
+        QString text = m_title->text().remove(QRegularExpression(QStringLiteral("<[^>]*>|\u2060"))) + QLatin1Char('\n');
         for (int i = 0; i < m_tabs->count(); ++i)
             if (const QString part = textOf(m_tabs->widget(i)); !part.isEmpty())
                 text += QStringLiteral("\n== %1\n").arg(m_tabs->tabText(i)) + part
@@ -316,11 +316,12 @@ void RecordDetailPage::fillOverview(const session::TrialDetail& detail)
                                                                         : tr("another network's task");
     const bool valid = row.code == "Ok";
     const ErrorAdvice advice = errorAdvice(QString::fromStdString(row.code));
-    m_title->setText(valid ? tr("<b>%1</b> – %2, %3")
-                                 .arg(task.toHtmlEscaped(), msText(row.costMs),
-                                      QString::fromStdString(row.alternative).toHtmlEscaped())
-                           : tr("<b>%1</b> – %2 while %3")
-                                 .arg(task.toHtmlEscaped(), advice.title, FailureModel::stageText(row.stage)));
+    m_title->setText(valid
+                         ? tr("<b>%1</b> – %2, %3")
+                               .arg(unbroken(task).toHtmlEscaped(), msText(row.costMs),
+                                    QString::fromStdString(row.alternative).toHtmlEscaped())
+                         : tr("<b>%1</b> – %2 while %3")
+                               .arg(unbroken(task).toHtmlEscaped(), advice.title, FailureModel::stageText(row.stage)));
     m_overview->clear();
     const auto add = [this](const QString& name, const QString& value) {
         auto* item = new QTreeWidgetItem(m_overview, {name, value});

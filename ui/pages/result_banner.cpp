@@ -209,8 +209,8 @@ void ResultBanner::fillTexts(const session::VerdictEvent& verdict)
         QStringLiteral("background: %1; color: white; border-radius: 4px").arg(QLatin1String(mark.color)));
     m_mark->setAccessibleName(m_headline->text());
     const QString figures = figuresText(verdict.gain);
-    m_reasons->setText(sound ? figures
-                             : tr("Do not rely on it yet: %1").arg(doubts.join(coreText(say(Msg::Semicolon)))));
+    m_reasons->setText(
+        unbroken(sound ? figures : tr("Do not rely on it yet: %1").arg(doubts.join(coreText(say(Msg::Semicolon))))));
     m_reasons->setToolTip(sound ? figures : (QStringList(figures) + doubts).join(QLatin1Char('\n')).trimmed());
 }
 

@@ -3,6 +3,7 @@
 #include "ui/models/language.h"
 #include "ui/models/round_model.h"
 #include "ui/models/selection.h"
+#include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/hold_button.h"
 #include "ui/pages/task_actions.h"
@@ -113,16 +114,17 @@ void SchedulerPage::update()
     }
     m_chart->setBands(m_rounds.taskNames(), tr("trials"));
     m_chart->setSamples(std::move(samples));
-    m_summary->setText(m_rounds.rounds().empty() ? QString()
-                                                 : tr("Rounds: %1. %2")
-                                                       .arg(QLocale().toString(m_rounds.rowCount()), m_chart->summary())
-                                                       .append(QLatin1Char(' '))
-                                                       .append(m_rounds.rejectedText())
-                                                       .trimmed());
+    m_summary->setText(m_rounds.rounds().empty()
+                           ? QString()
+                           : tr("Rounds: %1. %2")
+                                 .arg(QLocale().toString(m_rounds.rowCount()), unbroken(m_chart->summary()))
+                                 .append(QLatin1Char(' '))
+                                 .append(m_rounds.rejectedText())
+                                 .trimmed());
     if (m_table->currentIndex().isValid())
         showCurrent();
     else if (m_rounds.rowCount() > 0)
-        m_why->setText(m_rounds.why(0));
+        m_why->setText(unbroken(m_rounds.why(0)));
 }
 
 void SchedulerPage::showCurrent()
@@ -132,7 +134,7 @@ void SchedulerPage::showCurrent()
         m_why->clear();
         return;
     }
-    m_why->setText(m_rounds.why(current.row()));
+    m_why->setText(unbroken(m_rounds.why(current.row())));
     const int task = current.data(RoundModel::TaskIdRole).toInt();
     if (task >= 0 && task != m_workspace.selection().current().task && m_table->hasFocus())
         m_workspace.selection().selectTask(task);
