@@ -2,6 +2,7 @@
 
 #include "ui/models/language.h"
 #include "ui/views/elided_label.h"
+#include "ui/views/pattern_brush.h"
 #include "ui/views/plot_axes.h"
 #include "ui/views/view_export.h"
 
@@ -233,14 +234,19 @@ std::vector<BandChart::Column> BandChart::columns(double width) const
     return columns;
 }
 
-QBrush BandChart::brushOf(int band) const
+QColor BandChart::colorOf(int band) const
 {
     QColor color = band < 0     ? grey(palette())
                    : m_most > 0 ? lineColor(m_slots.slot(QString::number(band)), isDark(palette()))
                                 : seriesColor(band);
     if (isDimmed(band))
         color.setAlphaF(kDim);
-    return QBrush(color, m_most > 0 || band < 0 ? Qt::SolidPattern : seriesPattern(band));
+    return color;
+}
+
+Qt::BrushStyle BandChart::patternOf(int band) const
+{
+    return m_most > 0 || band < 0 ? Qt::SolidPattern : seriesPattern(band);
 }
 
 void BandChart::paintColumns(QPainter& painter, const QRectF& area) const
@@ -250,24 +256,27 @@ void BandChart::paintColumns(QPainter& painter, const QRectF& area) const
     const double width = area.width() / static_cast<double>(std::max<std::size_t>(1, all.size()));
     QColor hatch = palette().color(QPalette::Base);
     hatch.setAlphaF(0.75F);
+    const double scale = painter.device()->devicePixelRatioF();
+    const QBrush warmUp = patternBrush(hatch, Qt::BDiagPattern, scale);
+    std::vector<QBrush> brushes;
+    for (const int band : m_shown)
+        brushes.push_back(patternBrush(colorOf(band), patternOf(band), scale));
     for (std::size_t c = 0; c < all.size(); ++c) {
         double y = area.bottom();
         for (std::size_t i = 0; i < all[c].amounts.size() && all[c].total > 0; ++i) {
             if (all[c].amounts[i] <= 0)
                 continue;
             const double height = all[c].amounts[i] / all[c].total * area.height();
-            const QBrush brush = brushOf(m_shown[i]);
             const QRectF cell(area.left() + width * static_cast<double>(c), y - height, width + 0.5, height);
-            if (brush.style() != Qt::SolidPattern) {
-                QColor back = brush.color();
+            if (patternOf(m_shown[i]) != Qt::SolidPattern) {
+                QColor back = colorOf(m_shown[i]);
                 back.setAlphaF(back.alphaF() * 0.35F);
                 painter.fillRect(cell, back);
             }
-            painter.fillRect(cell, brush);
+            painter.fillRect(cell, brushes[i]);
             if (all[c].warm[i] > 0)
                 painter.fillRect(
-                    QRectF(cell.left(), cell.top(), cell.width(), height * all[c].warm[i] / all[c].amounts[i]),
-                    QBrush(hatch, Qt::BDiagPattern));
+                    QRectF(cell.left(), cell.top(), cell.width(), height * all[c].warm[i] / all[c].amounts[i]), warmUp);
             y -= height;
         }
     }
@@ -275,6 +284,7 @@ void BandChart::paintColumns(QPainter& painter, const QRectF& area) const
 
 void BandChart::paintLegend(QPainter& painter) const
 {
+    const double scale = painter.device()->devicePixelRatioF();
     for (const LegendRow& row : legendRows()) {
         const double box = row.place.height() - 7;
         const QRectF mark(row.place.left(), row.place.top() + 3, box, box);
@@ -282,12 +292,11 @@ void BandChart::paintLegend(QPainter& painter) const
         if (row.dimmed)
             text.setAlphaF(kDim * 1.6F);
         painter.setPen(text);
-        painter.setBrush(row.band == kWarmUp ? QBrush(grey(palette())) : brushOf(row.band));
+        painter.setBrush(row.band == kWarmUp ? QBrush(grey(palette()))
+                                             : patternBrush(colorOf(row.band), patternOf(row.band), scale));
         painter.drawRect(mark);
-        if (row.band == kWarmUp) {
-            QColor hatch = palette().color(QPalette::Base);
-            painter.fillRect(mark, QBrush(hatch, Qt::BDiagPattern));
-        }
+        if (row.band == kWarmUp)
+            painter.fillRect(mark, patternBrush(palette().color(QPalette::Base), Qt::BDiagPattern, scale));
         const QRectF name = row.place.adjusted(row.place.height(), 0, 0, 0);
         painter.drawText(name, Qt::AlignLeft | Qt::AlignVCenter, row.shown);
         painter.drawText(name, Qt::AlignRight | Qt::AlignVCenter,

@@ -85,7 +85,8 @@ private:
     std::vector<Column> columns(double width) const;
     void paintColumns(QPainter& painter, const QRectF& area) const;
     void paintLegend(QPainter& painter) const;
-    QBrush brushOf(int band) const;
+    QColor colorOf(int band) const;
+    Qt::BrushStyle patternOf(int band) const;
     bool isDimmed(int band) const { return m_highlight >= 0 && band != m_highlight; }
     int bandAt(QPointF position, QString* hint) const;
     int legendBandAt(QPointF position, QString* hint) const;

@@ -1,6 +1,7 @@
 #include "ui/views/chart_legend.h"
 
 #include "ui/views/elided_label.h"
+#include "ui/views/pattern_brush.h"
 
 #include <QCoreApplication>
 #include <QFontMetricsF>
@@ -63,7 +64,7 @@ void ChartLegend::paint(QPainter& painter, const QPalette& palette) const
         painter.setPen(Qt::NoPen);
         switch (entry.mark) {
         case Mark::Box:
-            painter.setBrush(QBrush(color, entry.brush));
+            painter.setBrush(patternBrush(color, entry.brush, painter.device()->devicePixelRatioF()));
             painter.drawRect(mark.adjusted(2, 0, -2, 0));
             break;
         case Mark::Dot:

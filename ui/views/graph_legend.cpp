@@ -1,5 +1,7 @@
 #include "ui/views/graph_legend.h"
 
+#include "ui/views/pattern_brush.h"
+
 #include <QEvent>
 #include <QFontMetricsF>
 #include <QPainter>
@@ -74,7 +76,8 @@ void GraphLegend::paintEvent(QPaintEvent*)
         painter.setBrush(fill);
         painter.drawRect(swatches[e]);
         if (m_entries[e].pattern != Qt::NoBrush) {
-            painter.setBrush(QBrush(m_entries[e].color, m_entries[e].pattern));
+            painter.setBrush(
+                patternBrush(m_entries[e].color, m_entries[e].pattern, painter.device()->devicePixelRatioF()));
             painter.drawRect(swatches[e]);
         }
         painter.setPen(palette().color(QPalette::WindowText));

@@ -2,6 +2,7 @@
 
 #include "ui/models/graph_find.h"
 #include "ui/models/texts.h"
+#include "ui/views/pattern_brush.h"
 
 #include <QFontMetricsF>
 #include <QPainter>
@@ -303,7 +304,10 @@ void GraphScene::paintItem(QPainter& painter, int place, double scale, const QPa
     }
     if (look.pattern != Qt::NoBrush && scale >= kRoundFrom) {
         fill.setAlphaF(0.4F);
-        painter.setBrush(QBrush(fill, look.pattern));
+        QBrush pattern = patternBrush(fill, look.pattern, painter.device()->devicePixelRatioF());
+        if (pattern.style() == Qt::TexturePattern) // Qt's own patterns do not grow with the graph either
+            pattern.setTransform(QTransform::fromScale(1 / scale, 1 / scale));
+        painter.setBrush(pattern);
         box(r);
     }
     if (mark.way) {

@@ -3,6 +3,7 @@
 #include "ui/models/texts.h"
 #include "ui/views/elided_label.h"
 #include "ui/views/latency_chart.h"
+#include "ui/views/pattern_brush.h"
 #include "ui/views/plot_axes.h"
 
 #include <QCoreApplication>
@@ -71,7 +72,7 @@ void LatencyChart::paintArea(QPainter& painter, const Line& line) const
     for (auto p = line.drawn.rbegin(); p != line.drawn.rend(); ++p)
         area << QPointF(toX(p->x()), toY(p->y()));
     painter.setPen(Qt::NoPen);
-    painter.setBrush(QBrush(line.color, line.brush));
+    painter.setBrush(patternBrush(line.color, line.brush, painter.device()->devicePixelRatioF()));
     // Measured just before the run's end, a stack would be too thin to see.
     if (const double left = toX(line.points.last().x());
         line.kind == Kind::Part && toX(line.drawn.last().x()) - left < kPartWidth)
