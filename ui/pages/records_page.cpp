@@ -84,7 +84,7 @@ void RecordsPage::makeTable()
     m_table->horizontalHeader()->setSectionsClickable(true);
     m_table->horizontalHeader()->setSortIndicatorShown(true);
     m_table->horizontalHeader()->setSortIndicator(RecordModel::TimeColumn, Qt::DescendingOrder);
-    const int widths[] = {145, 210, 90, 100, 110, 80, 150, 60, 60, 80, 200, 160, 80};
+    const int widths[] = {145, 210, 106, 100, 110, 80, 150, 60, 60, 80, 200, 160, 80};
     for (int column = 0; column < RecordModel::ColumnCount; ++column)
         m_table->setColumnWidth(column, widths[column]);
     m_table->restoreColumns();

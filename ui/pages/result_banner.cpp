@@ -148,7 +148,7 @@ void ResultBanner::fitReasons()
     // While it is not laid out yet, it is as wide as the bar will let it.
     const int width = std::max(m_reasons->width(), isVisible() ? 0 : window()->width() / 2);
     m_reasons->setMinimumHeight(0); // else it counts as what the text needs
-    m_reasons->setFixedHeight(m_reasons->heightForWidth(width));
+    m_reasons->setFixedHeight(std::max(0, m_reasons->heightForWidth(width))); // there may be nothing to say
 }
 
 bool ResultBanner::eventFilter(QObject* watched, QEvent* event)
