@@ -37,6 +37,14 @@ QLabel* heading(QWidget* parent, double factor)
     return label;
 }
 
+/// As people write it: from their home.
+QString folderText(const QString& folder)
+{
+    const QString home = QDir::homePath();
+    const bool inside = folder == home || folder.startsWith(home + QLatin1Char('/'));
+    return QDir::toNativeSeparators(inside ? QLatin1Char('~') + folder.mid(home.size()) : folder);
+}
+
 QString whenText(const QDateTime& when)
 {
     return QLocale(Language::instance().current()).toString(when, QLocale::ShortFormat);
@@ -265,7 +273,7 @@ void StartPage::fill()
         if (project.when.isValid())
             parts << whenText(project.when);
         if (project.name() != project.source)
-            parts << QDir::toNativeSeparators(QFileInfo(project.source).absolutePath());
+            parts << folderText(QFileInfo(project.source).absolutePath());
         setDetail(item, parts);
         item->setToolTip(project.source);
         item->setData(Qt::UserRole, project.source);
