@@ -100,6 +100,7 @@ private slots:
         QStyleOptionViewItem option;
         option.initFrom(&view);
         option.widget = &view;
+        option.displayAlignment = Qt::AlignRight | Qt::AlignVCenter;
         option.rect = QRect(0, 0, 80, view.fontMetrics().height() + 6); // a row of the table of tasks
         QImage image = paper(option.rect.size(), 1);
         QPainter painter(&image);
@@ -114,7 +115,7 @@ private slots:
                 else if (qGray(image.pixel(x, y)) < 128 && firstOfBar < 0)
                     lastOfDigits = y;
         QVERIFY(lastOfDigits > 0);
-        QVERIFY2(firstOfBar - lastOfDigits > 2, qPrintable(QStringLiteral("%1, %2").arg(lastOfDigits).arg(firstOfBar)));
+        QVERIFY2(firstOfBar - lastOfDigits > 3, qPrintable(QStringLiteral("%1, %2").arg(lastOfDigits).arg(firstOfBar)));
     }
 
     void noLineEndsWithinANameOfATask()
