@@ -19,12 +19,14 @@
 #include <QLineEdit>
 #include <QPainter>
 #include <QProcess>
+#include <QSettings>
 #include <QSplitter>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTimer>
 #include <QToolButton>
 
+#include <cmath>
 #include <cstdio>
 #include <functional>
 
@@ -217,6 +219,13 @@ private:
 
     bool takePages()
     {
+        const ui::TaskModel& tasks = workspace().tasks();
+        for (int task = 0; task < tasks.rowCount(); ++task)
+            if (!std::isfinite(tasks.task(task).bestMs))
+                return told(false,
+                            QStringLiteral("resnet-18 has tasks without a program: remove %1 and tune for longer, "
+                                           "or on a machine that is less busy")
+                                .arg(m_models.filePath(QStringLiteral("resnet-18.lathe"))));
         trigger("page.curves");
         bool good = keep("workbench");
         find<QToolButton>("resultClose")->click();
@@ -320,6 +329,7 @@ int main(int argc, char** argv)
     if (!told(QDir().mkpath(models.path()) && QDir::setCurrent(models.path()), QStringLiteral("HOME is no folder")))
         return 1;
     test::settleIn(home);
+    QSettings().clear(); // as at the first start
     QApplication::setFont(QFont(QStringLiteral("DejaVu Sans"), 9));
     ui::applyAppearance(ui::Appearance::Light);
     return makeProjects(words.size() == 4 ? words[3].toInt() : 120) && Pictures(folder, models.path()).take() ? 0 : 1;
