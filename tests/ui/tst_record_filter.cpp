@@ -127,6 +127,7 @@ private slots:
         for (const char* language : {"zh_CN", "en"}) {
             ui::Language::instance().set(QString::fromLatin1(language));
             QTRY_VERIFY(find<QComboBox>(m_records.get(), "recordTarget")->isVisible());
+            QVERIFY2(m_records->width() <= 600, qPrintable(QString::number(m_records->width()))); // else it asks for more
             for (const char* name : {"recordTask", "recordRun", "recordTarget", "recordState", "recordMin", "recordMax",
                                      "recordCount", "recordText", "recordNoted", "recordChart", "recordExport"}) {
                 const auto* const field = find<QWidget>(m_records.get(), name);

@@ -13,6 +13,7 @@
 #include "ui/views/appearance.h"
 
 #include <QAction>
+#include <QComboBox>
 #include <QDir>
 #include <QDockWidget>
 #include <QFileInfo>
@@ -161,15 +162,11 @@ private:
         auto* const table = find<QTableView>("recordTable");
         QTest::qWait(1000);
         workspace().selection().selectTask(task);
+        auto* const tasks = find<QComboBox>("recordTask");
+        tasks->setCurrentIndex(tasks->findData(task));
         table->sortByColumn(columnOf(*table, "Latency (ms)"), Qt::AscendingOrder);
         QTest::qWait(1000);
-        for (int row = 0; row < table->model()->rowCount(); ++row) {
-            const QString name = table->model()->index(row, columnOf(*table, "Task")).data().toString();
-            if (name == QString::fromStdString(workspace().tasks().task(task).name)) {
-                table->setCurrentIndex(table->model()->index(row, 0));
-                break;
-            }
-        }
+        table->setCurrentIndex(table->model()->index(0, 0));
         QTest::qWait(2000);
     }
 
