@@ -3,14 +3,20 @@
 #include "core/deploy/library.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/passes.h"
+#include "core/serve/device.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
+#include "core/support/files.h"
+#include "core/target/target.h"
 #include "tests/core/frontend/wire_writer.h"
 #include "tests/support/in_process_library.h"
 #include "tests/support/must.h"
 
 #include <QFile>
 #include <QTemporaryDir>
+#include <QTest>
+
+#include <nlohmann/json.hpp>
 
 #include <cstring>
 #include <map>
@@ -31,6 +37,24 @@ inline DType dtypeOf(wire::DataType type)
     case wire::Double: return DType::F64;
     default: return DType::F32;
     }
+}
+
+/// For which the models of a test are compiled: cpu, unless LATHE_VALUES_TARGET names another one, as for the tests
+/// NAME_opencl.
+inline std::string valuesTarget()
+{
+    return qEnvironmentVariable("LATHE_VALUES_TARGET", "cpu").toStdString();
+}
+
+/// In initTestCase(): a device's tests need one.
+inline void skipWhereThereIsNoDevice()
+{
+    const auto target = must(Target::parse(valuesTarget()));
+    if (target.kind() == "cpu")
+        return;
+    const auto devices = nlohmann::json::parse(must(serve::loadDeviceApi(pluginDir(), target.kind()))->enumerate());
+    if (devices.size() == 1 && devices[0].contains("error"))
+        QSKIP(devices[0].value("error", "").c_str());
 }
 
 /// An ONNX model that is compiled whole, with default schedules, and run in this process; beside it the reference
@@ -79,11 +103,13 @@ public:
     {
         session::ModelSpec spec;
         spec.source = path;
-        LATHE_TRY_ASSIGN(const auto loaded, session::loadModel(spec, "cpu"));
+        LATHE_TRY_ASSIGN(const auto loaded, session::loadModel(spec, valuesTarget()));
         LATHE_TRY_ASSIGN(const session::KernelChoices choices, session::chooseKernels(*loaded, nullptr, {}));
-        LATHE_TRY_ASSIGN(const auto compiler, deploy::makeBuilderCompiler("cpu", 2, std::chrono::minutes(2)));
+        LATHE_TRY_ASSIGN(const auto compiler,
+                         deploy::makeBuilderCompiler(loaded->target.text(), 2, std::chrono::minutes(2)));
         deploy::LibraryOptions options;
         options.output = m_folder.filePath("model.so").toStdString();
+        options.target = loaded->target.text();
         LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged,
                          deploy::buildLibrary(loaded->graph, loaded->partition, choices.choices, *compiler, options));
         LATHE_TRY_ASSIGN(m_library, InProcessLibrary::open(staged.file, {.threads = 2}));
@@ -104,6 +130,16 @@ public:
                 m_evaluated[name] = std::move(expected.at(i));
         }
         return {};
+    }
+
+    /// Compiles; false where the device has no half floats, which skips the test.
+    bool compileHalf()
+    {
+        const auto made = compile();
+        if (!made && made.error().message.find("(cl_khr_fp16)") != std::string::npos)
+            return false;
+        must(made);
+        return true;
     }
 
     const std::vector<std::string>& names() const { return m_names; }

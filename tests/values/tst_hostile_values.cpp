@@ -125,6 +125,8 @@ class TestHostileValues : public QObject
     Q_OBJECT
 
 private slots:
+    void initTestCase() { skipWhereThereIsNoDevice(); }
+
     void functionsOfOneNumber_data()
     {
         QTest::addColumn<int>("index");
@@ -298,7 +300,8 @@ private slots:
         model.node("GlobalAveragePool", {"x"}, "global");
         model.node("ReduceMean", {"x"}, "mean", wire::intsAttribute("axes", {2, 3}));
         model.node("AveragePool", {"x"}, "pool", wire::intsAttribute("kernel_shape", {32, 32}));
-        must(model.compile());
+        if (!model.compileHalf())
+            QSKIP("this device has no half floats");
         for (const char* name : {"global", "mean", "pool"})
             QCOMPARE(valuesOf<std::uint16_t>(model.compiled(name)), std::vector<std::uint16_t>(2, 0x5640));
     }
@@ -314,7 +317,8 @@ private slots:
         model.input("kernel", wire::Float16, {1, 16, 16, 16}, ones);
         model.node("MatMul", {"x", "w"}, "product");
         model.node("Conv", {"image", "kernel"}, "convolution");
-        must(model.compile());
+        if (!model.compileHalf())
+            QSKIP("this device has no half floats");
         for (const char* name : {"product", "convolution"})
             QCOMPARE(valuesOf<std::uint16_t>(model.compiled(name)), std::vector<std::uint16_t>{0x6c00}); // 4096
     }
@@ -327,7 +331,8 @@ private slots:
         model.model().opset = 20;
         for (const char* op : {"Asinh", "Sinh", "Gelu", "Mish", "Softplus", "HardSwish", "Softmax"})
             model.node(op, {"x"}, op);
-        must(model.compile());
+        if (!model.compileHalf())
+            QSKIP("this device has no half floats");
         for (const char* op : {"Asinh", "Sinh", "Gelu", "Mish", "Softplus", "HardSwish", "Softmax"}) {
             const auto got = valuesOf<std::uint16_t>(model.compiled(op));
             const auto want = valuesOf<std::uint16_t>(model.evaluated(op)); // in double, rounded

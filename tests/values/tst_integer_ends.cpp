@@ -158,6 +158,8 @@ class TestIntegerEnds : public QObject
     Q_OBJECT
 
 private slots:
+    void initTestCase() { skipWhereThereIsNoDevice(); }
+
     void bitsOfBytes() { compareBits<std::uint8_t>(wire::Uint8); }
     void bitsOfSignedBytes() { compareBits<std::int8_t>(wire::Int8); }
     void bitsOf32() { compareBits<std::uint32_t>(wire::Uint32); }
