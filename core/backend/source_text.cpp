@@ -1,5 +1,6 @@
 #include "core/backend/source_text.h"
 
+#include "core/backend/source_functions.h"
 #include "core/ir/linear_form.h"
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
@@ -51,42 +52,6 @@ bool isData(const Expr& e)
     return e->kind == ExprKind::Load || std::ranges::any_of(e->operands, &isData);
 }
 
-/// Small functions that a text needs, each once, before its kernels.
-struct Helper
-{
-    std::string_view name; ///< with TYPE in place of the type's name
-    std::string_view text;
-};
-constexpr Helper kHelpers[] = {
-    {"min_TYPE", "TYPE min_TYPE(TYPE a, TYPE b) { return a < b || isnan(a) ? a : b; } // not-a-number stays\n"},
-    {"max_TYPE", "TYPE max_TYPE(TYPE a, TYPE b) { return a > b || isnan(a) ? a : b; }\n"},
-    {"vmin_TYPE", "TYPE vmin_TYPE(TYPE a, TYPE b) { return select(b, a, a < b || a != a); }\n"},
-    {"vmax_TYPE", "TYPE vmax_TYPE(TYPE a, TYPE b) { return select(b, a, a > b || a != a); }\n"},
-    // Integers by the table in core/compute/README.md: a divisor of zero counts as 1, the lowest number by -1 wraps
-    // around. The language leaves both undefined.
-    {"div_TYPE", "TYPE div_TYPE(TYPE a, TYPE b) { return a / (b == 0 ? 1 : b); }\n"},
-    {"mod_TYPE", "TYPE mod_TYPE(TYPE a, TYPE b) { return a % (b == 0 ? 1 : b); }\n"},
-    {"floordiv_TYPE", "TYPE floordiv_TYPE(TYPE a, TYPE b)\n"
-                      "{\n"
-                      "    if (b == 0 || b == -1)\n"
-                      "        return b == 0 ? a : (TYPE)(0 - (uTYPE)a);\n"
-                      "    return a / b - (a % b != 0 && (a % b < 0) != (b < 0));\n"
-                      "}\n"},
-    {"floormod_TYPE", "TYPE floormod_TYPE(TYPE a, TYPE b)\n"
-                      "{\n"
-                      "    if (b == 0 || b == -1)\n"
-                      "        return 0;\n"
-                      "    return a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);\n"
-                      "}\n"},
-};
-
-/// What functions of the intermediate representation are called.
-constexpr std::pair<std::string_view, std::string_view> kFunctions[] = {
-    {"exp", "exp"},   {"exp2", "exp2"},   {"log", "log"},     {"log2", "log2"}, {"sqrt", "sqrt"},   {"rsqrt", "rsqrt"},
-    {"tanh", "tanh"}, {"expm1", "expm1"}, {"log1p", "log1p"}, {"erf", "erf"},   {"sin", "sin"},     {"cos", "cos"},
-    {"tan", "tan"},   {"atan", "atan"},   {"floor", "floor"}, {"ceil", "ceil"}, {"trunc", "trunc"}, {"round", "rint"},
-    {"abs", "fabs"},  {"fabs", "fabs"},   {"pow", "pow"},     {"fmod", "fmod"}, {"fma", "fma"}};
-
 constexpr DType kPrintedTypes[] = {DType::F16, DType::F32, DType::F64, DType::I8,  DType::I16, DType::I32,
                                    DType::I64, DType::U8,  DType::U16, DType::U32, DType::U64};
 constexpr std::int64_t kWidths[] = {2, 3, 4, 8, 16}; ///< of vectors
@@ -95,14 +60,6 @@ constexpr std::int64_t kWidths[] = {2, 3, 4, 8, 16}; ///< of vectors
 std::string conversionName(DType dtype)
 {
     return fmt::format("convert_{}_sat_rtz", typeName(dtype));
-}
-
-std::string replaced(std::string_view text, std::string_view what, std::string_view by)
-{
-    std::string result(text);
-    for (std::size_t at = 0; (at = result.find(what, at)) != std::string::npos; at += by.size())
-        result.replace(at, what.size(), by);
-    return result;
 }
 
 /// The language's own words and functions, and all that a text calls or declares beside its tensors.
@@ -119,7 +76,7 @@ std::set<std::string> makeWords()
         "sign",     "length",   "clamp",        "round",        "abs",        "min",
         "max",      "select",   "isnan",        "barrier",      "NAN",        "INFINITY",
         "INT_MIN",  "LONG_MIN", "get_group_id", "get_local_id", "write_only", "CLK_LOCAL_MEM_FENCE"};
-    for (const auto& [ours, printed] : kFunctions)
+    for (const auto& [ours, printed] : languageFunctions())
         words.emplace(printed);
     for (const std::int64_t width : kWidths) {
         words.insert(fmt::format("vload{}", width));
@@ -132,8 +89,8 @@ std::set<std::string> makeWords()
         words.insert(conversionName(dtype));
         for (const std::string& type : types) {
             words.insert(type);
-            for (const Helper& helper : kHelpers)
-                words.insert(replaced(helper.name, "TYPE", type));
+            for (const SourceHelper& helper : sourceHelpers())
+                words.insert(ofType(helper.name, type));
         }
     }
     return words;
@@ -143,22 +100,6 @@ bool isWord(const std::string& name)
 {
     static const std::set<std::string> kWords = makeWords();
     return kWords.contains(name) || name.starts_with("__") || SourceScopes::isName(name);
-}
-
-std::string literal(double value, DType dtype)
-{
-    const char* const suffix = dtype == DType::F64 ? "" : "f";
-    if (std::isnan(value))
-        return "NAN";
-    if (std::isinf(value))
-        return value < 0 ? "-INFINITY" : "INFINITY";
-    const std::string digits = fmt::format("{}", static_cast<double>(static_cast<float>(value)) == value
-                                                     ? fmt::format("{}", static_cast<float>(value))
-                                                     : fmt::format("{}", value));
-    const bool isWhole = digits.find_first_of(".e") == std::string::npos;
-    const std::string number = digits + (isWhole ? ".0" : "") + suffix;
-    const std::string whole = dtype == DType::F16 ? "(half)" + number : number;
-    return std::signbit(value) ? "(" + whole + ")" : whole;
 }
 
 std::string literal(std::int64_t value, DType dtype)
@@ -176,6 +117,22 @@ std::string literal(std::int64_t value, DType dtype)
 }
 
 } // namespace
+
+std::string floatLiteral(double value, DType dtype)
+{
+    const char* const suffix = dtype == DType::F64 ? "" : "f";
+    if (std::isnan(value))
+        return "NAN";
+    if (std::isinf(value))
+        return value < 0 ? "-INFINITY" : "INFINITY";
+    // As short as it can be to mean the same number in its own type.
+    const bool isSingle = dtype != DType::F64 && static_cast<double>(static_cast<float>(value)) == value;
+    const std::string digits = isSingle ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+    const bool isWhole = digits.find_first_of(".e") == std::string::npos;
+    const std::string number = digits + (isWhole ? ".0" : "") + suffix;
+    const std::string whole = dtype == DType::F16 ? "(half)" + number : number;
+    return std::signbit(value) ? "(" + whole + ")" : whole;
+}
 
 SourceText::SourceText(const ir::LoopNest& nest)
     : m_nest(nest)
@@ -232,14 +189,6 @@ std::string SourceText::element(std::int32_t id, const std::vector<Expr>& indice
     return fmt::format("{}[{}]", name, offset);
 }
 
-std::string SourceText::helper(std::string_view name, const std::string& type)
-{
-    for (const Helper& known : kHelpers)
-        if (known.name == name)
-            m_helpers.insert(replaced(known.text, "TYPE", type));
-    return replaced(name, "TYPE", type);
-}
-
 std::string SourceText::arithmetic(const Expr& e, const char* sign)
 {
     const std::string a = text(e->operands[0]), b = text(e->operands[1]);
@@ -274,33 +223,6 @@ std::string SourceText::conversion(const Expr& e)
     if (isFloat(from->dtype) && !isFloat(e->dtype))
         return fmt::format("{}({})", conversionName(e->dtype), value);
     return fmt::format("({})({})", typeName(e->dtype), value);
-}
-
-std::string SourceText::callText(const Expr& e)
-{
-    std::vector<std::string> arguments;
-    for (const Expr& operand : e->operands)
-        arguments.push_back(usesLanes(e) && e->operands.size() > 1 ? vectorText(operand) : text(operand));
-    static const std::unordered_map<std::string, std::string> kSigns = {
-        {"bit_and", "&"}, {"bit_or", "|"}, {"bit_xor", "^"}};
-    if (const auto sign = kSigns.find(e->name); sign != kSigns.end() && arguments.size() == 2)
-        return fmt::format("({} {} {})", arguments[0], sign->second, arguments[1]);
-    if ((e->name == "shift_left" || e->name == "shift_right") && arguments.size() == 2)
-        return fmt::format("({1} < {2} ? ({3})({0} {4} {1}) : 0)", arguments[0], arguments[1], 8 * sizeOf(e->dtype),
-                           typeName(e->dtype), e->name == "shift_left" ? "<<" : ">>");
-    if (e->name == "sigmoid")
-        return fmt::format("(1 / (1 + exp(-{})))", arguments[0]);
-    if (!isFloat(e->dtype)) {
-        problem(fmt::format("{} of {}", e->name, toString(e->dtype)));
-        return "0";
-    }
-    const auto* const known = std::ranges::find(kFunctions, e->name,
-                                                &std::pair<std::string_view, std::string_view>::first);
-    if (known == std::end(kFunctions)) {
-        problem(fmt::format("the intrinsic '{}'", e->name));
-        return "0";
-    }
-    return fmt::format("{}({})", known->second, fmt::join(arguments, ", "));
 }
 
 void SourceText::bind(const Expr& variable, const std::string& name)
@@ -399,7 +321,7 @@ std::string SourceText::plainText(const Expr& e)
     };
     switch (e->kind) {
     case ExprKind::IntImm: return literal(e->intValue, e->dtype);
-    case ExprKind::FloatImm: return literal(e->floatValue, e->dtype);
+    case ExprKind::FloatImm: return floatLiteral(e->floatValue, e->dtype);
     case ExprKind::Var: return m_names.at(e.get());
     case ExprKind::Add: return arithmetic(e, "+");
     case ExprKind::Sub: return arithmetic(e, "-");

@@ -14,6 +14,7 @@
 namespace lathe::backend {
 
 const char* typeName(DType dtype); ///< in OpenCL C; null: it has none
+std::string floatLiteral(double value, DType dtype);
 
 /// The expressions of a printed kernel: what variables and buffers are called, and which helpers a text needs. Vectors:
 /// while m_lanes has a variable, what depends on it is an expression of `width` elements, one for each of its values.
@@ -78,7 +79,9 @@ private:
     std::string arithmetic(const ir::Expr& e, const char* sign);
     std::string division(const ir::Expr& e);
     std::string conversion(const ir::Expr& e);
+    // Functions (source_functions.cpp).
     std::string callText(const ir::Expr& e);
+    std::string integerCall(const ir::Node& e, const std::vector<std::string>& arguments);
     /// Where an element lies, in elements from the buffer's begin.
     ir::Expr offsetOf(std::int32_t id, const std::vector<ir::Expr>& indices) const;
 

@@ -35,6 +35,12 @@ DType storedType(const ir::LoopNest& nest, const Stmt& s)
     return DType::Bool;
 }
 
+/// PoCL's (3.1) sine, cosine and tangent of a vector are wrong if one of its elements is large and another is not.
+bool isRightOfVectors(std::string_view function)
+{
+    return function != "sin" && function != "cos" && function != "tan";
+}
+
 } // namespace
 
 std::optional<SourceText::Lanes> SourceText::lanesOf(const ir::StmtNode& loop) const
@@ -101,8 +107,8 @@ bool SourceText::fitsLanes(const Expr& e, const Lanes& lanes) const
     case ExprKind::Mul:
     case ExprKind::Div:
     case ExprKind::Min:
-    case ExprKind::Max:
-    case ExprKind::Call: return isFloat(lanes.dtype) && operandsFit();
+    case ExprKind::Max: return isFloat(lanes.dtype) && operandsFit();
+    case ExprKind::Call: return isFloat(lanes.dtype) && isRightOfVectors(e->name) && operandsFit();
     case ExprKind::Select:
     case ExprKind::IfThenElse:
         return !ir::uses(e->operands[0], lanes.variable) && fitsLanes(e->operands[1], lanes)

@@ -1,5 +1,6 @@
 #include "plugins/cpu/codegen/vector_math.h"
 
+#include "core/backend/function_coefficients.h"
 #include "plugins/cpu/codegen/quarter_turns.h"
 
 #include <cmath>
@@ -22,6 +23,8 @@ namespace lathe::cpu {
 
 namespace {
 
+using backend::kErfP32, backend::kErfQ32, backend::kTanh32, backend::kTanh64;
+
 constexpr double kExp32[] = {0.5, 0.1666657666611992831, 0.04166655421298415031, 0.008363232883682618204,
                              0.001392625083149761172};
 constexpr double kExp64[] = {0.5,
@@ -35,23 +38,10 @@ constexpr double kExp64[] = {0.5,
                              2.755727347871858047e-7,
                              2.510531272962210179e-8,
                              2.09147553258932022e-9};
-constexpr double kTanh32[] = {-0.3333333314937450713, 0.1333330014618891471,    -0.05395846162745220143,
-                              0.02176250290735926388, -0.008323187058278774515, 0.002269501684162353986};
-constexpr double kTanh64[] = {-0.3333333333333333331,    0.1333333333333331699,      -0.05396825396823102659,
-                              0.02186948853488775748,    -0.008863235493441450841,   0.003592127410695316183,
-                              -0.001455827466845426599,  0.00058997591921439729,     -0.0002388646478854995136,
-                              0.00009597236318160513073, -0.00003696052230333825706, 0.00001208868722621689826,
-                              -2.385579311170425163e-6};
 constexpr double kLog32[] = {0.6666666655404201243, 0.400001222118106494, 0.2855077863319196543, 0.2333161447184349923};
 constexpr double kLog64[] = {0.6666666666666666667, 0.3999999999999999244, 0.285714285714354076,
                              0.222222222198442311,  0.1818181859576906468, 0.1538457496646090682,
                              0.1333564584194937711, 0.1168796299754215568, 0.1188345239410785973};
-/// erf(x) = x P(x^2) / Q(x^2) on [-3.92, 3.92], where it is within half a unit of 1: least relative error 1.9e-8 before
-/// rounding.
-constexpr double kErfP32[] = {1.1283791461946575,    0.19040543938208956,    0.05274858607871606,
-                              0.0037655714914232273, 0.00028488150220110623, 2.0500932898283806e-06};
-constexpr double kErfQ32[] = {
-    1.0, 0.5020751684974137, 0.11410868563124243, 0.014969127140695124, 0.00116252402202166, 3.809171159826593e-05};
 constexpr double kErf64[] = {1.128379167095512574,     -0.3761263890318375238,     0.1128379167095512024,
                              -0.02686617064512984081,  0.005223977625423298309,    -0.0008548327021934829596,
                              0.0001205533290288873541, -0.00001492564756751933213, 1.646204544146841894e-6,
@@ -148,7 +138,7 @@ public:
                            x);
         Value* e = exp(b.CreateFAdd(a, a));
         Value* large = b.CreateFSub(real(1.0), b.CreateFDiv(real(2.0), b.CreateFAdd(e, real(1.0))));
-        Value* result = b.CreateSelect(b.CreateFCmpOLT(z, real(0.4)), small, large);
+        Value* result = b.CreateSelect(b.CreateFCmpOLT(z, real(backend::kTanhNear)), small, large);
         return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, result, x); // of -0 too
     }
 
@@ -163,8 +153,7 @@ public:
     Value* erf(Value* x)
     {
         if (!m_isDouble) {
-            constexpr double kFlat = 3.92;
-            Value* inside = within(x, kFlat);
+            Value* inside = within(x, backend::kErfFlat);
             Value* square = b.CreateFMul(inside, inside);
             Value* y = b.CreateFDiv(b.CreateFMul(inside, polynomial(square, kErfP32)), polynomial(square, kErfQ32));
             return within(y, 1.0);

@@ -72,6 +72,14 @@ char* missingExtension(const Driver& driver, cl_device_id device, std::string_vi
 
 } // namespace
 
+const char* buildOptions(const Driver& driver, cl_device_id device)
+{
+    cl_device_fp_config can = 0;
+    const bool isTold = driver.getDeviceInfo(device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof can, &can, nullptr)
+                        == CL_SUCCESS;
+    return kBuildOptions[isTold && (can & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0 ? 1 : 0];
+}
+
 BuildProblem::~BuildProblem()
 {
     std::free(log);
@@ -92,7 +100,7 @@ cl_program buildSource(const Driver& driver, cl_context context, cl_device_id de
                                                               &problem.code);
     if (program == nullptr)
         return nullptr;
-    problem.code = driver.buildProgram(program, 1, &device, kBuildOptions, nullptr, nullptr);
+    problem.code = driver.buildProgram(program, 1, &device, buildOptions(driver, device), nullptr, nullptr);
     if (problem.code == CL_SUCCESS)
         return program;
     problem.isOfCompiler = true;
@@ -109,7 +117,8 @@ cl_program buildBinary(const Driver& driver, cl_context context, cl_device_id de
     cl_program const program = driver.createProgramWithBinary(context, 1, &device, &size, &bytes, &status, &error);
     if (program == nullptr)
         return nullptr;
-    if (status == CL_SUCCESS && driver.buildProgram(program, 1, &device, kBuildOptions, nullptr, nullptr) == CL_SUCCESS)
+    if (status == CL_SUCCESS
+        && driver.buildProgram(program, 1, &device, buildOptions(driver, device), nullptr, nullptr) == CL_SUCCESS)
         return program;
     driver.releaseProgram(program);
     return nullptr;

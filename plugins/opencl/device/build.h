@@ -9,8 +9,11 @@
 
 namespace lathe::opencl {
 
-/// How every source is compiled, in the builder and on the device.
-inline constexpr const char* kBuildOptions = "-cl-std=CL1.2";
+/// How every source is compiled, in the builder and on the device; the second where the device can round quotients and
+/// roots of f32 correctly (CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT), which the language asks of none.
+inline constexpr const char* kBuildOptions[] = {"-cl-std=CL1.2",
+                                                "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"};
+const char* buildOptions(const Driver& driver, cl_device_id device);
 
 /// Why there is no program.
 struct BuildProblem

@@ -46,8 +46,9 @@ std::uint64_t hash(std::uint64_t state, std::string_view bytes)
 void nameOf(const CacheKey& key, char (&name)[kNameBytes])
 {
     std::uint64_t halves[] = {0xcbf29ce484222325ull, 0x84222325cbf29ce4ull};
+    // The device says which of the options are used.
     for (std::uint64_t& half : halves)
-        for (const std::string_view part : {key.identity, std::string_view(kBuildOptions), key.source})
+        for (const std::string_view part : {key.identity, std::string_view(kBuildOptions[1]), key.source})
             half = hash(hash(half, part), {"", 1}); // the zero parts them
     std::snprintf(name, sizeof name, "%016llx%016llx%s", static_cast<unsigned long long>(halves[0]),
                   static_cast<unsigned long long>(halves[1]), kEnding);

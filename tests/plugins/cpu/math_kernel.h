@@ -1,12 +1,11 @@
 #pragma once
 
 #include "tests/plugins/cpu/codegen_fixture.h"
+#include "tests/support/math_points.h"
 
 #include <QtGlobal>
 
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,17 +71,5 @@ private:
     std::unique_ptr<LoadedKernels> m_kernel;
     std::vector<GuardedBuffer> m_memory;
 };
-
-/// Distance in units of the last place of the wanted value.
-template<typename T>
-double ulps(T got, long double want)
-{
-    const T rounded = static_cast<T>(want);
-    if (std::isinf(rounded) || std::isnan(rounded))
-        return got == rounded || (std::isnan(got) && std::isnan(rounded)) ? 0 : 1e9;
-    const T next = std::nextafter(std::abs(rounded), std::numeric_limits<T>::infinity());
-    const long double unit = static_cast<long double>(next) - std::abs(rounded);
-    return static_cast<double>(std::abs(static_cast<long double>(got) - want) / unit);
-}
 
 } // namespace lathe::test

@@ -12,70 +12,15 @@ using namespace lathe::test;
 
 namespace {
 
-/// 100,000 points of each function; by hand LATHE_MATH_POINTS=10000000 (tests/README.md).
-std::int64_t points()
-{
-    bool given = false;
-    const std::int64_t count = qEnvironmentVariable("LATHE_MATH_POINTS").toLongLong(&given);
-    return given ? count : 100'000;
-}
-
-using Function = long double (*)(long double);
-
-struct Row
-{
-    const char* name;
-    Function exact;
-    double bound32, bound64; ///< units of the last place
-};
-
-const std::vector<Row> kRows = {
-    {"exp", [](long double x) { return std::exp(x); }, 1.1, 1.1},
-    {"exp2", [](long double x) { return std::exp2(x); }, 1.1, 1.1},
-    {"expm1", [](long double x) { return std::expm1(x); }, 2.5, 2.5},
-    {"log", [](long double x) { return std::log(x); }, 1.1, 1.1},
-    {"log1p", [](long double x) { return std::log1p(x); }, 2.5, 2.5},
-    {"log2", [](long double x) { return std::log2(x); }, 3, 3},
-    {"tanh", [](long double x) { return std::tanh(x); }, 2, 2},
-    {"sigmoid", [](long double x) { return 1 / (1 + std::exp(-x)); }, 2.5, 2.5},
-    {"erf", [](long double x) { return std::erf(x); }, 6, 4},
-    {"sin", [](long double x) { return std::sin(x); }, 2, 2},
-    {"cos", [](long double x) { return std::cos(x); }, 2, 2},
-    {"tan", [](long double x) { return std::tan(x); }, 4, 4},
-    {"atan", [](long double x) { return std::atan(x); }, 2.5, 2.5},
-    {"sqrt", [](long double x) { return std::sqrt(x); }, 0.51, 0.51},
-    {"rsqrt", [](long double x) { return 1 / std::sqrt(x); }, 1.5, 1.5},
-};
-
-/// Numbers of every exponent and sign alike, subnormals among them; half of them where functions bend.
 template<typename T>
-std::vector<T> drawn(std::mt19937_64& random)
-{
-    std::vector<T> x(MathKernel<T>::kCount);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        const std::uint64_t bits = random();
-        if constexpr (sizeof(T) == 4) {
-            const auto narrow = static_cast<std::uint32_t>(bits);
-            std::memcpy(&x[i], &narrow, sizeof(T));
-        } else
-            std::memcpy(&x[i], &bits, sizeof(T));
-        if (i % 2 == 0) // 2^-12 to 2^12
-            x[i] = static_cast<T>(
-                       std::ldexp(1 + static_cast<double>(bits >> 12) * 0x1p-52, static_cast<int>(bits % 24) - 12))
-                   * ((bits & 0x800) != 0 ? T{-1} : T{1});
-    }
-    return x;
-}
-
-template<typename T>
-void check(backend::Codegen& codegen, const Row& row, double bound)
+void check(backend::Codegen& codegen, const MathFunction& row, double bound)
 {
     MathKernel<T> kernel(codegen, row.name, 1);
     std::mt19937_64 random(23);
     double worst = 0;
     T at = 0;
-    for (std::int64_t done = 0; done < points(); done += MathKernel<T>::kCount) {
-        const std::vector<T> x = drawn<T>(random), y = kernel.run({x});
+    for (std::int64_t done = 0; done < mathPoints(); done += MathKernel<T>::kCount) {
+        const std::vector<T> x = drawnPoints<T>(random, MathKernel<T>::kCount), y = kernel.run({x});
         for (std::size_t i = 0; i < x.size(); ++i) {
             const double error = ulps<T>(y[i], row.exact(x[i]));
             if (error > worst) {
@@ -84,7 +29,7 @@ void check(backend::Codegen& codegen, const Row& row, double bound)
             }
         }
     }
-    if (points() > 1'000'000)
+    if (mathPoints() > 1'000'000)
         qInfo("%s of float%zu: %.3f units, at %.17g", row.name, sizeof(T) * 8, worst, static_cast<double>(at));
     QVERIFY2(worst <= bound, qPrintable(QString("%1 of float%2 is %3 units off at %4")
                                             .arg(row.name)
@@ -110,15 +55,15 @@ private slots:
     void anyNumber_data()
     {
         QTest::addColumn<int>("index");
-        for (std::size_t i = 0; i < kRows.size(); ++i)
-            QTest::newRow(kRows[i].name) << static_cast<int>(i);
+        for (std::size_t i = 0; i < std::size(kMathFunctions); ++i)
+            QTest::newRow(kMathFunctions[i].name) << static_cast<int>(i);
     }
     void anyNumber()
     {
         QFETCH(int, index);
-        const Row& row = kRows[static_cast<std::size_t>(index)];
-        check<float>(*m_codegen, row, row.bound32);
-        check<double>(*m_codegen, row, row.bound64);
+        const MathFunction& function = kMathFunctions[index];
+        check<float>(*m_codegen, function, function.bound32);
+        check<double>(*m_codegen, function, function.bound64);
     }
 
     void remaindersAreExact()
@@ -146,14 +91,9 @@ private:
         MathKernel<T> kernel(codegen, "pow", 2);
         std::mt19937_64 random(29);
         double worst = 0;
-        for (std::int64_t done = 0; done < points(); done += MathKernel<T>::kCount) {
-            std::vector<T> x = drawn<T>(random), y = drawn<T>(random);
-            for (std::size_t i = 1; i < x.size(); i += 2) { // results that are neither 0 nor infinite, of any base
-                x[i] = std::abs(x[i]);
-                if (std::isfinite(x[i]) && x[i] > 0)
-                    y[i] = static_cast<T>((static_cast<double>(random() >> 11) * 0x1p-52 - 1) * 745
-                                          / std::log(static_cast<double>(x[i])));
-            }
+        for (std::int64_t done = 0; done < mathPoints(); done += MathKernel<T>::kCount) {
+            std::vector<T> x, y;
+            drawPowers(random, x, y, MathKernel<T>::kCount);
             const std::vector<T> z = kernel.run({x, y});
             for (std::size_t i = 0; i < x.size(); ++i) {
                 const double error = ulps<T>(z[i],
@@ -166,7 +106,7 @@ private:
                                                         .arg(error)));
             }
         }
-        if (points() > 1'000'000)
+        if (mathPoints() > 1'000'000)
             qInfo("pow of float%zu: %.3f units", sizeof(T) * 8, worst);
     }
     template<typename T>
@@ -174,8 +114,9 @@ private:
     {
         MathKernel<T> kernel(*m_codegen, "fmod", 2);
         std::mt19937_64 random(31);
-        for (std::int64_t done = 0; done < points(); done += MathKernel<T>::kCount) {
-            std::vector<T> x = drawn<T>(random), y = drawn<T>(random);
+        for (std::int64_t done = 0; done < mathPoints(); done += MathKernel<T>::kCount) {
+            std::vector<T> x = drawnPoints<T>(random, MathKernel<T>::kCount),
+                           y = drawnPoints<T>(random, MathKernel<T>::kCount);
             x[0] = std::ldexp(T{1}, std::numeric_limits<T>::max_exponent - 1); // by the smallest: the largest quotient
             y[0] = 5 * std::numeric_limits<T>::denorm_min();
             const std::vector<T> z = kernel.run({x, y});
