@@ -18,6 +18,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -81,6 +82,9 @@ public:
     }
     wire::Model& model() { return m_model; }
     bool evaluates = true; ///< false: the reference executor has nothing to say of these inputs
+    /// For a device, one kernel computes all outputs of a type, one behind the other, which are vectors: a driver's
+    /// compiler takes half a second for each kernel.
+    bool joins = false;
 
     /// An input of a model in a file.
     void input(graph::HostTensor tensor) { m_inputs.push_back(std::move(tensor)); }
@@ -88,14 +92,46 @@ public:
     /// Errors are those of any step between the file and the library.
     Result<> compile()
     {
-        const QString path = m_folder.filePath("model.onnx");
-        QFile file(path);
-        if (!file.open(QIODevice::WriteOnly))
-            qFatal("no file");
-        const std::string text = m_model.write();
-        file.write(text.data(), static_cast<qint64>(text.size()));
-        file.close();
-        return compileFile(path.toStdString());
+        const std::string path = write("model.onnx", m_model);
+        if (!joins || valuesTarget() == "cpu")
+            return compileFile(path);
+        session::ModelSpec spec;
+        spec.source = path;
+        LATHE_TRY_ASSIGN(const auto loaded, session::loadModel(spec, valuesTarget()));
+        std::map<DType, std::vector<std::string>> parts;
+        for (const graph::ValueId id : loaded->imported.outputs)
+            parts[loaded->imported.value(id).dtype].push_back(loaded->imported.value(id).name);
+        wire::Model joined = m_model;
+        joined.outputs.clear();
+        for (const auto& [type, names] : parts) {
+            const std::string whole = std::string("joined_") + toString(type);
+            joined.nodes.push_back(wire::node("Concat", names, {whole}, whole, wire::intAttribute("axis", 0)));
+            joined.outputs.push_back(wire::info(whole, {}));
+        }
+        LATHE_TRY(compileFile(write("joined.onnx", joined)));
+        // The parts under their own names.
+        const auto cut = [&](std::map<std::string, graph::HostTensor>& tensors) {
+            for (const auto& [type, names] : parts) {
+                std::size_t offset = 0;
+                const graph::HostTensor whole = tensors.at(std::string("joined_") + toString(type));
+                for (const std::string& name : names) {
+                    const graph::ValueId id = *std::ranges::find_if(
+                        loaded->imported.outputs,
+                        [&](graph::ValueId value) { return loaded->imported.value(value).name == name; });
+                    graph::HostTensor part = graph::HostTensor::zeros({type, loaded->imported.value(id).shape});
+                    std::memcpy(part.bytes.data(), whole.bytes.data() + offset, part.bytes.size());
+                    offset += part.bytes.size();
+                    tensors[name] = std::move(part);
+                }
+            }
+        };
+        cut(m_compiled);
+        if (evaluates)
+            cut(m_evaluated);
+        m_names.clear();
+        for (const auto& [type, names] : parts)
+            m_names.insert(m_names.end(), names.begin(), names.end());
+        return {};
     }
 
     /// The same of a model that is there already, with the inputs in its order.
@@ -150,6 +186,17 @@ public:
     const graph::HostTensor& evaluated(const std::string& name) const { return m_evaluated.at(name); }
 
 private:
+    std::string write(const char* name, const wire::Model& model) const
+    {
+        const std::string path = m_folder.filePath(name).toStdString();
+        QFile file(QString::fromStdString(path));
+        if (!file.open(QIODevice::WriteOnly))
+            qFatal("no file");
+        const std::string text = model.write();
+        file.write(text.data(), static_cast<qint64>(text.size()));
+        return path;
+    }
+
     QTemporaryDir m_folder;
     wire::Model m_model;
     std::vector<graph::HostTensor> m_inputs;

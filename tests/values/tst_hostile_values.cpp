@@ -136,6 +136,7 @@ private slots:
         m_unary = std::make_unique<CompiledModel>();
         m_unary->input("x", wire::Float, {count}, kHostile);
         m_unary->model().opset = 20;
+        m_unary->joins = true;
         for (const Unary& unary : kUnary)
             m_unary->node(unary.op, {"x"}, unary.op);
         must(m_unary->compile());
