@@ -164,8 +164,18 @@ std::string SourceText::integerCall(const ir::Node& e, const std::vector<std::st
     return "0";
 }
 
+std::string SourceText::product(const Expr& x, const Expr& y)
+{
+    const bool areLanes = usesLanes(x) || usesLanes(y);
+    const std::string type = areLanes ? vectorType(x->dtype, m_lanes.width) : typeName(x->dtype);
+    return fmt::format("{}({}, {})", helper("product_TYPE", type), areLanes ? vectorText(x) : text(x),
+                       areLanes ? vectorText(y) : text(y));
+}
+
 std::string SourceText::callText(const Expr& e)
 {
+    if (isProduct(*e))
+        return product(e->operands[0], e->operands[1]);
     // Of half floats in f32, rounded once.
     const bool isHalf = e->dtype == DType::F16;
     const bool areLanes = usesLanes(e);
@@ -179,10 +189,7 @@ std::string SourceText::callText(const Expr& e)
     const std::string scalar = isHalf ? "float" : typeName(e->dtype);
     const std::string type = areLanes ? vectorType(e->dtype, m_lanes.width) : scalar;
     std::string name;
-    if (isProduct(*e)) {
-        name = helper("product_TYPE", type);
-        arguments.pop_back();
-    } else if (e->name == "sigmoid" || e->name == "tanh" || (e->name == "erf" && e->dtype != DType::F64)) {
+    if (e->name == "sigmoid" || e->name == "tanh" || (e->name == "erf" && e->dtype != DType::F64)) {
         name = helper(e->name + "_TYPE", type);
     } else {
         const auto* const known = std::ranges::find(kFunctions, e->name,

@@ -191,7 +191,13 @@ std::string SourceText::element(std::int32_t id, const std::vector<Expr>& indice
 
 std::string SourceText::arithmetic(const Expr& e, const char* sign)
 {
-    const std::string a = text(e->operands[0]), b = text(e->operands[1]);
+    // A product may be joined with what is added to it, as processors' code has it, but not with a subtraction: places
+    // and their fractions are computed so.
+    const bool isExact = e->kind == ExprKind::Sub && isFloat(e->dtype);
+    const auto operand = [&](const Expr& part) {
+        return isExact && part->kind == ExprKind::Mul ? product(part->operands[0], part->operands[1]) : text(part);
+    };
+    const std::string a = operand(e->operands[0]), b = operand(e->operands[1]);
     if (isFloat(e->dtype) || !isData(e))
         return fmt::format("({} {} {})", a, sign, b);
     const char* const wide = wrappingType(e->dtype); // sums of data wrap around

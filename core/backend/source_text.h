@@ -81,6 +81,7 @@ private:
     std::string conversion(const ir::Expr& e);
     // Functions (source_functions.cpp).
     std::string callText(const ir::Expr& e);
+    std::string product(const ir::Expr& x, const ir::Expr& y); ///< rounded for itself
     std::string integerCall(const ir::Node& e, const std::vector<std::string>& arguments);
     /// Where an element lies, in elements from the buffer's begin.
     ir::Expr offsetOf(std::int32_t id, const std::vector<ir::Expr>& indices) const;

@@ -1,6 +1,4 @@
-#include "core/backend/c_source.h"
-#include "core/backend/kernel_info.h"
-#include "tests/plugins/opencl/opencl_fixture.h"
+#include "tests/plugins/opencl/nest_run.h"
 #include "tests/support/math_points.h"
 #include "tests/support/test_program.h"
 
@@ -55,6 +53,12 @@ const char* nameOf(std::size_t function)
     return function < kFunctions ? kMathFunctions[function].name : kOfTwo[function - kFunctions];
 }
 
+constexpr std::int64_t kResults = static_cast<std::int64_t>(kAll) * 2 * kCount;
+std::int64_t place(std::size_t function, bool isVector)
+{
+    return (static_cast<std::int64_t>(function) * 2 + (isVector ? 0 : 1)) * kCount;
+}
+
 template<typename T>
 long double exactly(std::size_t function, T x, T y)
 {
@@ -72,82 +76,28 @@ constexpr DType kType = sizeof(T) == 4 ? DType::F32 : DType::F64;
 /// All functions of kCount numbers: out[function][form][number], the forms being vectors and single numbers. One
 /// kernel, since it is the compiler that takes the time.
 template<typename T>
-class MathLaunch
+NestRun allFunctions(serve::Device& device)
 {
-public:
-    explicit MathLaunch(serve::Device& device)
-        : m_device(device)
-    {
-        constexpr std::int64_t kResults = static_cast<std::int64_t>(kAll) * 2 * kCount;
-        schedule::LoweredKernel kernel;
-        kernel.nest.name = "maths";
-        std::int32_t number = 0;
-        for (const auto& [name, extent] : {std::pair{"x", kCount}, {"y", kCount}, {"out", kResults}}) {
-            kernel.nest.buffers.push_back({name, kType<T>, ir::Scope::Parameter, {extent}, {1}, number < 2, false});
-            kernel.nest.parameters.push_back(number++);
-            kernel.parameters.push_back(
-                {name, number < 3 ? ArgRole::Input : ArgRole::Output, kType<T>, vectorOf(extent)});
-        }
-        ir::Launch launch;
-        launch.name = "maths";
-        launch.grid = {kCount / (kThreads * kLanes), 1, 1};
-        launch.block = {kThreads, 1, 1};
-        for (std::size_t d = 0; d < 3; ++d) {
-            launch.blockIndex[d] = ir::var("block");
-            launch.threadIndex[d] = ir::var("thread");
-        }
-        const ir::Expr first = (launch.blockIndex[0] * ir::intImm(kThreads) + launch.threadIndex[0])
-                               * ir::intImm(kLanes);
-        std::vector<ir::Stmt> body;
+    const auto body = [](const ir::Expr& thread) {
+        std::vector<ir::Stmt> statements;
         for (std::size_t f = 0; f < kAll; ++f)
             for (const bool isVector : {true, false}) {
-                const ir::Expr lane = ir::var("lane"), at = first + lane;
+                const ir::Expr lane = ir::var("lane"), at = thread * ir::intImm(kLanes) + lane;
                 const ir::Expr x = ir::load(0, kType<T>, {at}), y = ir::load(1, kType<T>, {at});
                 const ir::Expr value = f < kFunctions   ? ir::call(nameOf(f), kType<T>, {x})
                                        : f == kQuotient ? ir::div(x, y)
                                                         : ir::call(nameOf(f), kType<T>, {x, y});
-                body.push_back(ir::makeFor(lane, ir::intImm(0), ir::intImm(kLanes),
-                                           isVector ? ir::LoopKind::Vectorized : ir::LoopKind::Serial,
-                                           ir::makeStore(2, {at + ir::intImm(place(f, isVector))}, value)));
+                statements.push_back(ir::makeFor(lane, ir::intImm(0), ir::intImm(kLanes),
+                                                 isVector ? ir::LoopKind::Vectorized : ir::LoopKind::Serial,
+                                                 ir::makeStore(2, {at + ir::intImm(place(f, isVector))}, value)));
             }
-        launch.body = ir::makeBlock(body);
-        kernel.nest.launches = {launch};
-        const KernelInfo info = backend::kernelInfo(kernel);
-        opencl::PackedKernel packed;
-        packed.source = must(backend::printOpenCl(kernel.nest, "maths")).text();
-        packed.symbols = "maths_0\n";
-        m_module = must(load(device, info, packed));
-        for (const std::int64_t extent : {kCount, kCount, kResults})
-            m_memory.push_back(must(device.allocate(static_cast<std::uint64_t>(extent) * sizeof(T))));
-        m_results.resize(static_cast<std::size_t>(kResults));
-    }
-
-    Result<> run(const std::vector<T>& x, const std::vector<T>& y)
-    {
-        must(m_device.copyIn(m_memory[0], std::as_bytes(std::span(x))));
-        must(m_device.copyIn(m_memory[1], std::as_bytes(std::span(y))));
-        void* const buffers[] = {m_memory[0].get(), m_memory[1].get(), m_memory[2].get()};
-        const LatheLaunch launch = {m_module.get(), 0, buffers, 3, 1};
-        LATHE_TRY(m_device.run({&launch, 1}, 1, 0));
-        must(m_device.copyOut(std::as_writable_bytes(std::span(m_results)), m_memory[2]));
-        return {};
-    }
-    std::span<const T> results(std::size_t function, bool isVector) const
-    {
-        return {m_results.data() + place(function, isVector), static_cast<std::size_t>(kCount)};
-    }
-
-private:
-    static std::int64_t place(std::size_t function, bool isVector)
-    {
-        return (static_cast<std::int64_t>(function) * 2 + (isVector ? 0 : 1)) * kCount;
-    }
-
-    serve::Device& m_device;
-    serve::DeviceModule m_module;
-    std::vector<serve::DeviceBuffer> m_memory;
-    std::vector<T> m_results;
-};
+        return ir::makeBlock(statements);
+    };
+    return NestRun(device,
+                   {NestRun::buffer("x", kType<T>, kCount, true), NestRun::buffer("y", kType<T>, kCount, true),
+                    NestRun::buffer("out", kType<T>, kResults, false)},
+                   kCount / (kThreads * kLanes), kThreads, body);
+}
 
 } // namespace
 
@@ -162,7 +112,8 @@ class TestOpenClMath : public QObject
     template<typename T>
     void measure()
     {
-        MathLaunch<T> launch(*m_device);
+        NestRun functions = allFunctions<T>(*m_device);
+        std::vector<T> results(static_cast<std::size_t>(kResults));
         std::mt19937_64 random(23);
         double worst[kAll][2] = {};
         T at[kAll][2] = {};
@@ -175,13 +126,14 @@ class TestOpenClMath : public QObject
         for (std::int64_t done = 0; done < mathPoints(); done += kCount) {
             std::vector<T> x, y;
             drawPowers(random, x, y, static_cast<std::size_t>(kCount));
-            if (const auto ran = launch.run(x, y); !ran)
+            if (const auto ran = functions.run({bytesOf(x), bytesOf(y), bytesOf(results)}); !ran)
                 QSKIP(ran.error().message.c_str()); // no doubles
             for (std::size_t i = 0; i < x.size(); ++i)
                 for (std::size_t f = 0; f < kAll; ++f) {
                     const long double want = exactly(f, x[i], y[i]);
                     for (const bool isVector : {true, false})
-                        note(f, isVector, ulps<T>(launch.results(f, isVector)[i], want), x[i]);
+                        note(f, isVector, ulps<T>(results[static_cast<std::size_t>(place(f, isVector)) + i], want),
+                             x[i]);
                 }
         }
         for (std::size_t f = 0; f < kAll; ++f)
@@ -217,10 +169,7 @@ private slots:
     }
 
     void functionsOfFloats() { measure<float>(); }
-    void functionsOfDoubles()
-    {
-        measure<double>();
-    }
+    void functionsOfDoubles() { measure<double>(); }
 };
 
 LATHE_TEST(TestOpenClMath)
