@@ -68,7 +68,7 @@ constexpr SourceHelper kHelpers[] = {
     {"power_TYPE", "TYPE power_TYPE(TYPE base, TYPE exponent) // wraps around\n"
                    "{\n"
                    "    if (exponent < 0)\n"
-                   "        return base == 1 ? 1 : base == -1 ? ((exponent & 1) != 0 ? -1 : 1) : 0;\n"
+                   "        return base == 1 ? 1 : base == (TYPE)(-1) ? ((exponent & 1) != 0 ? -1 : 1) : 0;\n"
                    "    ulong result = 1, square = (ulong)base;\n"
                    "    for (; exponent != 0; exponent >>= 1, square *= square)\n"
                    "        if ((exponent & 1) != 0)\n"

@@ -57,9 +57,9 @@ constexpr DType kPrintedTypes[] = {DType::F16, DType::F32, DType::F64, DType::I8
 constexpr std::int64_t kWidths[] = {2, 3, 4, 8, 16}; ///< of vectors
 
 /// From floats to integers: the type's ends for what lies beyond them, 0 for not-a-number.
-std::string conversionName(DType dtype)
+std::string conversionName(DType from, DType to)
 {
-    return fmt::format("convert_{}_sat_rtz", typeName(dtype));
+    return fmt::format("nearest_{}_of_{}", typeName(to), typeName(from));
 }
 
 /// The language's own words and functions, and all that a text calls or declares beside its tensors.
@@ -86,7 +86,8 @@ std::set<std::string> makeWords()
         std::vector<std::string> types = {typeName(dtype)};
         for (const std::int64_t width : kWidths)
             types.push_back(fmt::format("{}{}", typeName(dtype), width));
-        words.insert(conversionName(dtype));
+        for (const DType from : {DType::F16, DType::F32, DType::F64})
+            words.insert(conversionName(from, dtype));
         for (const std::string& type : types) {
             words.insert(type);
             for (const SourceHelper& helper : sourceHelpers())
@@ -226,8 +227,13 @@ std::string SourceText::conversion(const Expr& e)
     noteType(from->dtype);
     if (e->dtype == DType::Bool)
         return fmt::format("({} != 0)", value);
-    if (isFloat(from->dtype) && !isFloat(e->dtype))
-        return fmt::format("{}({})", conversionName(e->dtype), value);
+    if (isFloat(from->dtype) && !isFloat(e->dtype)) {
+        const std::string name = conversionName(from->dtype, e->dtype);
+        // The language's conversion should give 0 for not-a-number; Intel's for processors does not always.
+        m_helpers.insert(fmt::format("{0} {1}({2} x) {{ return x == x ? convert_{0}_sat_rtz(x) : 0; }}\n",
+                                     typeName(e->dtype), name, typeName(from->dtype)));
+        return fmt::format("{}({})", name, value);
+    }
     return fmt::format("({})({})", typeName(e->dtype), value);
 }
 

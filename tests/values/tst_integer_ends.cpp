@@ -239,6 +239,17 @@ private slots:
             QCOMPARE(valuesOf<std::int32_t>(*tensor), products);
     }
 
+    void meansAreOfTheSumAsItWrapped()
+    {
+        constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+        CompiledModel model;
+        model.input("x", wire::Int32, {3, 2}, std::vector<std::int32_t>{-7, 2, kMost, 1, 7, -2});
+        model.node("ReduceMean", {"x"}, "mean", wire::intsAttribute("axes", {1}) + wire::intAttribute("keepdims", 0));
+        must(model.compile());
+        for (const graph::HostTensor* tensor : {&model.compiled("mean"), &model.evaluated("mean")})
+            QCOMPARE(valuesOf<std::int32_t>(*tensor), (std::vector<std::int32_t>{-2, -(1 << 30), 2}));
+    }
+
     void indicesOutOfRangeTakeTheNearest()
     {
         constexpr std::int64_t kFar = (std::int64_t{1} << 32) + 1;

@@ -30,6 +30,8 @@ class TestNoElements : public QObject
     Q_OBJECT
 
 private slots:
+    void initTestCase() { skipWhereThereIsNoDevice(); }
+
     void outputsMayHaveNone()
     {
         CompiledModel model;

@@ -59,8 +59,27 @@ class TestSampledPlaces : public QObject
     Q_OBJECT
 
 private slots:
+    void initTestCase() { skipWhereThereIsNoDevice(); }
+
+    void resizedImages()
+    {
+        CompiledModel model;
+        model.model().opset = 13;
+        model.input("x", wire::Float, {1, 2, 5, 7}, waves(70));
+        model.model().initializers = {wire::tensor("sizes", wire::Int64, {4}, wire::ints({1, 2, 12, 10})),
+                                      wire::tensor("none", wire::Float, {0}, {})};
+        for (const char* mode : {"nearest", "linear"})
+            for (const char* place : {"half_pixel", "align_corners"})
+                model.node("Resize", {"x", "none", "none", "sizes"}, std::string(mode) + place,
+                           words({{"mode", mode}, {"coordinate_transformation_mode", place}}));
+        must(model.compile());
+        compareAll(model);
+    }
+
     void gridsOfEveryKind()
     {
+        // PoCL takes seconds for each of these kernels: there a few stand for all.
+        const bool isBrief = valuesTarget() != "cpu";
         const std::vector<float> hostile = {-1,   1,       0,        0.5F,   -0.6F,  2.9F,   -3.3F,
                                             kNan, kInf,    -kInf,    1e30F,  -1e30F, 1e-40F, -0.2F,
                                             0.2F, 1.0001F, -1.0001F, 0.333F, 7,      -9,     0.99F};
@@ -85,17 +104,21 @@ private slots:
         for (const char* padding : {"zeros", "border", "reflection"}) {
             for (const char* mode : {"linear", "nearest", "cubic"}) {
                 for (const std::int64_t align : {0, 1}) {
+                    const bool isCubic = std::string_view(mode) == "cubic";
+                    const bool isFirst = std::string_view(padding) == "zeros";
+                    if (isBrief && (isCubic != isFirst || align != (isFirst ? 1 : 0)))
+                        continue;
                     const std::string name = std::string(padding) + mode + (align != 0 ? "1" : "0");
                     const std::string attributes = words({{"mode", mode}, {"padding_mode", padding}})
                                                    + wire::intAttribute("align_corners", align);
                     model.node("GridSample", {"x", "g"}, "image_" + name, attributes);
-                    if (std::string_view(mode) != "cubic")
+                    if (!isCubic && !isBrief)
                         model.node("GridSample", {"v", "h"}, "volume_" + name, attributes);
                 }
             }
         }
         must(model.compile());
-        QCOMPARE(model.names().size(), std::size_t{30});
+        QCOMPARE(model.names().size(), std::size_t{isBrief ? 5U : 30U});
         compareAll(model);
     }
 
