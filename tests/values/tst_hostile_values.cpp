@@ -171,6 +171,7 @@ private slots:
             }
         const auto count = static_cast<std::int64_t>(left.size());
         CompiledModel model;
+        model.joins = true;
         model.input("a", wire::Float, {count}, left);
         model.input("b", wire::Float, {count}, right);
         model.model().opset = 20;
@@ -206,6 +207,7 @@ private slots:
     void constantsAreNoShortCuts()
     {
         CompiledModel model;
+        model.joins = true;
         const std::vector<float> x = {kInf, -kInf, kNan, -0.0F, 0.0F, 2.0F, -3.0F};
         model.input("x", wire::Float, {7}, x);
         for (const auto& [name, value] : {std::pair{"zero", 0.0F}, {"one", 1.0F}, {"two", 2.0F}})
