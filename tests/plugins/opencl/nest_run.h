@@ -43,10 +43,10 @@ public:
         }
         launch.body = body(launch.blockIndex[0] * ir::intImm(threads) + launch.threadIndex[0]);
         kernel.nest.launches = {std::move(launch)};
-        opencl::PackedKernel packed;
-        packed.source = must(backend::printOpenCl(kernel.nest, "nest")).text();
-        packed.symbols = "nest_0\n";
-        m_module = must(load(device, backend::kernelInfo(kernel), packed));
+        const backend::KernelSource source = must(backend::printOpenCl(kernel.nest));
+        KernelInfo info = backend::kernelInfo(kernel);
+        info.launches.at(0).symbol = source.launches.at(0).symbol;
+        m_module = must(load(device, info, {source.text(), {}, {}}));
     }
 
     /// Of all buffers, in order. An error is the compiler's, too, which is asked here.
