@@ -25,7 +25,7 @@ using ir::Stmt;
 using ir::StmtKind;
 
 // LLVM's rules for unrolling, in its units: instructions.
-constexpr double kWhole = 300, kWholeShared = 1000, kPart = 145, kForBranch = 200;
+constexpr double kWhole = 300, kWholeShared = 1000, kPart = 145, kForBranch = 200, kMostThreshold = 2700;
 constexpr int kDeepestShared = 2; ///< loops around which that of shared memory is unrolled whole more readily
 constexpr double kOfLoop = 1.5, kOfPlace = 4, kOfOtherPlace = 3, kOfStore = 3, kOfExp = 14, kOfDivision = 13,
                  kOfMax = 4, kOfBranch = 2, kOfQuotient = 4, kOfSplat = 1.6;
@@ -34,8 +34,8 @@ constexpr std::int64_t kMostAtRunTime = 8; ///< copies of a loop whose trips are
 constexpr std::int64_t kReach = 2048, kVector = 16;
 // Registers.
 constexpr double kOwn = 2, kPerExp = 4, kPerDivision = 2, kPerLoop = 2, kMostShared = 64;
-constexpr std::int64_t kWave = 32, kMostWaves = 16, kUnits = 4, kShared = 65536, kMostGroups = 32, kAll = 1024,
-                       kMost = 256, kGrain = 16;
+constexpr std::int64_t kUniform = 64, kWave = 32, kMostWaves = 16, kUnits = 4, kShared = 65536, kMostGroups = 32,
+                       kAll = 1024, kMost = 256, kGrain = 16;
 
 /// Registers of a thread that leave as many waves at once as shared memory does.
 double limitOf(std::int64_t threads, std::int64_t sharedBytes)
@@ -132,7 +132,7 @@ private:
     bool isUniform(const Expr& e) const
     {
         if (e->kind == ExprKind::FloorDiv && e->operands[0].same(m_launch.threadIndex[0])
-            && e->operands[1]->kind == ExprKind::IntImm && e->operands[1]->intValue % kWave == 0
+            && e->operands[1]->kind == ExprKind::IntImm && e->operands[1]->intValue % kUniform == 0
             && std::has_single_bit(static_cast<std::uint64_t>(e->operands[1]->intValue)))
             return true;
         if (e->kind == ExprKind::Var)
@@ -267,8 +267,19 @@ private:
         return cost;
     }
 
+    /// Whether the loop whose body is sized makes it anew; what it does not comes before the loop.
+    bool varies(const Expr& e) const
+    {
+        return !m_isDry
+               || std::any_of(
+                   m_loops.begin() + static_cast<std::ptrdiff_t>(m_sizedFrom), m_loops.end(),
+                   [&e](const Loop& loop) { return !isWritten(*loop.node) && ir::uses(e, loop.node->variable); });
+    }
+
     double costOf(const Expr& e, double lanes, bool isAlone)
     {
+        if (e->dtype != DType::F32 && !varies(e))
+            return 0;
         double cost = 0;
         bool isGuard = false;
         switch (e->kind) {
@@ -350,6 +361,8 @@ private:
         double base = 0;
         for (const std::size_t at : kept)
             base += registersOf(m_bases[at]);
+        const bool isBranched = std::any_of(m_loops.begin(), m_loops.begin() + m_branchedFrom,
+                                            [](const Loop& loop) { return !loop.isWhole && !isWritten(*loop.node); });
         double global = 0, shared = 0;
         std::map<Place, std::int64_t> windows; // offset: of the window
         std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> lowest;
@@ -362,6 +375,8 @@ private:
         for (const auto& [place, size] : windows) {
             const auto held = static_cast<double>(ir::ceilDivide(size, 4));
             const bool isOnBase = kept.contains(place.base) && place.copy == 0 && place.offset == 0;
+            if (isOnBase && isBranched)
+                global += 2; // its end is made anew in each branch
             global += isOnBase ? held : std::max(2.0, held);
         }
         std::set<std::size_t> sharedBases;
@@ -372,8 +387,8 @@ private:
         }
         shared = std::min(shared, kMostShared) + static_cast<double>(sharedBases.size());
         const double least = kOwn + m_tile + base + static_cast<double>(m_compared.size()) + m_inLoops;
-        const double all = least + std::max(global + shared, m_piece.temporaries) + m_sunk;
-        m_most = std::max(m_most, std::min(all, std::max(m_limit - 2, least + kLeastLoaded)));
+        const double all = least + std::max(global + shared, m_piece.temporaries);
+        m_most = std::max(m_most, std::min(all, std::max(m_limit - 2, least + kLeastLoaded)) + m_sunk);
         m_piece = {};
     }
 
@@ -401,11 +416,15 @@ private:
         double cost = costOf(s->value, lanes * copies, false);
         if (scope == Scope::Register)
             return cost;
-        for (const Expr& index : s->indices)
-            ir::visit(index, [&cost](const Expr& e) {
-                cost += e->kind == ExprKind::FloorDiv || e->kind == ExprKind::FloorMod ? kOfQuotient : 0;
+        bool isVarying = m_sizedFrom == m_loops.size();
+        for (const Expr& index : s->indices) {
+            isVarying = isVarying || varies(index);
+            ir::visit(index, [&cost, this](const Expr& e) {
+                if ((e->kind == ExprKind::FloorDiv || e->kind == ExprKind::FloorMod) && varies(e))
+                    cost += kOfQuotient;
             });
-        return cost + kOfStore * copies;
+        }
+        return cost + (isVarying ? kOfStore : 1) * copies;
     }
 
     double walk(const Stmt& s)
@@ -451,7 +470,7 @@ private:
             return cost;
         }
         const double body = sizeOfBody(s);
-        const bool isReady = trips > 0 && static_cast<double>(trips) * body <= thresholdOf(*s);
+        const bool isReady = isWhole(*s);
         if (isReady) {
             here.copies = trips;
             here.isWhole = true;
@@ -476,12 +495,12 @@ private:
         const double shared = std::exchange(m_mostShared, 0.0);
         m_loops.push_back(here);
         walk(s->body[0]);
-        if (!here.isWhole)
+        if (!here.isWhole || holdsBarrier)
             endPiece();
         m_loops.pop_back();
         m_inLoops -= isCounted ? kPerLoop : 0;
         if (isReady && !m_isDry && holdsBarrier && holdsBranch(s->body[0]))
-            m_sunk += static_cast<double>(trips - 1) * m_mostShared;
+            m_sunk = std::max(m_sunk, static_cast<double>(trips - 1) * m_mostShared);
         m_mostShared = std::max(shared, m_mostShared);
         return here.isWhole ? body * static_cast<double>(trips) : body * static_cast<double>(here.copies) + kOfLoop;
     }
@@ -523,13 +542,8 @@ private:
     }
     bool holdsLoop(const Stmt& s)
     {
-        return holds(s, [this](const ir::StmtNode& n) {
-            if (n.kind != StmtKind::For || isWritten(n))
-                return false;
-            const auto size = m_sizes.find(&n);
-            return tripsOf(n) == 0 || size == m_sizes.end()
-                   || static_cast<double>(tripsOf(n)) * size->second > thresholdOf(n);
-        });
+        return holds(s,
+                     [this](const ir::StmtNode& n) { return n.kind == StmtKind::For && !isWritten(n) && !isWhole(n); });
     }
     static bool holdsBranch(const Stmt& body)
     {
@@ -557,30 +571,47 @@ private:
         int depth = 1;
         for (const Loop& around : m_loops)
             depth += !around.isWhole && !isWritten(*around.node) && around.node != &loop ? 1 : 0;
-        const auto note = [&](const auto& self, const Stmt& s) -> void {
-            if (!s || (s->kind == StmtKind::For && !isWritten(*s)))
-                return;
-            if (s->kind == StmtKind::If && ir::uses(s->condition, loop.variable))
-                threshold += kForBranch;
-            const auto touches = [&](std::int32_t id, const std::vector<Expr>& indices) {
-                if (depth <= kDeepestShared && bufferOf(id).scope == Scope::Shared
-                    && std::ranges::any_of(indices, [&loop](const Expr& e) { return ir::uses(e, loop.variable); }))
-                    threshold = std::max(threshold, kWholeShared);
+        std::vector<Expr> made = {loop.variable}; // of the loop, and of those in it that are gone by then
+        const auto touches = [&](std::int32_t id, const std::vector<Expr>& indices) {
+            const auto isMade = [&made](const Expr& index) {
+                return std::ranges::any_of(made, [&index](const Expr& v) { return ir::uses(index, v); });
             };
+            if (depth <= kDeepestShared && bufferOf(id).scope == Scope::Shared && std::ranges::any_of(indices, isMade))
+                threshold = std::max(threshold, kWholeShared);
+        };
+        const auto note = [&](const auto& self, const Stmt& s, double copies) -> void {
+            if (!s)
+                return;
+            if (s->kind == StmtKind::For) {
+                if (!isWritten(*s) && isWhole(*s))
+                    made.push_back(s->variable);
+                if (isWritten(*s) || made.back().same(s->variable))
+                    self(self, s->body[0], copies * static_cast<double>(std::max<std::int64_t>(1, tripsOf(*s))));
+                return;
+            }
+            if (s->kind == StmtKind::If && ir::uses(s->condition, loop.variable))
+                threshold += kForBranch * copies;
             if (s->kind == StmtKind::Store) {
                 touches(s->buffer, s->indices);
                 ir::visit(s->value, [&](const Expr& e) {
                     if (e->kind == ExprKind::Load)
                         touches(e->source, e->operands);
                     if (e->kind == ExprKind::IfThenElse && ir::uses(e->operands[0], loop.variable))
-                        threshold += kForBranch;
+                        threshold += kForBranch * copies;
                 });
             }
             for (const Stmt& inner : s->body)
-                self(self, inner);
+                self(self, inner, copies);
         };
-        note(note, loop.body[0]);
-        return std::min(threshold, kWholeShared);
+        note(note, loop.body[0], 1);
+        return std::min(threshold, kMostThreshold);
+    }
+    /// Of a loop within the one that is looked at, whose size is known.
+    bool isWhole(const ir::StmtNode& loop) const
+    {
+        const auto size = m_sizes.find(&loop);
+        const std::int64_t trips = tripsOf(loop);
+        return trips > 0 && size != m_sizes.end() && static_cast<double>(trips) * size->second <= thresholdOf(loop);
     }
 
     static constexpr std::int64_t kApart = std::int64_t{1} << 32; ///< between buffers in shared memory
