@@ -105,7 +105,8 @@ public:
         m_sunk = 0;
         walk(m_launch.body);
         endPiece();
-        return static_cast<std::int32_t>(std::lround(std::max(m_most, kOwn + m_tile)));
+        return static_cast<std::int32_t>(std::lround(std::clamp(
+            m_most, kOwn + m_tile, static_cast<double>(std::max<std::int64_t>(kMost, std::lround(kOwn + m_tile))))));
     }
 
 private:
@@ -388,7 +389,9 @@ private:
         shared = std::min(shared, kMostShared) + static_cast<double>(sharedBases.size());
         const double least = kOwn + m_tile + base + static_cast<double>(m_compared.size()) + m_inLoops;
         const double all = least + std::max(global + shared, m_piece.temporaries);
-        m_most = std::max(m_most, std::min(all, std::max(m_limit - 2, least + kLeastLoaded)) + m_sunk);
+        // What does not fit anyhow is not held back either.
+        const double most = least + kLeastLoaded > m_limit - 2 ? all : std::min(all, m_limit - 2);
+        m_most = std::max(m_most, most + m_sunk);
         m_piece = {};
     }
 
