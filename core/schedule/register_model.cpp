@@ -574,11 +574,8 @@ private:
         int depth = 1;
         for (const Loop& around : m_loops)
             depth += !around.isWhole && !isWritten(*around.node) && around.node != &loop ? 1 : 0;
-        std::vector<Expr> made = {loop.variable}; // of the loop, and of those in it that are gone by then
         const auto touches = [&](std::int32_t id, const std::vector<Expr>& indices) {
-            const auto isMade = [&made](const Expr& index) {
-                return std::ranges::any_of(made, [&index](const Expr& v) { return ir::uses(index, v); });
-            };
+            const auto isMade = [&loop](const Expr& index) { return ir::uses(index, loop.variable); };
             if (depth <= kDeepestShared && bufferOf(id).scope == Scope::Shared && std::ranges::any_of(indices, isMade))
                 threshold = std::max(threshold, kWholeShared);
         };
@@ -586,9 +583,7 @@ private:
             if (!s)
                 return;
             if (s->kind == StmtKind::For) {
-                if (!isWritten(*s) && isWhole(*s))
-                    made.push_back(s->variable);
-                if (isWritten(*s) || made.back().same(s->variable))
+                if (isWritten(*s) || isWhole(*s))
                     self(self, s->body[0], copies * static_cast<double>(std::max<std::int64_t>(1, tripsOf(*s))));
                 return;
             }
