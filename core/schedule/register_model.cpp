@@ -6,11 +6,11 @@
 #include "core/ir/substitute.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 namespace lathe::schedule {
@@ -74,12 +74,6 @@ struct Base
     bool isShared = false;
 };
 
-struct Walked
-{
-    double cost = 0; ///< instructions
-    std::set<std::size_t> bases; ///< of addresses
-};
-
 class RegisterModel
 {
 public:
@@ -126,6 +120,14 @@ private:
     {
         return s.loop == ir::LoopKind::Unrolled || s.loop == ir::LoopKind::Vectorized;
     }
+    static bool stays(const Loop& loop) { return !loop.isWhole && !isWritten(*loop.node); }
+    double copiesOfAll() const
+    {
+        double copies = 1;
+        for (const Loop& loop : m_loops)
+            copies *= static_cast<double>(loop.copies);
+        return copies;
+    }
     const ir::Buffer& bufferOf(std::int32_t id) const { return m_nest.buffers[static_cast<std::size_t>(id)]; }
 
     /// One value for all threads of a wave: held once for all of them. A quotient of the index along x is, where waves
@@ -148,12 +150,15 @@ private:
         });
     }
 
-    LinearForm placeOf(std::int32_t id, const std::vector<Expr>& indices) const
+    /// Elements from the start of the buffer, made once: the ranges of the loops around are known when it is met.
+    const LinearForm& placeOf(const Expr& load)
     {
-        LinearForm place;
-        for (std::size_t d = 0; d < indices.size(); ++d)
-            place.add(ir::linearForm(ir::cast(DType::I32, indices[d]), m_ranges), bufferOf(id).strides[d]);
-        return place;
+        const auto [known, isNew] = m_places.try_emplace(load.get());
+        if (isNew)
+            for (std::size_t d = 0; d < load->operands.size(); ++d)
+                known->second.add(ir::linearForm(ir::cast(DType::I32, load->operands[d]), m_ranges),
+                                  bufferOf(load->source).strides[d]);
+        return known->second;
     }
     std::size_t baseOf(Base base)
     {
@@ -199,7 +204,7 @@ private:
         if (buffer.scope == Scope::Register || buffer.scope == Scope::Local)
             return 0;
         const bool isShared = buffer.scope == Scope::Shared;
-        const LinearForm form = placeOf(e->source, e->operands);
+        const LinearForm& form = placeOf(e);
         Base base{isShared ? -1 : e->source, {}, isShared};
         struct Step
         {
@@ -208,13 +213,12 @@ private:
         };
         std::vector<Step> steps;
         bool isPerLane = isShared;
-        const bool isInLoop = std::ranges::any_of(
-            m_loops, [](const Loop& loop) { return !loop.isWhole && !isWritten(*loop.node); });
+        const bool isInLoop = std::ranges::any_of(m_loops, stays);
         for (const LinearForm::Term& term : form.terms) {
             isPerLane = isPerLane || !isUniform(term.atom) || (isInLoop && usesThread(term.atom));
             const auto loop = std::ranges::find_if(m_loops,
                                                    [&](const Loop& l) { return l.node->variable.same(term.atom); });
-            if (loop == m_loops.end() || (!loop->isWhole && !isWritten(*loop->node)))
+            if (loop == m_loops.end() || stays(*loop))
                 base.terms.push_back(term);
             if (loop == m_loops.end() || loop->copies == 1 || loop - m_loops.begin() < m_branchedFrom)
                 continue;
@@ -243,18 +247,17 @@ private:
         if (!isPerLane)
             return cost;
         for (auto loop = m_loops.rbegin(); loop != m_loops.rend(); ++loop)
-            if (!loop->isWhole && !isWritten(*loop->node))
+            if (stays(*loop))
                 loop->kept.insert(at);
-        if (isAlone)
+        if (isAlone || m_isDry)
             return cost;
         std::map<Place, std::int64_t>& places = isShared ? m_piece.shared : m_piece.global;
         const std::int64_t size = sizeOf(e->dtype);
         std::vector<Place> all = {{at, 0, form.constant * size + (isShared ? e->source * kApart : 0)}};
         for (const Step& step : steps) {
             const std::size_t count = all.size();
-            if (count * static_cast<std::size_t>(step.copies) > kMostCopies)
-                break;
-            for (std::int64_t i = 1; i < step.copies; ++i)
+            const auto room = static_cast<std::int64_t>(kMostCopies / count); // beyond it nothing fits anyhow
+            for (std::int64_t i = 1; i < std::min(step.copies, room); ++i)
                 for (std::size_t j = 0; j < count; ++j) {
                     Place place = all[j];
                     place.offset += i * step.coefficient * size;
@@ -287,21 +290,13 @@ private:
         case ExprKind::Load: return load(e, isAlone);
         case ExprKind::Call:
             cost = lanes * (e->dtype == DType::F32 ? kOfExp : 1);
-            if (e->name == "exp" || e->name == "sigmoid" || e->name == "tanh" || e->name == "erf" || e->name == "pow") {
-                double copies = 1;
-                for (const Loop& loop : m_loops)
-                    copies *= static_cast<double>(loop.copies);
-                m_piece.temporaries += kPerExp * copies;
-            }
+            if (e->name == "exp" || e->name == "sigmoid" || e->name == "tanh" || e->name == "erf" || e->name == "pow")
+                m_piece.temporaries += kPerExp * copiesOfAll();
             break;
-        case ExprKind::Div: {
-            double copies = 1;
-            for (const Loop& loop : m_loops)
-                copies *= static_cast<double>(loop.copies);
-            m_piece.temporaries += kPerDivision * copies;
+        case ExprKind::Div:
+            m_piece.temporaries += kPerDivision * copiesOfAll();
             cost = lanes * kOfDivision;
             break;
-        }
         case ExprKind::Max:
         case ExprKind::Min: cost = lanes * (e->dtype == DType::F32 ? kOfMax : 2); break;
         case ExprKind::IfThenElse:
@@ -356,14 +351,13 @@ private:
                 kept.insert(at);
         bool isInLoop = false;
         for (const Loop& loop : m_loops) {
-            isInLoop = isInLoop || (!loop.isWhole && !isWritten(*loop.node));
+            isInLoop = isInLoop || stays(loop);
             kept.insert(loop.kept.begin(), loop.kept.end());
         }
         double base = 0;
         for (const std::size_t at : kept)
             base += registersOf(m_bases[at]);
-        const bool isBranched = std::any_of(m_loops.begin(), m_loops.begin() + m_branchedFrom,
-                                            [](const Loop& loop) { return !loop.isWhole && !isWritten(*loop.node); });
+        const bool isBranched = std::any_of(m_loops.begin(), m_loops.begin() + m_branchedFrom, stays);
         double global = 0, shared = 0;
         std::map<Place, std::int64_t> windows; // offset: of the window
         std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> lowest;
@@ -613,13 +607,14 @@ private:
     }
 
     static constexpr std::int64_t kApart = std::int64_t{1} << 32; ///< between buffers in shared memory
-    static constexpr std::size_t kMostCopies = 1024;
+    static constexpr std::size_t kMostCopies = 512;
     static constexpr double kLeastLoaded = 8;
 
     const ir::LoopNest& m_nest;
     const ir::Launch& m_launch;
     double m_limit = 0, m_tile = 0, m_most = 0, m_sunk = 0;
     ir::Ranges m_ranges; ///< of the axes
+    std::unordered_map<const ir::Node*, LinearForm> m_places; ///< of loads
     std::vector<Base> m_bases;
     std::vector<Loop> m_loops; ///< around where the walk is
     std::map<const ir::StmtNode*, double> m_sizes; ///< of loops' bodies
