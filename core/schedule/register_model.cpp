@@ -380,20 +380,27 @@ private:
             if (!kept.contains(place.base))
                 sharedBases.insert(place.base);
         }
-        shared = std::min(shared, kMostShared) + static_cast<double>(sharedBases.size());
         const double least = kOwn + m_tile + base + static_cast<double>(m_compared.size()) + m_inLoops;
+        // Where all of it fits, all is loaded first; where it does not, the scheduler begins anew and holds back.
+        if (least + shared > m_limit)
+            shared = std::min(shared, kMostShared);
+        const double limit = shared > 0 ? m_limit + kOverLimit : m_limit - kUnderLimit;
+        shared += static_cast<double>(sharedBases.size());
         const double all = least + std::max(global + shared, m_piece.temporaries);
         // What does not fit anyhow is not held back either.
-        const double most = least + kLeastLoaded > m_limit - 2 ? all : std::min(all, m_limit - 2);
+        const double most = least + kLeastLoaded > m_limit - kUnderLimit ? all : std::min(all, limit);
         m_most = std::max(m_most, most + m_sunk);
         m_piece = {};
     }
 
-    /// What conditions of branches compare is alive until the last of them.
+    /// What conditions of branches compare is alive until the last of them, but for what each copy of a loop makes
+    /// anew.
     void noteCondition(const Expr& condition)
     {
         ir::visit(condition, [this](const Expr& e) {
+            const auto isOf = [&e](const Loop& loop) { return !stays(loop) && ir::uses(e, loop.node->variable); };
             if ((e->kind == ExprKind::FloorDiv || e->kind == ExprKind::FloorMod) && !isUniform(e)
+                && std::ranges::none_of(m_loops, isOf)
                 && std::ranges::none_of(m_compared, [&e](const Expr& other) { return ir::equal(other, e); }))
                 m_compared.push_back(e);
         });
@@ -608,7 +615,7 @@ private:
 
     static constexpr std::int64_t kApart = std::int64_t{1} << 32; ///< between buffers in shared memory
     static constexpr std::size_t kMostCopies = 512;
-    static constexpr double kLeastLoaded = 8;
+    static constexpr double kLeastLoaded = 8, kOverLimit = 8, kUnderLimit = 2; ///< found: what comes out of scheduling
 
     const ir::LoopNest& m_nest;
     const ir::Launch& m_launch;
