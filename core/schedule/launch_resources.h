@@ -17,9 +17,8 @@ struct LaunchResources
     /// Of a block, exactly what a printed text declares; a compiler may drop what is unused.
     std::int64_t sharedBytes = 0;
     std::int64_t localBytes = 0; ///< of a thread: arrays that cannot become registers
-    /// Of a thread, of 32 bits: an estimate of what compilers take. Of 291 random kernels 82 % are within a quarter of
-    /// what clang-19 takes for gfx1030 (tests/bench/launches); 20 are under it and 32 over it, those furthest
-    /// under it where tiles read shared memory through loops that stay. No reason to reject a candidate by itself.
+    /// Of a thread, of 32 bits: an estimate of what compilers take (register_model.h says how good). No reason to reject
+    /// a candidate by itself.
     std::int32_t registers = 0;
 };
 
