@@ -43,7 +43,7 @@ private slots:
 
 void TestState::aFreshStatePrintsAxesThenReduceAxes()
 {
-    const State state = State::initial(lathe::test::matmul(4, 6, 8));
+    const State state = State::initial(schedule::test::matmul(4, 6, 8));
     QCOMPARE(QString::fromStdString(state.print()), QString("Placeholder: A, B\n"
                                                             "for i (0,4)\n"
                                                             "  for j (0,6)\n"
@@ -54,7 +54,7 @@ void TestState::aFreshStatePrintsAxesThenReduceAxes()
 // auto-scheduler.md, appendix B: direct 3x3/2 convolution, 14x14x256 -> 7x7x512.
 void TestState::cudaScheduleOfTheReferenceReplays()
 {
-    const compute::DagPtr dag = lathe::test::convBiasRelu(14, 14, 256, 512, 3, 2, 1);
+    const compute::DagPtr dag = schedule::test::convBiasRelu(14, 14, 256, 512, 3, 2, 1);
     auto state = replayed(dag, R"([
         ["CI", 5],
         ["SP", 3, 0, 1, [1, 1, 1, 1], 1], ["SP", 3, 5, 7, [1, 1, 7, 1], 1], ["SP", 3, 10, 7, [1, 7, 1, 1], 1],
@@ -198,7 +198,7 @@ void TestState::illegalStepsAreRefused_data()
 void TestState::illegalStepsAreRefused()
 {
     QFETCH(QString, steps);
-    const auto state = replayed(lathe::test::convBiasRelu(6, 6, 2, 4, 3, 1, 1), steps.toUtf8().constData());
+    const auto state = replayed(schedule::test::convBiasRelu(6, 6, 2, 4, 3, 1, 1), steps.toUtf8().constData());
     QVERIFY(!state);
     QVERIFY(state.error().code == Errc::IllegalSchedule);
     QVERIFY2(state.error().message.starts_with("step "), state.error().message.c_str());
@@ -206,7 +206,7 @@ void TestState::illegalStepsAreRefused()
 
 void TestState::aRefusedStepLeavesTheStateAlone()
 {
-    State state = State::initial(lathe::test::matmul(4, 6, 8));
+    State state = State::initial(schedule::test::matmul(4, 6, 8));
     const std::string before = state.print();
     QVERIFY(!state.apply(FuseStep{2, {1, 5}}));
     QCOMPARE(state.print(), before);
@@ -215,7 +215,7 @@ void TestState::aRefusedStepLeavesTheStateAlone()
 
 void TestState::followedSplitsTakeTheirLengths()
 {
-    auto state = replayed(lathe::test::matmul(24, 24, 8),
+    auto state = replayed(schedule::test::matmul(24, 24, 8),
                           R"([["SP", 2, 0, 24, [2, 3, 2], 1], ["FSP", 2, 4, 0, 2], ["FFSP", 2, 7, [0], 1, 1]])");
     QVERIFY2(state, state ? "" : state.error().message.c_str());
     std::vector<std::int64_t> extents;
@@ -227,7 +227,7 @@ void TestState::followedSplitsTakeTheirLengths()
 
 void TestState::attachmentsFollowSplitsAndReorders()
 {
-    auto state = replayed(lathe::test::convBiasRelu(6, 6, 2, 4, 3, 1, 1),
+    auto state = replayed(schedule::test::convBiasRelu(6, 6, 2, 4, 3, 1, 1),
                           R"([["CA", 3, 5, 2], ["SP", 5, 2, 6, [3], 1], ["SP", 5, 0, 1, [1], 1]])");
     QVERIFY(state);
     QCOMPARE(state->stages()[3].attachIter, 4);
@@ -238,7 +238,7 @@ void TestState::attachmentsFollowSplitsAndReorders()
 void TestState::boundsOfAnAttachedStageAreWhatIsRead()
 {
     // pad at a tile of 4 columns of a 3x3 convolution of stride 2: (4-1)*2+3 = 9 columns, 3 rows, all channels.
-    auto state = replayed(lathe::test::convBiasRelu(16, 16, 5, 4, 3, 2, 1), R"([["SP", 3, 2, 8, [4], 1], ["CA", 1, 3, 2]])");
+    auto state = replayed(schedule::test::convBiasRelu(16, 16, 5, 4, 3, 2, 1), R"([["SP", 3, 2, 8, [4], 1], ["CA", 1, 3, 2]])");
     QVERIFY(state);
     const auto inferred = state->inferBounds();
     QVERIFY2(inferred, inferred ? "" : inferred.error().message.c_str());
@@ -250,22 +250,22 @@ void TestState::boundsOfAnAttachedStageAreWhatIsRead()
 
 void TestState::rfactorMakesTwoReductions()
 {
-    auto state = replayed(lathe::test::matmul(4, 4, 24), R"([["SP", 2, 2, 24, [8], 1], ["RF", 2, 3, 2]])");
+    auto state = replayed(schedule::test::matmul(4, 4, 24), R"([["SP", 2, 2, 24, [8], 1], ["RF", 2, 3, 2]])");
     QVERIFY2(state, state ? "" : state.error().message.c_str());
     QCOMPARE(state->dag()->ops[2].name, std::string("C.rf"));
     QCOMPARE(state->dag()->ops[2].shape, (std::vector<std::int64_t>{4, 4, 8}));
     QCOMPARE(state->dag()->ops[2].reduceExtents, (std::vector<std::int64_t>{3}));
     QCOMPARE(state->dag()->ops[3].reduceExtents, (std::vector<std::int64_t>{8}));
-    QCOMPARE(QString::fromStdString(lathe::test::checkKernel(*state, 3)), QString());
+    QCOMPARE(QString::fromStdString(schedule::test::checkKernel(*state, 3)), QString());
     // A length that does not divide is guarded.
-    auto uneven = replayed(lathe::test::matmul(4, 4, 22), R"([["SP", 2, 2, 22, [8], 1], ["RF", 2, 3, 2]])");
+    auto uneven = replayed(schedule::test::matmul(4, 4, 22), R"([["SP", 2, 2, 22, [8], 1], ["RF", 2, 3, 2]])");
     QVERIFY(uneven);
-    QCOMPARE(QString::fromStdString(lathe::test::checkKernel(*uneven, 3)), QString());
+    QCOMPARE(QString::fromStdString(schedule::test::checkKernel(*uneven, 3)), QString());
 }
 
 void TestState::openLengthsHaveNoBounds()
 {
-    State state = State::initial(lathe::test::matmul(4, 6, 8));
+    State state = State::initial(schedule::test::matmul(4, 6, 8));
     QVERIFY(state.apply(SplitStep{2, 0, 4, {std::nullopt}, true}));
     QVERIFY(!state.concrete());
     const auto inferred = state.inferBounds();
@@ -283,7 +283,7 @@ void TestState::loopsThatCannotBeCountedAreRefused()
     State empty = State::initial(*none);
     QVERIFY(empty.inferBounds().error().code == Errc::IllegalSchedule);
     const std::int64_t many = std::int64_t{1} << 31;
-    State huge = State::initial(lathe::test::matmul(many, many, many));
+    State huge = State::initial(schedule::test::matmul(many, many, many));
     QVERIFY(huge.inferBounds().error().code == Errc::IllegalSchedule);
 }
 
