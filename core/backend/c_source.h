@@ -36,8 +36,8 @@ struct KernelSource
 /// loops written out where a register tile needs that, loops over lanes as vectors of 16 bytes where their elements lie
 /// next to each other. Parameters and Team scratch must begin at multiples of 16 bytes. What is computed is what the
 /// interpreters compute, but for the device's own functions (exp, tanh, ...) and for products that it joins with what
-/// is added to them. Errors: Unsupported, by name: types and intrinsics that
-/// OpenCL C has no form for, a buffer of 2^31 elements.
+/// is added to them. Errors: Unsupported, by name: types and intrinsics that OpenCL C has no form for, a buffer of 2^31
+/// elements.
 Result<KernelSource> printOpenCl(const ir::LoopNest& nest);
 
 } // namespace lathe::backend
