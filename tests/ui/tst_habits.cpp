@@ -106,18 +106,10 @@ QStringList doubleMnemonics(const QList<QAction*>& actions)
 } // namespace
 
 /// What all pages share: copying and saving, panes and keys, languages, problems of models.
-class TestHabits : public QObject
+class TestHabits : public QObject, test::WindowTest
 {
     Q_OBJECT
 
-    QTemporaryDir m_dir;
-    std::unique_ptr<ui::MainWindow> m_window;
-
-    template<typename T>
-    T* find(const char* name) const
-    {
-        return test::find<T>(m_window.get(), name);
-    }
     void runAction(const char* id) const { find<QAction>(id)->trigger(); }
     QString write(const QString& name, const QByteArray& bytes) const
     {

@@ -34,18 +34,10 @@ using namespace lathe;
 using lathe::test::must;
 
 /// What the window shows of a run: live, held, opened again, replayed.
-class TestLive : public QObject
+class TestLive : public QObject, test::WindowTest
 {
     Q_OBJECT
 
-    QTemporaryDir m_dir;
-    std::unique_ptr<ui::MainWindow> m_window;
-
-    template<typename T>
-    T* find(const char* name) const
-    {
-        return test::find<T>(m_window.get(), name);
-    }
     ui::Workspace& workspace() const { return *m_window->findChild<ui::Workspace*>(); }
     QString file() const { return m_dir.filePath(QStringLiteral("run.lathe")); }
 

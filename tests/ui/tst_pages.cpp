@@ -28,18 +28,10 @@ using namespace lathe;
 using examples::PebblesPage;
 
 /// Pages bring what can be done with them, and the window finds it: nothing of the window knows any of them.
-class TestPages : public QObject
+class TestPages : public QObject, test::WindowTest
 {
     Q_OBJECT
 
-    QTemporaryDir m_dir;
-    std::unique_ptr<ui::MainWindow> m_window;
-
-    template<typename T>
-    T* find(const char* name) const
-    {
-        return test::find<T>(m_window.get(), name);
-    }
     PebblesPage& page() const { return static_cast<PebblesPage&>(*find<QWidget>("pebblesPage")); }
     void show(const std::vector<ui::PageEntry>& pages)
     {

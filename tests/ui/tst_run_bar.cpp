@@ -26,18 +26,10 @@ using namespace lathe;
 using lathe::test::must;
 
 /// What a run is to be on, and for how long: targets, devices and their parameters, budgets.
-class TestRunBar : public QObject
+class TestRunBar : public QObject, test::WindowTest
 {
     Q_OBJECT
 
-    QTemporaryDir m_dir;
-    std::unique_ptr<ui::MainWindow> m_window;
-
-    template<typename T>
-    T* find(const char* name) const
-    {
-        return test::find<T>(m_window.get(), name);
-    }
     ui::Workspace& workspace() const { return *m_window->findChild<ui::Workspace*>(); }
 
 private slots:

@@ -39,18 +39,10 @@ namespace tst_window {
 using namespace lathe;
 
 /// The frame of the window: pages, layouts, commands, languages, the network page; from outside, by objectName.
-class TestWindow : public QObject
+class TestWindow : public QObject, test::WindowTest
 {
     Q_OBJECT
 
-    QTemporaryDir m_dir;
-    std::unique_ptr<ui::MainWindow> m_window;
-
-    template<typename T>
-    T* find(const char* name) const
-    {
-        return test::find<T>(m_window.get(), name);
-    }
     void runAction(const char* id) const { find<QAction>(id)->trigger(); }
     int graphNodes() const
     {

@@ -5,6 +5,7 @@
 
 #include <QApplication>
 #include <QStandardPaths>
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include <memory>
@@ -43,5 +44,19 @@ inline std::unique_ptr<ui::MainWindow> shownWindow(QSize size = {})
         qFatal("the window did not come up");
     return window;
 }
+
+/// What tests of a whole window have: a folder of their own, and the window once they have opened it.
+class WindowTest
+{
+protected:
+    template<typename T>
+    T* find(const char* name) const
+    {
+        return test::find<T>(m_window.get(), name);
+    }
+
+    QTemporaryDir m_dir;
+    std::unique_ptr<ui::MainWindow> m_window;
+};
 
 } // namespace lathe::test
