@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 
@@ -142,9 +143,13 @@ ProcessExit Worker::reap()
 
 Result<wire::Message> Worker::receive(Deadline deadline)
 {
+    // Nobody else reads what it says on standard error, and once that pipe is full it stands still.
+    constexpr double kUnreadSeconds = 0.1;
     while (true) {
-        auto message = m_connection->receive(deadline);
+        auto message = m_connection->receive(std::min(deadline, Deadline::inSeconds(kUnreadSeconds)));
         drainErrors();
+        if (!message && message.error().code == Errc::RunTimeout && !deadline.passed())
+            continue;
         if (message && message->has_progress())
             continue;
         if (!message && message.error().code == Errc::WorkerCrashed) {

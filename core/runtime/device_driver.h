@@ -19,7 +19,7 @@
 namespace lathe::runtime {
 
 struct DeviceContext; ///< a device, the code for it, and the memory that a model's instances share
-struct DeviceMemory; ///< a stretch of a device's memory; null stands for one of no bytes
+struct DeviceMemory; ///< a buffer of a device's memory; null stands for one of no bytes
 struct DeviceQueue; ///< of one instance
 struct DeviceLaunch; ///< ready to be started as often as one likes
 
@@ -29,7 +29,6 @@ struct ContextRequest
     const char* key = nullptr; ///< of the device as `lathe-cli devices` lists it; null: the driver chooses
     const std::byte* code = nullptr; ///< all that compileObject() of the back end made for this kind, 8-byte aligned
     std::size_t codeBytes = 0;
-    std::uint64_t alignment = 0; ///< of parts of memory; more than the device needs, or it is refused
     void* context = nullptr; ///< the caller's own of the device's maker (cl_context), kept by him; null: a new one
 };
 
@@ -58,9 +57,6 @@ struct DeviceDriver
     /// With what `host` holds, if it is given.
     Status (*allocate)(DeviceContext* context, std::size_t bytes, const void* host, DeviceMemory** memory,
                        ErrorText& error);
-    /// A part of what allocate() gave, which outlives it. The offset is a multiple of the context's alignment.
-    Status (*part)(DeviceContext* context, DeviceMemory* memory, std::size_t offset, std::size_t bytes,
-                   DeviceMemory** part, ErrorText& error);
     /// The caller's own memory on the device (cl_mem), kept by him. InvalidArgument: it is none of so many bytes.
     Status (*adopt)(DeviceContext* context, void* handle, std::size_t bytes, DeviceMemory** memory, ErrorText& error);
     void (*release)(DeviceMemory* memory);
@@ -82,8 +78,10 @@ struct DeviceDriver
     Status (*read)(DeviceQueue* queue, void* to, DeviceMemory* from, std::size_t bytes, bool wait, ErrorText& error);
     /// Waits for all that was enqueued.
     Status (*finish)(DeviceQueue* queue, ErrorText& error);
-    /// Waits, and tells what the device took from the beginning of the first to the end of the last that was enqueued
-    /// since time(true) was called; zero if nothing was, or if its clock is not known. False ends the keeping of times.
+    /// Waits, and tells how long the device worked on what was enqueued since time(true) was called, all of it together;
+    /// zero if nothing was, or if its clock is not known. What lies between two commands is not counted: to keep times
+    /// costs the host more than a command does (NVIDIA's OpenCL: 11 us against 4), so that the device waits for it. False
+    /// ends the keeping of times.
     Status (*time)(DeviceQueue* queue, bool keep, std::uint64_t& nanoseconds, ErrorText& error);
 };
 

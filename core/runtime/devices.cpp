@@ -21,6 +21,22 @@ bool isWeight(const ImageTensor& tensor)
     return tensor.storage == static_cast<std::uint32_t>(Storage::Weights);
 }
 
+/// Each buffer that a launch on the device has beside arguments.
+template<typename Visit>
+void forEachScratch(const Image& image, std::uint32_t device, Visit visit)
+{
+    for (std::uint64_t i = 0; i < image.header->instructions.count; ++i) {
+        const ImageInstruction& in = image.instructions[i];
+        for (std::uint32_t l = 0; in.device == device && l < in.phaseCount; ++l) {
+            const ImageLaunch& launch = image.launches[in.firstPhase + l];
+            for (std::uint32_t b = 0; b < launch.bufferCount; ++b)
+                if (const ImageLaunchBuffer& buffer = image.launchBuffers[launch.firstBuffer + b];
+                    buffer.argument == kScratchBuffer && buffer.bytes > 0)
+                    visit(buffer);
+        }
+    }
+}
+
 Status noMemory(ErrorText& error)
 {
     error.set("no memory for an instance");
@@ -86,7 +102,6 @@ Status ModelDevices::openDevice(const Image& image, const ModelSource& source, s
     request.key = source.deviceKey;
     request.code = source.code;
     request.codeBytes = source.codeBytes;
-    request.alignment = wanted.alignment;
     request.context = device == 1 ? source.deviceContext : nullptr;
     return opened.driver->open(request, &opened.context, error);
 }
@@ -135,21 +150,10 @@ InstanceDevices::~InstanceDevices()
     }
     freeArray(m_launches, m_launchCount);
     freeArray(m_firstLaunches, header.instructions.count);
-    for (std::uint32_t i = 0; i < m_scratchPartCount; ++i)
-        m_devices->driver(m_scratchParts[i].device).release(m_scratchParts[i].memory);
-    freeArray(m_scratchParts, m_scratchPartRoom);
-    for (std::uint64_t i = 0; m_memory != nullptr && i < header.tensors.count; ++i)
-        if (m_memory[i] != nullptr && !isWeight(m_image->tensors[i]))
-            m_devices->driver(m_image->tensors[i].device).release(m_memory[i]);
     freeArray(m_memory, header.tensors.count);
-    for (std::uint32_t i = 0; m_own != nullptr && i < m_devices->count(); ++i) {
-        const DeviceDriver& driver = m_devices->driver(i + 1);
-        for (DeviceMemory* const memory : {m_own[i].arena, m_own[i].scratch})
-            if (memory != nullptr)
-                driver.release(memory);
+    for (std::uint32_t i = 0; m_own != nullptr && i < m_devices->count(); ++i)
         if (m_own[i].queue != nullptr)
-            driver.end(m_own[i].queue);
-    }
+            m_devices->driver(i + 1).end(m_own[i].queue);
     freeArray(m_own, m_devices->count());
 }
 
@@ -158,38 +162,24 @@ Status InstanceDevices::prepare(const Image& image, const ModelDevices& devices,
     m_image = &image;
     m_devices = &devices;
     const ImageHeader& header = *image.header;
-    std::uint64_t launches = 0, scratch = 0;
-    for (std::uint64_t i = 0; i < header.instructions.count; ++i) {
-        const ImageInstruction& in = image.instructions[i];
-        for (std::uint32_t l = 0; in.device != 0 && l < in.phaseCount; ++l) {
-            ++launches;
-            scratch += image.launches[in.firstPhase + l].bufferCount;
-        }
-    }
-    if (launches > UINT32_MAX || scratch > UINT32_MAX)
+    std::uint64_t launches = 0;
+    for (std::uint64_t i = 0; i < header.instructions.count; ++i)
+        launches += image.instructions[i].device != 0 ? image.instructions[i].phaseCount : 0;
+    if (launches > UINT32_MAX)
         return noMemory(error);
     m_own = makeArray<Own>(devices.count());
     m_memory = makeArray<DeviceMemory*>(header.tensors.count);
     m_firstLaunches = makeArray<std::uint32_t>(header.instructions.count);
     m_launches = makeArray<DeviceLaunch*>(launches);
-    m_scratchParts = makeArray<ScratchPart>(scratch);
-    if (m_own == nullptr || m_memory == nullptr || m_firstLaunches == nullptr || m_launches == nullptr
-        || m_scratchParts == nullptr)
+    if (m_own == nullptr || m_memory == nullptr || m_firstLaunches == nullptr || m_launches == nullptr)
         return noMemory(error);
     m_launchCount = static_cast<std::uint32_t>(launches);
-    m_scratchPartRoom = static_cast<std::uint32_t>(scratch);
-    for (std::uint32_t device = 1; device <= devices.count(); ++device) {
-        Own& own = m_own[device - 1];
-        const DeviceDriver& driver = devices.driver(device);
-        Status status = driver.start(devices.context(device), device == 1 ? queue : nullptr, &own.queue, error);
-        if (status == Status::Ok)
-            status = allocate(device, image.devices[device - 1].arenaBytes, &own.arena, error);
-        if (status == Status::Ok)
-            status = allocate(device, image.devices[device - 1].scratchBytes, &own.scratch, error);
-        if (status != Status::Ok)
+    for (std::uint32_t device = 1; device <= devices.count(); ++device)
+        if (const Status status = devices.driver(device).start(
+                devices.context(device), device == 1 ? queue : nullptr, &m_own[device - 1].queue, error);
+            status != Status::Ok)
             return status;
-    }
-    if (const Status status = placeTensors(error); status != Status::Ok)
+    if (const Status status = allocate(error); status != Status::Ok)
         return status;
     std::uint32_t first = 0;
     for (std::uint32_t i = 0; i < header.instructions.count; ++i) {
@@ -203,28 +193,38 @@ Status InstanceDevices::prepare(const Image& image, const ModelDevices& devices,
     return Status::Ok;
 }
 
-Status InstanceDevices::allocate(std::uint32_t device, std::uint64_t bytes, DeviceMemory** memory,
-                                 ErrorText& error) const
+Status InstanceDevices::allocate(ErrorText& error)
 {
-    return bytes == 0 ? Status::Ok
-                      : m_devices->driver(device).allocate(m_devices->context(device), bytes, nullptr, memory, error);
-}
-
-Status InstanceDevices::placeTensors(ErrorText& error)
-{
-    for (std::uint32_t i = 0; i < m_image->header->tensors.count; ++i) {
-        const ImageTensor& tensor = m_image->tensors[i];
-        if (tensor.device == 0 || tensor.bytes == 0)
-            continue;
-        if (isWeight(tensor)) {
-            m_memory[i] = m_devices->weights(i);
-            continue;
-        }
-        const Status status = m_devices->driver(tensor.device)
-                                  .part(m_devices->context(tensor.device), m_own[tensor.device - 1].arena,
-                                        tensor.offset, tensor.bytes, &m_memory[i], error);
+    const ImageHeader& header = *m_image->header;
+    const auto isOf = [](const ImageTensor& tensor, std::uint32_t device) {
+        return tensor.device == device && tensor.bytes > 0 && !isWeight(tensor);
+    };
+    for (std::uint32_t device = 1; device <= m_devices->count(); ++device) {
+        Own& own = m_own[device - 1];
+        std::size_t scratch = 0;
+        forEachScratch(*m_image, device, [&scratch](const ImageLaunchBuffer&) { ++scratch; });
+        Status status = own.arena.reserve(header.tensors.count, error);
+        if (status == Status::Ok)
+            status = own.scratch.reserve(scratch, error);
         if (status != Status::Ok)
             return status;
+        for (std::uint64_t i = 0; i < header.tensors.count; ++i)
+            if (const ImageTensor& tensor = m_image->tensors[i]; isOf(tensor, device))
+                own.arena.add(tensor.offset, tensor.bytes);
+        forEachScratch(*m_image, device,
+                       [&own](const ImageLaunchBuffer& buffer) { own.scratch.add(buffer.offset, buffer.bytes); });
+        const DeviceDriver& driver = m_devices->driver(device);
+        status = own.arena.allocate(driver, m_devices->context(device), error);
+        if (status == Status::Ok)
+            status = own.scratch.allocate(driver, m_devices->context(device), error);
+        if (status != Status::Ok)
+            return status;
+        for (std::uint64_t i = 0; i < header.tensors.count; ++i) {
+            const ImageTensor& tensor = m_image->tensors[i];
+            if (tensor.device == device && tensor.bytes > 0)
+                m_memory[i] = isWeight(tensor) ? m_devices->weights(static_cast<std::uint32_t>(i))
+                                               : own.arena.at(tensor.offset);
+        }
     }
     return Status::Ok;
 }
@@ -239,28 +239,21 @@ Status InstanceDevices::prepareLaunches(std::uint32_t instruction, ErrorText& er
         DeviceMemory** const buffers = makeArray<DeviceMemory*>(launch.bufferCount);
         if (buffers == nullptr)
             return noMemory(error);
-        Status status = Status::Ok;
-        for (std::uint32_t b = 0; b < launch.bufferCount && status == Status::Ok; ++b) {
+        for (std::uint32_t b = 0; b < launch.bufferCount; ++b) {
             const ImageLaunchBuffer& buffer = m_image->launchBuffers[launch.firstBuffer + b];
-            if (buffer.argument != kScratchBuffer) {
+            if (buffer.argument != kScratchBuffer)
                 buffers[b] = m_memory[m_image->arguments[in.firstArgument + buffer.argument]];
-            } else if (buffer.bytes > 0) {
-                status = driver.part(m_devices->context(in.device), own.scratch, buffer.offset, buffer.bytes,
-                                     &buffers[b], error);
-                if (status == Status::Ok)
-                    m_scratchParts[m_scratchPartCount++] = {in.device, buffers[b]};
-            }
+            else if (buffer.bytes > 0)
+                buffers[b] = own.scratch.at(buffer.offset);
         }
-        if (status == Status::Ok) {
-            LaunchRequest request;
-            request.symbol = m_image->string(launch.symbol);
-            std::memcpy(request.grid, launch.grid, sizeof request.grid);
-            std::memcpy(request.block, launch.block, sizeof request.block);
-            request.sharedBytes = launch.sharedBytes;
-            request.buffers = buffers;
-            request.bufferCount = launch.bufferCount;
-            status = driver.prepare(own.queue, request, &m_launches[m_firstLaunches[instruction] + l], error);
-        }
+        LaunchRequest request;
+        request.symbol = m_image->string(launch.symbol);
+        std::memcpy(request.grid, launch.grid, sizeof request.grid);
+        std::memcpy(request.block, launch.block, sizeof request.block);
+        request.sharedBytes = launch.sharedBytes;
+        request.buffers = buffers;
+        request.bufferCount = launch.bufferCount;
+        const Status status = driver.prepare(own.queue, request, &m_launches[m_firstLaunches[instruction] + l], error);
         freeArray(buffers, launch.bufferCount);
         if (status != Status::Ok)
             return status;

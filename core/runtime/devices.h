@@ -5,6 +5,7 @@
 
 #include "core/runtime/device_driver.h"
 #include "core/runtime/image.h"
+#include "core/runtime/stretches.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -84,26 +85,18 @@ private:
     struct Own
     {
         DeviceQueue* queue = nullptr;
-        DeviceMemory *arena = nullptr, *scratch = nullptr;
+        Stretches arena, scratch;
     };
-    struct ScratchPart
-    {
-        std::uint32_t device = 0;
-        DeviceMemory* memory = nullptr;
-    };
-    Status allocate(std::uint32_t device, std::uint64_t bytes, DeviceMemory** memory, ErrorText& error) const;
-    Status placeTensors(ErrorText& error);
+    Status allocate(ErrorText& error);
     Status prepareLaunches(std::uint32_t instruction, ErrorText& error);
 
     const Image* m_image = nullptr;
     const ModelDevices* m_devices = nullptr;
     Own* m_own = nullptr; ///< by device - 1
-    DeviceMemory** m_memory = nullptr; ///< by tensor; those of weights are the model's
+    DeviceMemory** m_memory = nullptr; ///< by tensor: of the model's weights, or of Own::arena
     std::uint32_t* m_firstLaunches = nullptr; ///< by instruction: in m_launches
     DeviceLaunch** m_launches = nullptr;
     std::uint32_t m_launchCount = 0;
-    ScratchPart* m_scratchParts = nullptr; ///< of all launches of all instructions
-    std::uint32_t m_scratchPartCount = 0, m_scratchPartRoom = 0;
 };
 
 } // namespace lathe::runtime

@@ -5,6 +5,7 @@
 
 #include "core/runtime/device_driver.h"
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -27,6 +28,7 @@ struct Device
     std::uint64_t nanoseconds = 0; ///< what time() says of each stretch
     bool isHere = true;
     std::size_t most = SIZE_MAX; ///< bytes of one piece of memory
+    int mostPieces = INT_MAX;
     // Counted:
     int contexts = 0, queues = 0, launches = 0, pieces = 0; ///< that live
     int uploads = 0; ///< pieces that were allocated with something in them
@@ -123,6 +125,10 @@ inline const runtime::DeviceDriver& driver()
                     error.set("%zu bytes are more than the device has", bytes);
                     return Status::NoMemory;
                 }
+                if (device().pieces >= device().mostPieces) {
+                    error.set("the device has no room for another %zu bytes", bytes);
+                    return Status::NoMemory;
+                }
                 auto* const made = new Memory{std::vector<std::byte>(bytes, std::byte{0xA5}), nullptr, bytes};
                 made->data = made->own.data();
                 if (host != nullptr) {
@@ -131,15 +137,6 @@ inline const runtime::DeviceDriver& driver()
                 }
                 ++device().pieces;
                 *memory = reinterpret_cast<DeviceMemory*>(made);
-                return Status::Ok;
-            },
-        .part =
-            [](DeviceContext*, DeviceMemory* memory, std::size_t offset, std::size_t bytes, DeviceMemory** part,
-               ErrorText&) {
-                if (memory == nullptr || bytes == 0 || offset > of(memory)->bytes || bytes > of(memory)->bytes - offset)
-                    std::abort(); // a description that was checked asks for no such thing
-                ++device().pieces;
-                *part = reinterpret_cast<DeviceMemory*>(new Memory{{}, of(memory)->data + offset, bytes});
                 return Status::Ok;
             },
         .adopt =

@@ -51,6 +51,19 @@ LaunchMachine::LaunchMachine(const Hardware& hardware, std::string_view family)
     cores = static_cast<double>(limit("num_cores", static_cast<std::int64_t>(cores)));
     if (const std::int64_t told = hardware.get("clock_mhz"); told > 0)
         cyclesPerSecond = static_cast<double>(told) * 1e6;
+    // What is known of one core of this GPU.
+    const auto figure = [&hardware](const char* name, double& value) {
+        if (const std::int64_t told = hardware.get(name); told > 0)
+            value = static_cast<double>(told);
+    };
+    figure("lanes_per_core", lanes);
+    figure("threads_per_core", coreThreads);
+    figure("blocks_per_core", coreBlocks);
+    figure("registers_per_core", coreRegisters);
+    figure("shared_memory_per_core", coreShared);
+    figure("memory_bytes_per_cycle", memoryBytesPerCycle);
+    figure("cache_bytes_per_cycle", cacheBytesPerCycle);
+    registers = limit("registers_per_thread", registers);
     if (isProcessor) {
         memoryBytesPerCycle = 5 * cores;
         cacheBytesPerCycle = 48 * cores;

@@ -19,7 +19,8 @@ enum class LaunchForm : std::uint8_t
     Split, ///< sums divided among blocks; a second launch adds the pieces
     Slices, ///< sums divided among the threads of a block, which hand over pieces in shared memory
     Tree, ///< a block for each sum: its threads add parts of it, then each other's
-    Rows ///< all of a DAG that works by rows, a block for each row
+    Rows, ///< all of a DAG that works by rows, a block for each row
+    SplitShared ///< as Split, and each block stages operands as Shared does
 };
 
 /// What is known of the launches of one part without lowering it; the source of the features and of the ranking.

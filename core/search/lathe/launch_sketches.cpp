@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kLaunchVersion = "lathe-gpu/1:";
 constexpr std::array kForms = {LaunchForm::Registers, LaunchForm::Shared, LaunchForm::Split,
-                               LaunchForm::Slices,    LaunchForm::Tree,   LaunchForm::Rows};
+                               LaunchForm::Slices,    LaunchForm::Tree,   LaunchForm::Rows,
+                               LaunchForm::SplitShared};
 
 const char* nameOf(LaunchForm form)
 {
@@ -25,6 +26,7 @@ const char* nameOf(LaunchForm form)
     case LaunchForm::Slices: return "slices";
     case LaunchForm::Tree: return "tree";
     case LaunchForm::Rows: return "rows";
+    case LaunchForm::SplitShared: return "split-shared";
     }
     return "";
 }

@@ -172,7 +172,7 @@ Result<LaunchFacts> LaunchTilePart::facts(std::span<const std::int32_t> genes) c
     LATHE_TRY(check(c));
     LaunchFacts f;
     double points = 1;
-    f.blocks = m_form == LaunchForm::Split ? static_cast<double>(c.slices) : 1;
+    f.blocks = isSplit() ? static_cast<double>(c.slices) : 1;
     for (std::size_t a = 0; a < m_rank; ++a) {
         const std::int64_t t = tile(c, a), count = ir::ceilDivide(m_op.shape[a], t);
         f.blocks *= static_cast<double>(count);
@@ -207,14 +207,14 @@ Result<LaunchFacts> LaunchTilePart::facts(std::span<const std::int32_t> genes) c
             countDirect(c, i, f);
         }
     }
-    if (m_form == LaunchForm::Shared)
+    if (stages())
         f.barriers = 2 * f.chunks;
     if (m_form == LaunchForm::Slices) {
         f.barriers = 1;
         f.sharedAccesses += f.sums / f.lanes * (1 + f.slices);
         f.arithmetic += f.sums * f.slices;
     }
-    if (m_form == LaunchForm::Split) { // the pieces go through memory once more
+    if (isSplit()) { // the pieces go through memory once more
         const double pieces = points * f.slices * static_cast<double>(sizeOf(m_op.dtype));
         f.bytes += pieces;
         f.seconds += m_machine.launchSeconds

@@ -59,10 +59,13 @@ std::unique_ptr<LaunchTilePart> LaunchTilePart::create(const LaunchContext& cont
                          || part->m_op.bodies[0]->combiner >= ir::Combiner::ArgMax;
     if (part->m_tiled.empty() || isIndex)
         return nullptr;
+    const bool canStage = std::find(part->m_stageable.begin(), part->m_stageable.end(), true)
+                          != part->m_stageable.end();
     if (form == LaunchForm::Shared)
-        return std::find(part->m_stageable.begin(), part->m_stageable.end(), true) != part->m_stageable.end()
-                   ? std::move(part)
-                   : nullptr;
+        return canStage ? std::move(part) : nullptr;
+    // A processor's caches do what staging would, and its barriers are dear.
+    if (form == LaunchForm::SplitShared && (!canStage || context.machine.isProcessor))
+        return nullptr;
     return compute::reduceSize(part->m_op) >= kShortSum && part->m_genes.back().of == Of::Slices ? std::move(part)
                                                                                                  : nullptr;
 }
@@ -219,7 +222,7 @@ void LaunchTilePart::addGenes()
         add(Of::Border, 0, {0, 1});
     if (m_weight >= 0)
         add(Of::Pack, 0, {0, 1});
-    if (m_form == LaunchForm::Shared) {
+    if (stages()) {
         std::vector<std::int64_t> masks;
         std::int64_t all = 0;
         for (std::size_t i = 0; i < std::min<std::size_t>(m_operands.size(), 8); ++i)
@@ -243,7 +246,7 @@ void LaunchTilePart::addGenes()
             }
         add(Of::Padding, 0, {0, 1, 4});
     }
-    if (m_form == LaunchForm::Split || m_form == LaunchForm::Slices) {
+    if (isSplit() || m_form == LaunchForm::Slices) {
         std::vector<std::int64_t> slices;
         for (const std::int64_t d : divisors(m_op.reduceExtents.empty() ? 1 : m_op.reduceExtents[m_long]))
             if (d > 1 && d <= 64 && m_op.reduceExtents[m_long] / d >= 2)
@@ -466,7 +469,7 @@ Result<> LaunchTilePart::check(const Choice& c) const
     const bool isGuarded = m_border >= 0 && c.border == 0 && !isBorderStaged(c);
     if (sums * virtuals * static_cast<double>(unrolledSteps(c)) > (isGuarded ? kMostGuarded : m_machine.mostWritten))
         return refuse("too many statements are written out");
-    if (sharedBytes(c) > (m_form == LaunchForm::Shared || m_form == LaunchForm::Slices ? m_machine.sharedBytes : 0))
+    if (sharedBytes(c) > (stages() || m_form == LaunchForm::Slices ? m_machine.sharedBytes : 0))
         return refuse("a block's tiles do not fit in shared memory");
     for (std::size_t i = 0; i < m_operands.size(); ++i) {
         if (!isStaged(c, i) || c.fetch == 1)

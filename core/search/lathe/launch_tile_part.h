@@ -10,7 +10,7 @@ namespace lathe::search {
 ///                 at the threads: the anchor, in registers: outer steps | inner steps | sums, lanes
 ///                 Shared: at the outer steps, operands that all threads of the block fetch together
 /// Split: the same of pieces of the sum, stored in a tensor of their own; a second launch adds the pieces and has the
-///                 epilogue.
+///                 epilogue. SplitShared: with operands as in Shared.
 /// Slices: at the blocks, pieces of the sum in shared memory: slices and threads (fused) | outer steps | inner steps |
 ///                 sums, lanes; the owner's threads add the pieces.
 class LaunchTilePart final : public LaunchPart
@@ -59,6 +59,11 @@ private:
         std::int64_t lanes = 1, unroll = 1, border = 0, pack = 0, staged = 0, fetch = 1, turn = 0, padding = 0,
                      slices = 1;
     };
+    struct StagedTile
+    {
+        std::size_t operand;
+        std::int32_t stage;
+    };
     struct Box ///< of an operand in shared memory
     {
         std::vector<std::int64_t> shape; ///< by dimension
@@ -80,6 +85,8 @@ private:
     std::vector<std::size_t> unrolledAxes(const Choice& c) const;
     std::vector<std::int32_t> naturalOrder(std::size_t operand) const;
     std::vector<std::int32_t> memoryOrder(const Choice& c, std::size_t operand) const; ///< of the whole tensor
+    bool isSplit() const { return m_form == LaunchForm::Split || m_form == LaunchForm::SplitShared; }
+    bool stages() const { return m_form == LaunchForm::Shared || m_form == LaunchForm::SplitShared; }
     bool isStaged(const Choice& c, std::size_t operand) const;
     bool isBorderStaged(const Choice& c) const;
     Box box(const Choice& c, std::size_t operand) const;
@@ -100,6 +107,7 @@ private:
     void emitShared(const Choice& c, std::size_t operand, std::int32_t stage, std::int32_t reader, std::int32_t at,
                     StepEmitter& emitter) const;
     std::int32_t emitPieces(const Choice& c, StepEmitter& emitter) const;
+    std::vector<StagedTile> stage(const Choice& c, std::int32_t& sums, StepEmitter& emitter) const;
     void emitWhole(const Choice& c, StepEmitter& emitter) const;
     void emitSplit(const Choice& c, StepEmitter& emitter) const;
     void emitSlices(const Choice& c, StepEmitter& emitter) const;

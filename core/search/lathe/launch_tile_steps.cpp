@@ -132,9 +132,10 @@ std::int32_t LaunchTilePart::emitPieces(const Choice& c, StepEmitter& emitter) c
     return emitter.rfactor(m_anchor, at, 0);
 }
 
-void LaunchTilePart::emitWhole(const Choice& c, StepEmitter& emitter) const
+/// Stages of the operands that go through shared memory to `sums`, which get later numbers.
+std::vector<LaunchTilePart::StagedTile> LaunchTilePart::stage(const Choice& c, std::int32_t& sums,
+                                                              StepEmitter& emitter) const
 {
-    std::int32_t sums = m_owner == m_anchor ? emitter.cacheWrite(m_anchor, "local") : emitter.stageOf(m_anchor);
     // Later tensors first, so that those still to come keep their numbers.
     std::vector<std::size_t> staged;
     for (std::size_t i = 0; i < m_operands.size(); ++i)
@@ -142,19 +143,26 @@ void LaunchTilePart::emitWhole(const Choice& c, StepEmitter& emitter) const
             staged.push_back(i);
     std::sort(staged.begin(), staged.end(),
               [this](std::size_t a, std::size_t b) { return m_operands[a].producer > m_operands[b].producer; });
-    std::vector<std::int32_t> tiles;
+    std::vector<StagedTile> tiles;
     for (const std::size_t i : staged) {
-        for (std::int32_t& other : tiles)
-            ++other;
-        tiles.push_back(emitter.cacheRead(m_operands[i].producer, "shared", sums));
+        for (StagedTile& other : tiles)
+            ++other.stage;
+        tiles.push_back({i, emitter.cacheRead(m_operands[i].producer, "shared", sums)});
         ++sums;
     }
+    return tiles;
+}
+
+void LaunchTilePart::emitWhole(const Choice& c, StepEmitter& emitter) const
+{
+    std::int32_t sums = m_owner == m_anchor ? emitter.cacheWrite(m_anchor, "local") : emitter.stageOf(m_anchor);
+    const std::vector<StagedTile> tiles = stage(c, sums, emitter);
     const std::int32_t owner = emitter.stageOf(m_owner);
     emitOwnerTile(c, owner, 0, emitter);
     emitter.add(ComputeAtStep{sums, owner, kThreads});
     emitSums(c, sums, 0, emitter);
-    for (std::size_t i = 0; i < staged.size(); ++i)
-        emitShared(c, staged[i], tiles[i], sums, static_cast<std::int32_t>(m_reduces) - 1, emitter);
+    for (const StagedTile& tile : tiles)
+        emitShared(c, tile.operand, tile.stage, sums, static_cast<std::int32_t>(m_reduces) - 1, emitter);
 }
 
 void LaunchTilePart::emitSplit(const Choice& c, StepEmitter& emitter) const
@@ -169,10 +177,13 @@ void LaunchTilePart::emitSplit(const Choice& c, StepEmitter& emitter) const
         emitter.add(ComputeAtStep{sum, owner, kMapThreads});
     }
     // The pieces.
-    const std::int32_t sums = emitter.cacheWriteStage(sum - 1, "local");
+    std::int32_t sums = emitter.cacheWriteStage(sum - 1, "local");
+    const std::vector<StagedTile> tiles = stage(c, sums, emitter);
     emitOwnerTile(c, sums + 1, 1, emitter);
     emitter.add(ComputeAtStep{sums, sums + 1, kThreads});
     emitSums(c, sums, 1, emitter);
+    for (const StagedTile& tile : tiles)
+        emitShared(c, tile.operand, tile.stage, sums, static_cast<std::int32_t>(m_reduces) - 1, emitter);
 }
 
 void LaunchTilePart::emitSlices(const Choice& c, StepEmitter& emitter) const
@@ -236,7 +247,8 @@ void LaunchTilePart::emit(std::span<const std::int32_t> genes, StepEmitter& emit
         return; // one sum, of one thread
     const Choice c = decode(genes);
     switch (m_form) {
-    case LaunchForm::Split: emitSplit(c, emitter); break;
+    case LaunchForm::Split:
+    case LaunchForm::SplitShared: emitSplit(c, emitter); break;
     case LaunchForm::Slices: emitSlices(c, emitter); break;
     default: emitWhole(c, emitter);
     }

@@ -12,7 +12,7 @@ namespace lathe::session {
 
 namespace {
 
-constexpr std::int32_t kLeastTrialsPerRound = 8;
+constexpr std::size_t kLeastTrialsPerRound = 8, kMostTrialsPerRound = 64;
 
 } // namespace
 
@@ -98,8 +98,7 @@ std::int32_t BudgetClock::roundTrials(const search::TaskProgress& progress, std:
     if (m_options.seconds > 0 && progress.trials > 0 && progress.elapsedSeconds > 0) {
         const double share = m_options.seconds / (4.0 * static_cast<double>(tasks));
         const double fits = share * static_cast<double>(progress.trials) / progress.elapsedSeconds;
-        count = static_cast<std::int32_t>(
-            std::min<double>(count, std::max(fits, static_cast<double>(kLeastTrialsPerRound))));
+        count = static_cast<std::int32_t>(std::min<double>(count, std::max(fits, static_cast<double>(m_leastOfRound))));
     }
     return std::max(1, count);
 }
@@ -110,12 +109,18 @@ std::int32_t BudgetClock::firstRoundTrials(std::int32_t count, std::size_t tasks
     return std::max(1, static_cast<std::int32_t>(std::min(share, static_cast<double>(count))));
 }
 
-std::int32_t roundSize(const TuneOptions& options, std::size_t tasks)
+std::int32_t leastRound(std::size_t builders)
+{
+    return static_cast<std::int32_t>(std::clamp(builders, kLeastTrialsPerRound, kMostTrialsPerRound));
+}
+
+std::int32_t roundSize(const TuneOptions& options, std::size_t tasks, std::size_t builders)
 {
     if (options.trialsPerRound > 0)
         return options.trialsPerRound;
     const double fits = expectedTrials(options) / (4.0 * static_cast<double>(tasks));
-    return static_cast<std::int32_t>(std::clamp(fits, static_cast<double>(kLeastTrialsPerRound), 64.0));
+    return static_cast<std::int32_t>(
+        std::clamp(fits, static_cast<double>(leastRound(builders)), static_cast<double>(kMostTrialsPerRound)));
 }
 
 } // namespace lathe::session

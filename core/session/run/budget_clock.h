@@ -34,6 +34,8 @@ public:
 
     /// Seconds that the search leaves to what comes after it.
     void reserveForFinals(double seconds) { m_finals = seconds; }
+    /// leastRound().
+    void setLeastOfRound(std::int32_t trials) { m_leastOfRound = trials; }
     void reserveForNetwork(double seconds) { m_network = seconds; }
     double networkReserve() const { return m_network; }
     /// At which the search ends; infinite without a budget in time.
@@ -70,6 +72,7 @@ private:
     TimeAccount m_time;
     double m_before = 0, m_finals = 0, m_network = 0;
     std::int64_t m_trials = 0, m_measured = 0;
+    std::int32_t m_leastOfRound = 8;
     double m_bestObjective = std::numeric_limits<double>::infinity();
     std::int64_t m_trialsAtBest = 0; ///< when it was reached
     std::vector<std::pair<double, double>>
@@ -77,7 +80,9 @@ private:
 };
 
 /// Trials of a round: as the options say, else 64, as the reference's; where the budget in time is small, so few that
-/// each task gets some four rounds.
-std::int32_t roundSize(const TuneOptions& options, std::size_t tasks);
+/// each task gets some four rounds, but at least leastRound().
+std::int32_t roundSize(const TuneOptions& options, std::size_t tasks, std::size_t builders);
+/// Of a round, where nothing but time limits it: as many trials as builders can work on at once, and some eight.
+std::int32_t leastRound(std::size_t builders);
 
 } // namespace lathe::session

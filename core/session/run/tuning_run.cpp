@@ -55,8 +55,9 @@ Result<> TuningRun::prepare()
     const std::size_t tasks = m_setup.model->partition.tasks.size();
     if (tasks == 0)
         return makeError(Errc::Unsupported, say(Msg::NothingToTune));
-    m_options.trialsPerRound = roundSize(m_options, tasks);
     LATHE_TRY(openDevices());
+    m_options.trialsPerRound = roundSize(m_options, tasks, m_devices.builders());
+    m_clock.setLeastOfRound(leastRound(m_devices.builders()));
     if (m_setup.deviceOpened) { // equal devices tell the same: any of them
         LATHE_TRY_ASSIGN(m_setup.model, m_setup.deviceOpened(m_devices.opened().back().fingerprint));
     }

@@ -9,6 +9,8 @@ namespace lathe::opencl {
 namespace {
 
 constexpr cl_device_info kPreferredGroupMultiple = 0x1067; // of OpenCL 3.0
+// Of the extension cl_nv_device_attribute_query; other drivers refuse them.
+constexpr cl_device_info kCapabilityMajor = 0x4000, kCapabilityMinor = 0x4001, kWarpSize = 0x4003;
 
 /// As much as fits, without the blanks at the ends, which some drivers leave.
 template<std::size_t N, typename Get>
@@ -71,11 +73,15 @@ DeviceFacts readFacts(const Driver& driver, cl_platform_id platform, cl_device_i
     facts.largestBuffer = valueOf<cl_ulong>(driver, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     facts.localBytes = valueOf<cl_ulong>(driver, id, CL_DEVICE_LOCAL_MEM_SIZE);
     facts.cacheLineBytes = valueOf<cl_uint>(driver, id, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE);
-    facts.alignment = valueOf<cl_uint>(driver, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8; // told in bits
-    if (!facts.isProcessor)
+    if (!facts.isProcessor) {
         facts.subgroup = valueOf<std::size_t>(driver, id, kPreferredGroupMultiple);
-    else
+        if (facts.subgroup == 0)
+            facts.subgroup = valueOf<cl_uint>(driver, id, kWarpSize);
+        facts.capability = 10 * valueOf<cl_uint>(driver, id, kCapabilityMajor)
+                           + valueOf<cl_uint>(driver, id, kCapabilityMinor);
+    } else {
         facts.simdWidth = valueOf<cl_uint>(driver, id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
+    }
     facts.mostThreads = valueOf<std::size_t>(driver, id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     for (std::size_t& most : facts.mostAlong)
         most = facts.mostThreads;
@@ -149,21 +155,6 @@ bool canStart(const DeviceFacts& device, const char* kernel, const std::size_t (
     if (localBytes > device.localBytes) {
         problem.set("a work-group of kernel %.200s needs %llu bytes of local memory; this device has %llu", kernel,
                     static_cast<unsigned long long>(localBytes), static_cast<unsigned long long>(device.localBytes));
-        return false;
-    }
-    return true;
-}
-
-bool canStartBuilt(const Driver& driver, const DeviceFacts& device, cl_kernel built, const char* kernel,
-                   const std::size_t (&block)[3], runtime::ErrorText& problem)
-{
-    const std::size_t threads = block[0] * block[1] * block[2];
-    std::size_t most = 0;
-    if (driver.getKernelWorkGroupInfo(built, device.id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr)
-            == CL_SUCCESS
-        && threads > most) {
-        problem.set("as it was built, kernel %.200s can have %zu threads in a work-group, not %zu", kernel, most,
-                    threads);
         return false;
     }
     return true;

@@ -30,8 +30,9 @@ struct DeviceFacts
     std::uint64_t largestBuffer = 0; ///< bytes
     std::uint64_t localBytes = 0; ///< of a work-group
     std::uint64_t cacheLineBytes = 0;
-    std::uint64_t alignment = 0; ///< bytes: where parts of a buffer may begin
     std::uint64_t subgroup = 0; ///< threads that run in step; 0: the driver does not say
+    /// NVIDIA's compute capability, 10 times the major number and the minor one; 0: another maker's, or not told.
+    std::uint64_t capability = 0;
     std::uint64_t simdWidth = 0; ///< of a processor: threads that one of its vectors has room for, of 4 bytes each
     std::size_t mostThreads = 0; ///< of a work-group
     std::size_t mostAlong[3] = {}; ///< each axis of one
@@ -50,8 +51,5 @@ inline constexpr const char* kNoDevices =
 /// and some end the process instead of refusing: so this comes before anything is built.
 bool canStart(const DeviceFacts& device, const char* kernel, const std::size_t (&block)[3], std::uint64_t localBytes,
               runtime::ErrorText& problem);
-/// Likewise, of a kernel as it was built: registers may leave room for fewer threads than the device could start.
-bool canStartBuilt(const Driver& driver, const DeviceFacts& device, cl_kernel built, const char* kernel,
-                   const std::size_t (&block)[3], runtime::ErrorText& problem);
 
 } // namespace lathe::opencl

@@ -1,6 +1,7 @@
 #include "plugins/opencl/device/device_list.h"
 
 #include "core/runtime/array.h"
+#include "core/target/nvidia_core.h"
 
 #include <nlohmann/json.hpp>
 
@@ -31,6 +32,10 @@ json hardwareOf(const DeviceFacts& facts)
     // The language sets no limit. What the reference takes of a warp, and as many as leave a processor's vector
     // registers for sums along two axes.
     put("max_vthread_extent", std::max(facts.subgroup / 4, facts.simdWidth / 2));
+    const Hardware cores = nvidiaCores(static_cast<std::int64_t>(facts.capability),
+                                       static_cast<std::int64_t>(facts.units));
+    for (const auto& [name, figure] : cores.limits)
+        hardware[name] = {{"value", figure.value}, {"origin", figure.origin}};
     return hardware;
 }
 

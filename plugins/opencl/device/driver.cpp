@@ -41,7 +41,6 @@ void open(Driver& d)
     take(library, "clRetainCommandQueue", d.retainCommandQueue, missing);
     take(library, "clReleaseCommandQueue", d.releaseCommandQueue, missing);
     take(library, "clCreateBuffer", d.createBuffer, missing);
-    take(library, "clCreateSubBuffer", d.createSubBuffer, missing);
     take(library, "clGetMemObjectInfo", d.getMemObjectInfo, missing);
     take(library, "clRetainMemObject", d.retainMemObject, missing);
     take(library, "clReleaseMemObject", d.releaseMemObject, missing);

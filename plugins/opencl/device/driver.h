@@ -24,7 +24,6 @@ struct Driver
     decltype(&::clRetainCommandQueue) retainCommandQueue = nullptr;
     decltype(&::clReleaseCommandQueue) releaseCommandQueue = nullptr;
     decltype(&::clCreateBuffer) createBuffer = nullptr;
-    decltype(&::clCreateSubBuffer) createSubBuffer = nullptr;
     decltype(&::clGetMemObjectInfo) getMemObjectInfo = nullptr;
     decltype(&::clRetainMemObject) retainMemObject = nullptr;
     decltype(&::clReleaseMemObject) releaseMemObject = nullptr;

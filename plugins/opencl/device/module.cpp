@@ -155,9 +155,6 @@ int Module::prepare(std::size_t number, LatheDeviceError* error)
     }
     if (!kernel.problem.empty())
         return fail(error, LATHE_ERRC_BUILD_FAILED, kernel.problem);
-    for (const ModuleLaunch& launch : kernel.launches)
-        if (!canStartBuilt(m_driver, m_device, launch.kernel, kernel.name.c_str(), launch.block, problem))
-            return fail(error, LATHE_ERRC_UNSUPPORTED, problem.text);
     return 0;
 }
 

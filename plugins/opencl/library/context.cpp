@@ -178,20 +178,11 @@ Status openContext(const ContextRequest& request, DeviceContext** context, Error
     const DeviceFacts* const device = choose(choice, request.key, request.context != nullptr, error);
     if (device == nullptr)
         return Status::InvalidArgument;
-    if (device->alignment > 0 && request.alignment % device->alignment != 0) {
-        error.set(
-            "parts of memory begin at multiples of %llu bytes on %.200s, and the library has them at multiples of "
-            "%llu",
-            static_cast<unsigned long long>(device->alignment), device->name,
-            static_cast<unsigned long long>(request.alignment));
-        return Status::InvalidArgument;
-    }
     DeviceContext* const made = runtime::makeArray<DeviceContext>(1);
     if (made == nullptr)
         return noHostMemory(error);
     made->driver = driver;
     made->device = *device;
-    made->alignment = request.alignment > 0 ? request.alignment : device->alignment;
     Status status = takeContext(request, *made, error);
     if (status == Status::Ok)
         status = made->programs.load(*driver, made->context, made->device,

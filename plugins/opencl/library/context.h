@@ -16,7 +16,6 @@ struct DeviceContext
     const opencl::Driver* driver = nullptr;
     opencl::DeviceFacts device;
     cl_context context = nullptr; ///< retained: the caller's own, too
-    std::uint64_t alignment = 0;
     opencl::Programs programs;
 };
 
@@ -25,7 +24,6 @@ struct DeviceMemory
     const opencl::Driver* driver = nullptr;
     cl_mem memory = nullptr; ///< retained
     std::size_t bytes = 0;
-    bool isWhole = false; ///< allocate() gave it: it can have parts
 };
 
 } // namespace lathe::runtime
@@ -40,8 +38,6 @@ const char* nameOf(const runtime::DeviceContext* context);
 
 runtime::Status allocate(runtime::DeviceContext* context, std::size_t bytes, const void* host,
                          runtime::DeviceMemory** memory, runtime::ErrorText& error);
-runtime::Status partOf(runtime::DeviceContext* context, runtime::DeviceMemory* memory, std::size_t offset,
-                       std::size_t bytes, runtime::DeviceMemory** part, runtime::ErrorText& error);
 runtime::Status adopt(runtime::DeviceContext* context, void* handle, std::size_t bytes, runtime::DeviceMemory** memory,
                       runtime::ErrorText& error);
 void release(runtime::DeviceMemory* memory);

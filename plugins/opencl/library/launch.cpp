@@ -15,7 +15,8 @@ using runtime::Status;
 
 namespace {
 
-/// The size that a source requires is not compared by every driver before it starts.
+/// The size that a source requires is not compared by every driver before it starts. CL_KERNEL_WORK_GROUP_SIZE is not
+/// asked for: NVIDIA's driver says 256 of kernels that require more threads, and runs them.
 Status checkBuilt(const DeviceQueue& queue, const LaunchRequest& request, DeviceLaunch& made, ErrorText& error)
 {
     const Driver& driver = *made.driver;
@@ -36,8 +37,7 @@ Status checkBuilt(const DeviceQueue& queue, const LaunchRequest& request, Device
                   needed[0], needed[1], needed[2], made.block[0], made.block[1], made.block[2]);
         return Status::InvalidArgument;
     }
-    return canStartBuilt(driver, device, made.kernel, made.symbol, made.block, error) ? Status::Ok
-                                                                                      : Status::KernelFailed;
+    return Status::Ok;
 }
 
 Status setArguments(const LaunchRequest& request, DeviceLaunch& made, ErrorText& error)

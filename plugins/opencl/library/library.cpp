@@ -11,7 +11,6 @@ const lathe::runtime::DeviceDriver lathe_driver_opencl = {
     .close = closeContext,
     .name = nameOf,
     .allocate = allocate,
-    .part = partOf,
     .adopt = adopt,
     .release = release,
     .start = startQueue,

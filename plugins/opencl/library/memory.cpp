@@ -23,7 +23,7 @@ Status invalid(ErrorText& error, const char* sentence)
 }
 
 /// Of a buffer that is ours to release, which it is at once if there is no memory for more.
-Status wrap(const Driver& driver, cl_mem buffer, std::size_t bytes, bool isWhole, DeviceMemory** memory,
+Status wrap(const Driver& driver, cl_mem buffer, std::size_t bytes, DeviceMemory** memory,
             ErrorText& error)
 {
     auto* const made = runtime::makeArray<DeviceMemory>(1);
@@ -34,7 +34,6 @@ Status wrap(const Driver& driver, cl_mem buffer, std::size_t bytes, bool isWhole
     made->driver = &driver;
     made->memory = buffer;
     made->bytes = bytes;
-    made->isWhole = isWhole;
     *memory = made;
     return Status::Ok;
 }
@@ -71,34 +70,9 @@ Status allocate(DeviceContext* context, std::size_t bytes, const void* host, Dev
     cl_mem const buffer = context->driver->createBuffer(
         context->context, flags, bytes < kLeastBytes ? kLeastBytes : bytes, const_cast<void*>(host), &code);
     if (buffer != nullptr)
-        return wrap(*context->driver, buffer, bytes, true, memory, error);
+        return wrap(*context->driver, buffer, bytes, memory, error);
     const Status status = refused(error, code, "a buffer of %zu bytes", bytes);
     return code == CL_OUT_OF_RESOURCES ? Status::NoMemory : status;
-}
-
-Status partOf(DeviceContext* context, DeviceMemory* memory, std::size_t offset, std::size_t bytes, DeviceMemory** part,
-              ErrorText& error)
-{
-    *part = nullptr;
-    const std::size_t whole = memory != nullptr ? memory->bytes : 0;
-    if (offset > whole || bytes > whole - offset)
-        return invalid(error, "a part of OpenCL memory reaches outside of it");
-    if (bytes == 0)
-        return Status::Ok;
-    if (!memory->isWhole)
-        return invalid(error, "parts of OpenCL memory have no parts themselves");
-    if (context->alignment > 0 && offset % context->alignment != 0) {
-        error.set("a part of OpenCL memory begins at %zu, which is no multiple of %llu", offset,
-                  static_cast<unsigned long long>(context->alignment));
-        return Status::InvalidArgument;
-    }
-    cl_int code = CL_SUCCESS;
-    const cl_buffer_region region = {offset, bytes};
-    cl_mem const buffer = context->driver->createSubBuffer(memory->memory, 0, CL_BUFFER_CREATE_TYPE_REGION, &region,
-                                                           &code);
-    if (buffer == nullptr)
-        return refused(error, code, "a part of %zu bytes at %zu of a buffer of %zu", bytes, offset, whole);
-    return wrap(*context->driver, buffer, bytes, false, part, error);
 }
 
 Status adopt(DeviceContext* context, void* handle, std::size_t bytes, DeviceMemory** memory, ErrorText& error)
@@ -120,7 +94,7 @@ Status adopt(DeviceContext* context, void* handle, std::size_t bytes, DeviceMemo
     }
     if (const cl_int code = driver.retainMemObject(buffer); code != CL_SUCCESS)
         return refused(error, code, "the caller's buffer");
-    return wrap(driver, buffer, bytes, false, memory, error);
+    return wrap(driver, buffer, bytes, memory, error);
 }
 
 void release(DeviceMemory* memory)

@@ -56,35 +56,45 @@ Status make(const DeviceContext& context, DeviceQueue& queue, ErrorText& error)
 
 void dropEvents(DeviceQueue& queue)
 {
-    for (cl_event* const event : {&queue.first, &queue.last}) {
-        if (*event != nullptr)
-            queue.context->driver->releaseEvent(*event);
-        *event = nullptr;
-    }
+    for (std::size_t i = 0; i < queue.eventCount; ++i)
+        if (queue.events[i] != nullptr)
+            queue.context->driver->releaseEvent(queue.events[i]);
+    runtime::freeArray(queue.events, queue.eventRoom);
+    queue.events = nullptr;
+    queue.eventCount = queue.eventRoom = 0;
 }
 
-/// Where the next command's event goes; null: nobody asks for it. A command that was refused leaves a null.
+/// Where the next command's event goes; null: nobody asks for it.
 cl_event* nextEvent(DeviceQueue& queue)
 {
     if (!queue.keepsTimes)
         return nullptr;
-    if (queue.first == nullptr)
-        return &queue.first;
-    if (queue.last != nullptr)
-        queue.context->driver->releaseEvent(queue.last);
-    queue.last = nullptr;
-    return &queue.last;
+    if (queue.eventCount == queue.eventRoom) {
+        const std::size_t room = queue.eventRoom > 0 ? 2 * queue.eventRoom : 8;
+        cl_event* const more = runtime::makeArray<cl_event>(room);
+        if (more == nullptr)
+            return nullptr; // the command is not counted
+        for (std::size_t i = 0; i < queue.eventCount; ++i)
+            more[i] = queue.events[i];
+        runtime::freeArray(queue.events, queue.eventRoom);
+        queue.events = more;
+        queue.eventRoom = room;
+    }
+    return &queue.events[queue.eventCount++];
 }
 
-/// What became of a command, and when.
-cl_int readEvent(const Driver& driver, cl_event event, cl_profiling_info what, cl_ulong& nanoseconds)
+/// What became of a command, and how long the device had it.
+cl_int readEvent(const Driver& driver, cl_event event, std::uint64_t& nanoseconds)
 {
     cl_int status = CL_COMPLETE;
     driver.getEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
     if (status < 0)
         return status;
-    if (driver.getEventProfilingInfo(event, what, sizeof nanoseconds, &nanoseconds, nullptr) != CL_SUCCESS)
-        nanoseconds = 0; // not known
+    cl_ulong began = 0, ended = 0;
+    if (driver.getEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof began, &began, nullptr) == CL_SUCCESS
+        && driver.getEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof ended, &ended, nullptr) == CL_SUCCESS
+        && began > 0 && ended > began) // there are drivers whose events are always at time 0
+        nanoseconds += ended - began;
     return CL_SUCCESS;
 }
 
@@ -176,15 +186,9 @@ Status takeTime(DeviceQueue* queue, bool keep, std::uint64_t& nanoseconds, Error
     const Driver& driver = *queue->context->driver;
     const Status status = finishQueue(queue, error);
     cl_int code = CL_SUCCESS;
-    if (status == Status::Ok && queue->first != nullptr) {
-        cl_event const last = queue->last != nullptr ? queue->last : queue->first;
-        cl_ulong began = 0, ended = 0;
-        code = readEvent(driver, queue->first, CL_PROFILING_COMMAND_START, began);
-        if (code == CL_SUCCESS)
-            code = readEvent(driver, last, CL_PROFILING_COMMAND_END, ended);
-        if (code == CL_SUCCESS && began > 0 && ended > began) // there are drivers whose events are always at time 0
-            nanoseconds = ended - began;
-    }
+    for (std::size_t i = 0; status == Status::Ok && code == CL_SUCCESS && i < queue->eventCount; ++i)
+        if (queue->events[i] != nullptr)
+            code = readEvent(driver, queue->events[i], nanoseconds);
     dropEvents(*queue);
     queue->keepsTimes = keep && queue->hasTimes;
     return code == CL_SUCCESS ? status : failedAt(error, code, "what was in the queue");

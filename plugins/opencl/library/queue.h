@@ -13,7 +13,8 @@ struct DeviceQueue
     cl_command_queue queue = nullptr; ///< retained: the caller's own, too
     bool hasTimes = false; ///< its events have
     bool keepsTimes = false;
-    cl_event first = nullptr, last = nullptr; ///< since times are kept; of one command `last` is null
+    cl_event* events = nullptr; ///< of the commands since times are kept; null for one that was refused
+    std::size_t eventCount = 0, eventRoom = 0;
 };
 
 struct DeviceLaunch

@@ -6,19 +6,17 @@ import sys
 
 import numpy as np
 
-_ALL_TYPES, _READ_WRITE, _COPY_HOST, _DEVICE_NAME = 0xFFFFFFFF, 1, 32, 0x102B
+_ALL_TYPES, _PROCESSOR, _READ_WRITE, _COPY_HOST, _DEVICE_NAME = 0xFFFFFFFF, 2, 1, 32, 0x102B
 
 
 class Device:
-    """The first device of the first platform, as lathe-cli's key cl0."""
+    """lathe-cli's device cl0: the first that is no processor, else the first."""
 
     def __init__(self):
         self.cl = ctypes.CDLL(ctypes.util.find_library("OpenCL") or "libOpenCL.so.1")
         for name in ("clCreateContext", "clCreateCommandQueue", "clCreateBuffer"):
             getattr(self.cl, name).restype = ctypes.c_void_p
-        platform, self.id = ctypes.c_void_p(), ctypes.c_void_p()
-        self.check("clGetPlatformIDs", 1, ctypes.byref(platform), None)
-        self.check("clGetDeviceIDs", platform, ctypes.c_uint64(_ALL_TYPES), 1, ctypes.byref(self.id), None)
+        platform, self.id = self.first()
         text = ctypes.create_string_buffer(1000)
         self.check("clGetDeviceInfo", self.id, _DEVICE_NAME, ctypes.c_size_t(1000), text, None)
         self.name = text.value.decode()
@@ -29,6 +27,16 @@ class Device:
         self.queue = ctypes.c_void_p(self.cl.clCreateCommandQueue(self.context, self.id, ctypes.c_uint64(0), ctypes.byref(error)))
         if not self.queue:
             sys.exit(f"no queue on {self.name}: OpenCL error {error.value}")
+
+    def first(self):
+        count, platforms = ctypes.c_uint(), (ctypes.c_void_p * 64)()
+        self.check("clGetPlatformIDs", 64, platforms, ctypes.byref(count))
+        for types in (_ALL_TYPES & ~_PROCESSOR, _ALL_TYPES):
+            for platform in platforms[:count.value]:
+                device = ctypes.c_void_p()
+                if self.cl.clGetDeviceIDs(ctypes.c_void_p(platform), ctypes.c_uint64(types), 1, ctypes.byref(device), None) == 0:
+                    return ctypes.c_void_p(platform), device
+        sys.exit("no OpenCL device was found")
 
     def check(self, name, *arguments):
         status = getattr(self.cl, name)(*arguments)

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -75,6 +76,21 @@ private slots:
     {
         std::signal(SIGPIPE, SIG_IGN);
     } // QtTest's handler would end the test where a worker dies first
+
+    /// Drivers do, and nobody else reads it.
+    void oneThatSaysMuchIsHeardOut()
+    {
+        QTemporaryDir folder;
+        const std::string script = folder.filePath("builder").toStdString();
+        const std::string program = must(findProgram("lathe-builder")).string();
+        const std::string text = "#!/bin/sh\nyes | head -c 1000000 >&2\nexec " + program + "\n";
+        QVERIFY(writeFileAtomically(script, std::string_view(text)));
+        QVERIFY(::chmod(script.c_str(), 0700) == 0);
+        WorkerPrograms programs;
+        programs.builder = script;
+        const auto client = must(BuilderClient::start("sim", programs));
+        QVERIFY(build(*client));
+    }
 
     void killedWhileIdleItIsStartedAnew()
     {

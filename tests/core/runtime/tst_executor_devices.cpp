@@ -391,11 +391,13 @@ private slots:
             QVERIFY2(QString(error.text).contains("\"late -fast\""), error.text);
         }
         {
-            late::device().most = 1000; // the weights have room, the arena has not
             Model model;
             QVERIFY(model.open(network.source(), true, error) == Status::Ok);
+            late::device().mostPieces = late::device().pieces + 1; // the weights have room, not all of the arena has
             QVERIFY(!makeExecutor(model, 1, error));
-            QVERIFY2(QString(error.text).contains("2048 bytes are more"), error.text);
+            QVERIFY2(QString(error.text).contains("no room for another"), error.text);
+            QCOMPARE(late::device().pieces, late::device().mostPieces - 1); // nothing is left of it
+            late::device().mostPieces = INT_MAX;
             late::device().most = 50;
             Model without;
             QVERIFY(without.open(network.source(), true, error) == Status::NoMemory);

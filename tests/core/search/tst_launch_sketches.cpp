@@ -179,7 +179,7 @@ private slots:
         const SearchAlternative alternative = launchCase(name.toStdString());
         const SearchTask t = task({alternative}, "cuda");
         for (const LaunchForm form :
-             {LaunchForm::Registers, LaunchForm::Shared, LaunchForm::Split, LaunchForm::Slices}) {
+             {LaunchForm::Registers, LaunchForm::Shared, LaunchForm::Split, LaunchForm::Slices, LaunchForm::SplitShared}) {
             const auto sketch = LaunchSketch::create(alternative, t.hardware, t.target.family(), form);
             if (!sketch)
                 continue;
@@ -224,6 +224,9 @@ private slots:
         QCOMPARE(split.launches.size(), std::size_t{2});
         QVERIFY(!stagesOperands(split));
         QCOMPARE(forms.lowered("slices").launches.size(), std::size_t{1});
+        const ir::LoopNest both = forms.lowered("split-shared");
+        QVERIFY(stagesOperands(both));
+        QCOMPARE(both.launches.size(), std::size_t{2});
     }
 
     /// Shared memory is no nearer there than what lies behind it: only pieces of sums are handed over in it.

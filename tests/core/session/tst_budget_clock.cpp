@@ -147,12 +147,14 @@ private slots:
     void roundsAreSmallWhereTheBudgetIs()
     {
         TuneOptions options;
-        QCOMPARE(roundSize(options, 10), 64);
+        QCOMPARE(roundSize(options, 10, 2), 64);
         options.trials = 1000;
-        QCOMPARE(roundSize(options, 10), 25);
-        QCOMPARE(roundSize(options, 1000), 8);
+        QCOMPARE(roundSize(options, 10, 2), 25);
+        QCOMPARE(roundSize(options, 1000, 2), 8);
+        QCOMPARE(roundSize(options, 1000, 16), 16); // else builders would wait for each other
+        QCOMPARE(roundSize(options, 1000, 200), 64);
         options.trialsPerRound = 3;
-        QCOMPARE(roundSize(options, 10), 3);
+        QCOMPARE(roundSize(options, 10, 2), 3);
     }
 
     void aTrialTakesWhatBuildingMeasuringAndStoringTook()

@@ -68,8 +68,6 @@ inline Made<runtime::DeviceContext> openLibrary(std::span<const std::byte> code,
     request.target = "opencl";
     request.code = code.data();
     request.codeBytes = code.size();
-    if (request.alignment == 0)
-        request.alignment = 4096;
     return made<runtime::DeviceContext>(
         [&](auto** context, auto& error) { return kLibrary.open(request, context, error); });
 }

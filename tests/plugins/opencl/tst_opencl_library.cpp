@@ -230,50 +230,6 @@ private slots:
         QVERIFY2(infos[1].launches.size() > 1, "the convolution is one of several launches");
     }
 
-    void partsOfMemoryAreWhereTheyBegin()
-    {
-        const Context context = must(openLibrary(m_code, {.alignment = 8192}));
-        const Queue queue = must(start(context));
-        const Memory whole = must(allocate(context, 3 * 8192));
-        const auto part = [&](runtime::DeviceMemory* of, std::size_t offset, std::size_t bytes) {
-            return made<runtime::DeviceMemory>(
-                [&](auto** made, auto& error) { return kLibrary.part(context.get(), of, offset, bytes, made, error); });
-        };
-        const Memory x = must(part(whole.get(), 8192, 256)), y = must(part(whole.get(), 16384, 256));
-        const KernelInfo info = doubledAndOne();
-        const Memory scratch = must(allocate(context, 256));
-        Launch first = must(prepare(queue, info.launches[0], {x.get(), scratch.get()}));
-        Launch second = must(prepare(queue, info.launches[1], {scratch.get(), y.get()}));
-        const std::vector<float> in = counting(5);
-        QCOMPARE(problemOf(kLibrary.write, queue.get(), x.get(), static_cast<const void*>(in.data()), std::size_t{256},
-                           true),
-                 std::string());
-        QCOMPARE(problemOf(kLibrary.launch, queue.get(), first.get()), std::string());
-        QCOMPARE(problemOf(kLibrary.launch, queue.get(), second.get()), std::string());
-        const Memory copied = must(allocate(context, 3 * 8192));
-        QCOMPARE(problemOf(kLibrary.copy, queue.get(), whole.get(), copied.get(), std::size_t{3 * 8192}),
-                 std::string());
-        std::vector<float> all(3 * 8192 / 4);
-        QCOMPARE(problemOf(kLibrary.read, queue.get(), static_cast<void*>(all.data()), copied.get(),
-                           std::size_t{3 * 8192}, false),
-                 std::string());
-        QCOMPARE(problemOf(kLibrary.finish, queue.get()), std::string());
-        for (std::size_t i = 0; i < kFloats; ++i) {
-            QCOMPARE(all[8192 / 4 + i], in[i]);
-            QCOMPARE(all[16384 / 4 + i], 2 * in[i] + 1);
-        }
-        for (const auto& [of, offset, bytes, says] :
-             {std::tuple{whole.get(), std::size_t{4096}, std::size_t{16}, "no multiple of 8192"},
-              std::tuple{whole.get(), std::size_t{16384}, std::size_t{8193}, "reaches outside"},
-              std::tuple{whole.get(), ~std::size_t{0}, std::size_t{16}, "reaches outside"},
-              std::tuple{x.get(), std::size_t{0}, std::size_t{16}, "have no parts"}}) {
-            const auto refused = part(of, offset, bytes);
-            QVERIFY(refused.status == Status::InvalidArgument);
-            QVERIFY2(refused.says.find(says) != std::string::npos, refused.says.c_str());
-        }
-        QVERIFY(must(part(whole.get(), 8192, 0)) == nullptr);
-    }
-
     void memoryOfNoBytesIsNull()
     {
         const Context context = must(openLibrary(m_code));
@@ -367,7 +323,7 @@ private slots:
             QCOMPARE(events, 0); // nobody asked
             QCOMPARE(problemOf(kLibrary.time, queue.get(), true, std::ref(none)), std::string());
             launchOften();
-            QCOMPARE(events, 2);
+            QCOMPARE(events, 200); // each command is timed by itself
             QCOMPARE(problemOf(kLibrary.time, queue.get(), false, std::ref(some)), std::string());
             launchOften();
             QCOMPARE(problemOf(kLibrary.time, queue.get(), false, std::ref(later)), std::string());
@@ -558,15 +514,6 @@ private slots:
         QVERIFY2(refused.says.find("LATHE_OPENCL_DEVICE is \"no such thing\"") != std::string::npos,
                  refused.says.c_str());
         QVERIFY(keyed.status == Status::Ok);
-    }
-
-    void anAlignmentThatTheDeviceDoesNotHaveIsRefused()
-    {
-        const auto refused = openLibrary(m_code, {.alignment = 2});
-        QVERIFY(refused.status == Status::InvalidArgument);
-        QVERIFY2(refused.says.find("multiples of " + std::to_string(firstDevice().alignment) + " bytes")
-                     != std::string::npos,
-                 refused.says.c_str());
     }
 };
 
