@@ -55,8 +55,8 @@ private:
     using Storage = runtime::Storage;
 
     static constexpr std::uint32_t kProcessor = 0, kBeside = 1;
-    /// Of parts of a device's memory: no OpenCL driver is known to ask for more (NVIDIA's for 512, Mesa's for 256).
-    static constexpr std::uint64_t kDeviceAlignment = 1024;
+    /// Of stretches of a device's memory, which are the beginnings of buffers there (core/runtime/stretches.h).
+    static constexpr std::uint64_t kDeviceAlignment = runtime::kTensorAlignment;
 
     struct Buffer
     {

@@ -78,11 +78,6 @@ struct DeviceDriver
     Status (*read)(DeviceQueue* queue, void* to, DeviceMemory* from, std::size_t bytes, bool wait, ErrorText& error);
     /// Waits for all that was enqueued.
     Status (*finish)(DeviceQueue* queue, ErrorText& error);
-    /// Waits, and tells how long the device worked on what was enqueued since time(true) was called, all of it together;
-    /// zero if nothing was, or if its clock is not known. What lies between two commands is not counted: to keep times
-    /// costs the host more than a command does (NVIDIA's OpenCL: 11 us against 4), so that the device waits for it. False
-    /// ends the keeping of times.
-    Status (*time)(DeviceQueue* queue, bool keep, std::uint64_t& nanoseconds, ErrorText& error);
 };
 
 } // namespace lathe::runtime

@@ -175,8 +175,8 @@ Status InstanceDevices::prepare(const Image& image, const ModelDevices& devices,
         return noMemory(error);
     m_launchCount = static_cast<std::uint32_t>(launches);
     for (std::uint32_t device = 1; device <= devices.count(); ++device)
-        if (const Status status = devices.driver(device).start(
-                devices.context(device), device == 1 ? queue : nullptr, &m_own[device - 1].queue, error);
+        if (const Status status = devices.driver(device).start(devices.context(device), device == 1 ? queue : nullptr,
+                                                               &m_own[device - 1].queue, error);
             status != Status::Ok)
             return status;
     if (const Status status = allocate(error); status != Status::Ok)
@@ -312,11 +312,6 @@ Status InstanceDevices::finish(ErrorText& error) const
         result = result == Status::Ok ? status : result;
     }
     return result;
-}
-
-Status InstanceDevices::time(std::uint32_t device, bool keep, std::uint64_t& nanoseconds, ErrorText& error) const
-{
-    return m_devices->driver(device).time(m_own[device - 1].queue, keep, nanoseconds, error);
 }
 
 } // namespace lathe::runtime

@@ -78,8 +78,6 @@ public:
     Status read(std::uint32_t device, void* to, DeviceMemory* from, std::size_t bytes, bool wait,
                 ErrorText& error) const;
     Status finish(ErrorText& error) const;
-    /// As DeviceDriver::time().
-    Status time(std::uint32_t device, bool keep, std::uint64_t& nanoseconds, ErrorText& error) const;
 
 private:
     struct Own

@@ -164,6 +164,8 @@ private:
     void resetShapes();
     std::int32_t runStep(Run& run, const Step& step, std::uint32_t part, std::uint32_t parts);
     std::int32_t runDeviceStep(Run& run, const Step& step);
+    Status startOnDevice(const Step& step, std::uint32_t times, ErrorText& error);
+    Status timeOnDevice(const Step& step, std::uint64_t& nanoseconds, ErrorText& error);
     Status carry(const Step& step, ErrorText& error);
     Status bindDevice(Port* ports, std::uint64_t count, std::uint32_t index, void* handle, std::size_t bytes,
                       const char* what);

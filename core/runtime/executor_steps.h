@@ -62,7 +62,7 @@ struct Executor::Run
     std::uint32_t timed = 0; ///< of a chain: the instruction that profiling counts
     const Step* step = nullptr; ///< of partTask
     std::uint64_t mark = 0; ///< when the instruction began
-    std::uint64_t deviceNs = 0; ///< what the device took for it; zero: not known, or it is the processor's
+    std::uint64_t deviceNs = 0; ///< of a step on a device, from timeOnDevice(); zero: it is the processor's
     std::uint32_t next[2] = {}; ///< where to go on, by turn: a part may still read the one while another is decided
     /// Code in the low half; in the high half how many steps had been run before the one that returned it. Zero: none.
     std::atomic<std::uint64_t> failure{0};

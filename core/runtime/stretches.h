@@ -1,9 +1,9 @@
 #pragma once
 
-/// Memory on a device for the stretches of a planned arena. The plan lets stretches overlap that are never in use at the
-/// same time. Here each gets the beginning of a buffer, and a buffer serves stretches that all overlap one another: so
-/// kernels are given whole buffers and no parts of one, which drivers are slow with. With 45 launches a run, NVIDIA's
-/// OpenCL needed 0.4 ms longer for parts of one buffer (resnet-18 on an H100, driver 580.159).
+/// Memory on a device for the stretches of a planned arena. The plan lets stretches overlap that are never in use at
+/// the same time. Here each gets the beginning of a buffer, and a buffer serves stretches that all overlap one another:
+/// so kernels are given whole buffers and no parts of one, which drivers are slow with. With 45 launches a run,
+/// NVIDIA's OpenCL needed 0.4 ms longer for parts of one buffer (resnet-18 on an H100, driver 580.159).
 
 #include "core/runtime/device_driver.h"
 

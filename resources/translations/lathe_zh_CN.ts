@@ -3258,6 +3258,66 @@
             <translation>运行 GPU 内核的处理器</translation>
         </message>
         <message>
+            <source>Lanes of a core</source>
+            <translation>每核心通道数</translation>
+        </message>
+        <message>
+            <source>of 4 bytes, on GPUs</source>
+            <translation>每个 4 字节，用于 GPU</translation>
+        </message>
+        <message>
+            <source>Threads of a core</source>
+            <translation>每核心线程数</translation>
+        </message>
+        <message>
+            <source>at a time, on GPUs</source>
+            <translation>同时驻留，用于 GPU</translation>
+        </message>
+        <message>
+            <source>Blocks of a core</source>
+            <translation>每核心线程块数</translation>
+        </message>
+        <message>
+            <source>Registers of a core</source>
+            <translation>每核心寄存器数</translation>
+        </message>
+        <message>
+            <source>Registers of a thread</source>
+            <translation>每线程寄存器数</translation>
+        </message>
+        <message>
+            <source>at most, on GPUs</source>
+            <translation>上限，用于 GPU</translation>
+        </message>
+        <message>
+            <source>Shared memory of a core</source>
+            <translation>每核心共享内存</translation>
+        </message>
+        <message>
+            <source>of all its blocks, on GPUs</source>
+            <translation>供其所有线程块，用于 GPU</translation>
+        </message>
+        <message>
+            <source>Memory in a cycle</source>
+            <translation>内存每周期</translation>
+        </message>
+        <message>
+            <source>all cores together</source>
+            <translation>所有核心合计</translation>
+        </message>
+        <message>
+            <source>Cache in a cycle</source>
+            <translation>缓存每周期</translation>
+        </message>
+        <message>
+            <source>compute capability %1</source>
+            <translation>计算能力 %1</translation>
+        </message>
+        <message>
+            <source>OpenCL driver</source>
+            <translation>OpenCL 驱动程序</translation>
+        </message>
+        <message>
             <source>Warp</source>
             <translation>线程束</translation>
         </message>

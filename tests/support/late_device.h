@@ -25,7 +25,6 @@ struct Device
 {
     std::map<std::string, Function> functions;
     Function others; ///< instead of those that are not there; empty: these are refused
-    std::uint64_t nanoseconds = 0; ///< what time() says of each stretch
     bool isHere = true;
     std::size_t most = SIZE_MAX; ///< bytes of one piece of memory
     int mostPieces = INT_MAX;
@@ -54,7 +53,6 @@ struct Memory
 struct Queue
 {
     std::vector<std::function<bool()>> waiting;
-    bool kept = false;
 };
 struct Launch
 {
@@ -210,14 +208,6 @@ inline const runtime::DeviceDriver& driver()
                     queue, [=] { return std::memcpy(to, source, bytes) != nullptr; }, wait, error);
             },
         .finish = [](DeviceQueue* queue, ErrorText& error) { return drain(of(queue), error); },
-        .time =
-            [](DeviceQueue* queue, bool keep, std::uint64_t& nanoseconds, ErrorText& error) {
-                const bool any = !of(queue).waiting.empty();
-                const Status status = drain(of(queue), error);
-                nanoseconds = any && of(queue).kept ? device().nanoseconds : 0;
-                of(queue).kept = keep;
-                return status;
-            },
     };
     return it;
 }

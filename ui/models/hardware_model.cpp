@@ -45,6 +45,22 @@ constexpr Parameter kParameters[] = {
      QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
     {"simd_width", QT_TRANSLATE_NOOP("Hardware", "Threads of a vector"), QT_TRANSLATE_NOOP("Hardware", "threads"),
      QT_TRANSLATE_NOOP("Hardware", "of processors that run kernels of GPUs")},
+    {"lanes_per_core", QT_TRANSLATE_NOOP("Hardware", "Lanes of a core"), "",
+     QT_TRANSLATE_NOOP("Hardware", "of 4 bytes, on GPUs")},
+    {"threads_per_core", QT_TRANSLATE_NOOP("Hardware", "Threads of a core"), "",
+     QT_TRANSLATE_NOOP("Hardware", "at a time, on GPUs")},
+    {"blocks_per_core", QT_TRANSLATE_NOOP("Hardware", "Blocks of a core"), "",
+     QT_TRANSLATE_NOOP("Hardware", "at a time, on GPUs")},
+    {"registers_per_core", QT_TRANSLATE_NOOP("Hardware", "Registers of a core"), "",
+     QT_TRANSLATE_NOOP("Hardware", "of 4 bytes, on GPUs")},
+    {"registers_per_thread", QT_TRANSLATE_NOOP("Hardware", "Registers of a thread"), "",
+     QT_TRANSLATE_NOOP("Hardware", "at most, on GPUs")},
+    {"shared_memory_per_core", QT_TRANSLATE_NOOP("Hardware", "Shared memory of a core"),
+     QT_TRANSLATE_NOOP("Hardware", "bytes"), QT_TRANSLATE_NOOP("Hardware", "of all its blocks, on GPUs")},
+    {"memory_bytes_per_cycle", QT_TRANSLATE_NOOP("Hardware", "Memory in a cycle"),
+     QT_TRANSLATE_NOOP("Hardware", "bytes"), QT_TRANSLATE_NOOP("Hardware", "all cores together")},
+    {"cache_bytes_per_cycle", QT_TRANSLATE_NOOP("Hardware", "Cache in a cycle"), QT_TRANSLATE_NOOP("Hardware", "bytes"),
+     QT_TRANSLATE_NOOP("Hardware", "all cores together")},
 };
 
 QString translatedLimit(const char* text)
@@ -81,6 +97,11 @@ QString originText(const std::string& origin)
         return QCoreApplication::translate("Hardware", "from the target");
     if (origin.starts_with("preset "))
         return QCoreApplication::translate("Hardware", "preset of %1").arg(QString::fromStdString(origin.substr(7)));
+    if (constexpr std::string_view of = "compute capability "; origin.starts_with(of))
+        return QCoreApplication::translate("Hardware", "compute capability %1")
+            .arg(QString::fromStdString(origin.substr(of.size())));
+    if (origin == "OpenCL driver")
+        return QCoreApplication::translate("Hardware", "OpenCL driver");
     if (origin.starts_with("file "))
         return QCoreApplication::translate("Hardware", "file %1").arg(QString::fromStdString(origin.substr(5)));
     return QString::fromStdString(origin);

@@ -13,9 +13,8 @@ namespace lathe::search {
 namespace {
 
 constexpr std::string_view kLaunchVersion = "lathe-gpu/1:";
-constexpr std::array kForms = {LaunchForm::Registers, LaunchForm::Shared, LaunchForm::Split,
-                               LaunchForm::Slices,    LaunchForm::Tree,   LaunchForm::Rows,
-                               LaunchForm::SplitShared};
+constexpr std::array kForms = {LaunchForm::Registers, LaunchForm::Shared, LaunchForm::Split,      LaunchForm::Slices,
+                               LaunchForm::Tree,      LaunchForm::Rows,   LaunchForm::SplitShared};
 
 const char* nameOf(LaunchForm form)
 {

@@ -1,6 +1,7 @@
 #include "core/runtime/device_abi.h"
 #include "plugins/opencl/device/device_list.h"
 #include "plugins/opencl/device/errors.h"
+#include "plugins/opencl/device/limits.h"
 #include "plugins/opencl/device/module.h"
 #include "plugins/opencl/device/stopwatch.h"
 
@@ -38,7 +39,7 @@ struct LatheDevice
     std::unordered_map<const void*, std::unique_ptr<Buffer>> buffers; ///< keyed by the pointer that allocate() returned
     std::vector<Buffer> scratch; ///< of all kernels: they follow one another
     Buffer cold;
-    std::string health;
+    std::string health, limits;
 
     LatheDevice(const Driver& opened, DeviceFacts of)
         : driver(opened)
@@ -184,10 +185,13 @@ const char* health(LatheDevice* device)
     return device->health.c_str();
 }
 
-/// Not measured: a device's limits would be those of one kernel of ours.
-const char* limits(LatheDevice*)
+/// Of a processor those of the target cpu tell more: what its OpenCL compiler makes of one kernel is no limit.
+const char* limits(LatheDevice* device)
 {
-    return "{}";
+    if (device->facts.isProcessor)
+        return "{}";
+    device->limits = measureLimits(device->driver, device->context, device->queue, device->facts, device->hasEvents);
+    return device->limits.c_str();
 }
 
 int allocate(LatheDevice* device, size_t bytes, void** out, LatheDeviceError* error)

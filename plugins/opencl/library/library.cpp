@@ -22,5 +22,4 @@ const lathe::runtime::DeviceDriver lathe_driver_opencl = {
     .write = enqueueWrite,
     .read = enqueueRead,
     .finish = finishQueue,
-    .time = takeTime,
 };

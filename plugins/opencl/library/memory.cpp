@@ -23,8 +23,7 @@ Status invalid(ErrorText& error, const char* sentence)
 }
 
 /// Of a buffer that is ours to release, which it is at once if there is no memory for more.
-Status wrap(const Driver& driver, cl_mem buffer, std::size_t bytes, DeviceMemory** memory,
-            ErrorText& error)
+Status wrap(const Driver& driver, cl_mem buffer, std::size_t bytes, DeviceMemory** memory, ErrorText& error)
 {
     auto* const made = runtime::makeArray<DeviceMemory>(1);
     if (made == nullptr) {

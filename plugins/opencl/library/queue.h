@@ -11,10 +11,6 @@ struct DeviceQueue
 {
     DeviceContext* context = nullptr;
     cl_command_queue queue = nullptr; ///< retained: the caller's own, too
-    bool hasTimes = false; ///< its events have
-    bool keepsTimes = false;
-    cl_event* events = nullptr; ///< of the commands since times are kept; null for one that was refused
-    std::size_t eventCount = 0, eventRoom = 0;
 };
 
 struct DeviceLaunch
@@ -43,7 +39,6 @@ runtime::Status enqueueWrite(runtime::DeviceQueue* queue, runtime::DeviceMemory*
 runtime::Status enqueueRead(runtime::DeviceQueue* queue, void* to, runtime::DeviceMemory* from, std::size_t bytes,
                             bool wait, runtime::ErrorText& error);
 runtime::Status finishQueue(runtime::DeviceQueue* queue, runtime::ErrorText& error);
-runtime::Status takeTime(runtime::DeviceQueue* queue, bool keep, std::uint64_t& nanoseconds, runtime::ErrorText& error);
 
 runtime::Status prepareLaunch(runtime::DeviceQueue* queue, const runtime::LaunchRequest& request,
                               runtime::DeviceLaunch** launch, runtime::ErrorText& error);

@@ -341,23 +341,32 @@ private slots:
         QCOMPARE(seen["6"], expected(x)); // in the caller's memory on the device
     }
 
-    void theDevicesTimeCounts()
+    /// A step is timed by a row of them, unless it takes so long that waiting for it does not count.
+    void aRowOfLaunchesIsTimed()
     {
         const Network network = makeNetwork();
+        int calls = 0, sleepMs = 0;
+        late::device().functions["add_0"] = [&, add = late::device().functions["add_0"]](
+                                                const std::vector<std::byte*>& b, const LaunchRequest& request) {
+            ++calls;
+            QTest::qSleep(sleepMs);
+            return add(b, request);
+        };
         Model model;
         ErrorText error;
         QVERIFY(model.open(network.source(), true, error) == Status::Ok);
         const ExecutorPtr executor = makeExecutor(model, 1, error);
-        late::device().nanoseconds = 1'000'000'000'000;
         executor->setProfiling(true);
         QCOMPARE(runWith(*executor, someInput(1)), expected(someInput(1)));
-        QCOMPARE(executor->profile(1).totalNs, late::device().nanoseconds);
-        QCOMPARE(executor->profile(5).minNs, late::device().nanoseconds);
-        QVERIFY(executor->profile(3).totalNs < late::device().nanoseconds); // the processor's
+        QVERIFY2(calls == 9 || calls == 1, qPrintable(QString::number(calls))); // 1: this machine was held up
+        QVERIFY(executor->profile(1).totalNs > 0 && executor->profile(5).totalNs > 0);
+        calls = 0;
+        sleepMs = 2;
         executor->setProfiling(true);
         QVERIFY(executor->runChain(1, 5) == Status::Ok);
+        QCOMPARE(calls, 1);
         QCOMPARE(executor->profile(1).calls, 0U);
-        QCOMPARE(executor->profile(5).totalNs, late::device().nanoseconds);
+        QVERIFY(executor->profile(5).totalNs >= 2'000'000);
     }
 
     void aLaunchThatFailsIsNamed()

@@ -1,5 +1,4 @@
 #include "core/runtime/stretches.h"
-
 #include "tests/support/late_device.h"
 #include "tests/support/test_program.h"
 

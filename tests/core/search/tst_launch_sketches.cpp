@@ -178,8 +178,8 @@ private slots:
         QFETCH(QString, name);
         const SearchAlternative alternative = launchCase(name.toStdString());
         const SearchTask t = task({alternative}, "cuda");
-        for (const LaunchForm form :
-             {LaunchForm::Registers, LaunchForm::Shared, LaunchForm::Split, LaunchForm::Slices, LaunchForm::SplitShared}) {
+        for (const LaunchForm form : {LaunchForm::Registers, LaunchForm::Shared, LaunchForm::Split, LaunchForm::Slices,
+                                      LaunchForm::SplitShared}) {
             const auto sketch = LaunchSketch::create(alternative, t.hardware, t.target.family(), form);
             if (!sketch)
                 continue;

@@ -151,7 +151,7 @@ private slots:
         options.trials = 1000;
         QCOMPARE(roundSize(options, 10, 2), 25);
         QCOMPARE(roundSize(options, 1000, 2), 8);
-        QCOMPARE(roundSize(options, 1000, 16), 16); // else builders would wait for each other
+        QCOMPARE(roundSize(options, 1000, 16), 16); // builders do not wait for each other
         QCOMPARE(roundSize(options, 1000, 200), 64);
         options.trialsPerRound = 3;
         QCOMPARE(roundSize(options, 10, 2), 3);

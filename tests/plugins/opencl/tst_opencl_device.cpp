@@ -1,6 +1,7 @@
 #include "core/measure/measurer.h"
 #include "plugins/opencl/device/device_list.h"
 #include "plugins/opencl/device/errors.h"
+#include "plugins/opencl/device/limits.h"
 #include "plugins/opencl/device/program.h"
 #include "tests/plugins/opencl/opencl_fixture.h"
 #include "tests/support/test_program.h"
@@ -8,6 +9,7 @@
 #include <QtTest>
 
 #include <CL/cl_icd.h>
+#include <nlohmann/json.hpp>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -124,6 +126,44 @@ class TestOpenClDevice : public QObject
     }
 
 private slots:
+    void limitsAreCachesAndMemory()
+    {
+        using opencl::limitsText, nlohmann::json;
+        const auto levels = [](const std::string& text) { return json::parse(text)["levels"]; };
+        const json both = levels(limitsText(10, {{1, 90}, {2, 100}, {4, 95}, {8, 30}, {16, 20}, {32, 19}}));
+        QCOMPARE(both.size(), std::size_t{2});
+        QCOMPARE(both[0]["bytes"], 4);
+        QCOMPARE(both[0]["gbytes_per_s"], 100.0);
+        QCOMPARE(both[1]["bytes"], 0);
+        QCOMPARE(both[1]["gbytes_per_s"], 19.0);
+        QCOMPARE(levels(limitsText(10, {{1, 20}, {2, 21}, {4, 19}})).size(), std::size_t{1}); // no cache that one sees
+        for (const std::string& text :
+             {limitsText(0, {{1, 20}}), limitsText(10, {}), limitsText(10, {{1, 20}, {2, 0}})})
+            QCOMPARE(text, std::string("{}"));
+    }
+
+    void limitsAreMeasured()
+    {
+        std::string problem;
+        const opencl::Driver& driver = *opencl::findDriver(problem);
+        opencl::DeviceFacts device = opencl::listDevices(driver, problem).at(0);
+        cl_int code = CL_SUCCESS;
+        cl_context const context = driver.createContext(nullptr, 1, &device.id, nullptr, nullptr, &code);
+        QCOMPARE(code, CL_SUCCESS);
+        cl_command_queue const queue = driver.createCommandQueue(context, device.id, CL_QUEUE_PROFILING_ENABLE, &code);
+        QCOMPARE(code, CL_SUCCESS);
+        device.memoryBytes = 8 * (16 << 20); // no set is larger than 16 MiB
+        for (const bool hasEvents : {true, false}) {
+            const auto limits = nlohmann::json::parse(opencl::measureLimits(driver, context, queue, device, hasEvents));
+            QVERIFY2(limits.contains("gflops") && limits["gflops"] > 0.0, limits.dump().c_str());
+            QVERIFY2(limits["levels"].back()["gbytes_per_s"] > 0.0, limits.dump().c_str());
+        }
+        device.mostThreads = 64; // fewer than the kernels need
+        QCOMPARE(opencl::measureLimits(driver, context, queue, device, true), std::string("{}"));
+        driver.releaseCommandQueue(queue);
+        driver.releaseContext(context);
+    }
+
     void initTestCase()
     {
         auto device = openDevice();

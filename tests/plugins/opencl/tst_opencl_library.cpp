@@ -291,54 +291,6 @@ private slots:
                      QStringLiteral("a copy of 17 bytes reaches outside of OpenCL memory of 16"));
     }
 
-    void timesAreThoseOfTheDeviceAndNoEventIsLeft()
-    {
-        static int events = 0;
-        static const cl_icd_dispatch* before = nullptr;
-        const Context context = must(openLibrary(m_code));
-        const Queue queue = must(start(context));
-        const Doubled d = doubled(context, queue);
-        std::uint64_t none = 1, some = 0, later = 1;
-        {
-            DriverTable table;
-            before = &table.before();
-            events = 0;
-            table->clEnqueueNDRangeKernel = [](cl_command_queue q, cl_kernel k, cl_uint n, const std::size_t* offset,
-                                               const std::size_t* global, const std::size_t* local, cl_uint waits,
-                                               const cl_event* list, cl_event* event) {
-                events += event != nullptr ? 1 : 0;
-                return before->clEnqueueNDRangeKernel(q, k, n, offset, global, local, waits, list, event);
-            };
-            table->clReleaseEvent = [](cl_event event) {
-                --events;
-                return before->clReleaseEvent(event);
-            };
-            const auto launchOften = [&] {
-                for (int i = 0; i < 100; ++i)
-                    for (const Launch* const launch : {&d.first, &d.second})
-                        if (!problemOf(kLibrary.launch, queue.get(), launch->get()).empty())
-                            qFatal("a launch was refused");
-            };
-            launchOften();
-            QCOMPARE(events, 0); // nobody asked
-            QCOMPARE(problemOf(kLibrary.time, queue.get(), true, std::ref(none)), std::string());
-            launchOften();
-            QCOMPARE(events, 200); // each command is timed by itself
-            QCOMPARE(problemOf(kLibrary.time, queue.get(), false, std::ref(some)), std::string());
-            launchOften();
-            QCOMPARE(problemOf(kLibrary.time, queue.get(), false, std::ref(later)), std::string());
-            QCOMPARE(events, 0);
-            QCOMPARE(problemOf(kLibrary.time, queue.get(), true, std::ref(later)), std::string());
-            launchOften();
-            std::uint64_t unread = 0;
-            QCOMPARE(problemOf(kLibrary.time, queue.get(), true, std::ref(unread)), std::string());
-            QCOMPARE(events, 0);
-        }
-        QCOMPARE(none, std::uint64_t{0});
-        QCOMPARE(later, std::uint64_t{0});
-        QVERIFY2(some > 200 * 100, "no launch takes less than 100 ns");
-    }
-
     void whatTheDeviceCannotStartIsRefusedBeforeItIsBuilt_data()
     {
         QTest::addColumn<QString>("what");
@@ -441,11 +393,6 @@ private slots:
             d.second = must(prepare(queue, doubledAndOne().launches[1], {d.scratch.get(), adopted.get()}));
             d.y = must(adopt(own, 256));
             QCOMPARE(run(queue, d), QString());
-            std::uint64_t nanoseconds = 1;
-            QCOMPARE(problemOf(kLibrary.time, queue.get(), true, std::ref(nanoseconds)), std::string());
-            QCOMPARE(run(queue, d), QString());
-            QCOMPARE(problemOf(kLibrary.time, queue.get(), false, std::ref(nanoseconds)), std::string());
-            QCOMPARE(nanoseconds, std::uint64_t{0}); // the queue keeps no times
 
             const auto small = adopt(own, 257);
             QVERIFY(small.status == Status::InvalidArgument);
