@@ -63,15 +63,17 @@ double conflictsOf(const std::vector<std::int64_t>& offsets, std::int64_t elemen
 } // namespace
 
 /// By how many elements a thread's place in the operand differs from its neighbour's along each axis, with these
-/// strides of the operand's dimensions.
+/// strides of the operand's dimensions; last, from that of the next slice.
 std::vector<std::int64_t> LaunchTilePart::moves(const Choice& c, const std::vector<std::int64_t>& strides,
                                                 std::size_t operand) const
 {
     const Operand& o = m_operands[operand];
-    std::vector<std::int64_t> moves(m_rank, 0);
+    std::vector<std::int64_t> moves(m_rank + 1, 0);
     for (const std::size_t a : m_tiled)
         for (std::size_t d = 0; d < o.indices.size(); ++d)
             moves[a] += o.indices[d].spatial[a] * strides[d] * own(c, a);
+    for (std::size_t d = 0; d < o.indices.size() && m_reduces > 0; ++d)
+        moves[m_rank] += o.indices[d].reduce[m_long] * strides[d] * length(c, m_long);
     return moves;
 }
 
@@ -85,7 +87,8 @@ std::vector<std::int64_t> LaunchTilePart::laneOffsets(const Choice& c, const std
             offset += rest % c.threads[m_tiled[i]] * moves[m_tiled[i]];
             rest /= c.threads[m_tiled[i]];
         }
-        offsets.push_back(offset);
+        // Of a tile of few threads, a warp has several slices, which lie far apart.
+        offsets.push_back(offset + rest * moves[m_rank]);
     }
     return offsets;
 }
@@ -147,7 +150,10 @@ void LaunchTilePart::countStaged(const Choice& c, std::size_t operand, LaunchFac
     facts.sharedAccesses += rounds * facts.chunks
                             * (b.order.back() == memoryOrder(c, operand).back() ? 1.0 : static_cast<double>(c.fetch));
     facts.waits += std::max(1.0, rounds / kMostWaiting) * facts.chunks;
-    facts.arithmetic += rounds * facts.chunks * (o.producer == m_border ? 6 : 3); // places
+    // Places: from one number to several dimensions and back, by divisions. By what 2,300 candidates took on an H100
+    // (tests/bench/launches/estimates.cpp); drivers for processors see more of these at compile time.
+    const double places = o.producer == m_border ? 120 : 60;
+    facts.arithmetic += rounds * facts.chunks * (m_machine.isProcessor ? places / 20 : places);
     // Neighbouring threads fetch neighbouring elements of a row, then of the next.
     const auto row = static_cast<double>(b.shape[static_cast<std::size_t>(memoryOrder(c, operand).back())]
                                          * o.elementBytes);

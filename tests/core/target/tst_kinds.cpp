@@ -1,5 +1,4 @@
 #include "core/target/kinds.h"
-#include "core/target/nvidia_core.h"
 #include "core/target/presets.h"
 #include "tests/support/test_program.h"
 
@@ -26,20 +25,6 @@ class TestKinds : public QObject
     }
 
 private slots:
-    void coresOfNvidiaGpusAreKnownByCapability()
-    {
-        const Hardware h100 = nvidiaCores(90, 132);
-        QCOMPARE(h100.get("lanes_per_core"), 128);
-        QCOMPARE(h100.get("threads_per_core"), 2048);
-        QCOMPARE(h100.get("shared_memory_per_core"), 228 * 1024);
-        // 3.35 TB/s at 1.98 GHz
-        QVERIFY(std::abs(static_cast<double>(h100.get("memory_bytes_per_cycle")) - 3350 / 1.98) < 20);
-        QCOMPARE(h100.limits.at("lanes_per_core").origin, std::string("compute capability 9.0"));
-        QCOMPARE(nvidiaCores(72, 8).get("lanes_per_core"), 64); // between those of the table: the one before
-        QCOMPARE(nvidiaCores(999, 8).get("lanes_per_core"), 128);
-        QVERIFY(nvidiaCores(0, 8).limits.empty() && nvidiaCores(-1, 8).limits.empty());
-    }
-
     void theReferencesKindsSayWhatTheyAreLike()
     {
         const BackendTraits& cpu = traits("cpu");
