@@ -70,7 +70,7 @@ public:
     void set(cl_uint number, const Value& value) const
     {
         if (m_kernel != nullptr)
-            m_driver.setKernelArg(m_kernel, number, sizeof value, &value);
+            m_driver.setKernelArg(m_kernel, number, sizeof(Value), static_cast<const void*>(&value));
     }
 
     /// Rounds of all threads together in a second, the best of some launches; 0: it did not run.
