@@ -501,11 +501,10 @@ void Batch::finishRun(Slot& slot, const wire::RunResult& answer)
                               - answer.measure_ms()),
             std::max(0.0, answer.processor_ms() - answer.prepare_processor_ms() - answer.check_processor_ms()
                               - answer.measure_processor_ms()));
-    // A kernel that went wrong may have written anywhere in its process: nothing else is measured there. One that the
-    // device refuses has not run. A device that was lost is there again for a new process, if at all.
-    const auto code = static_cast<Errc>(answer.failure().code());
-    const bool ran = answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run) && code != Errc::Unsupported;
-    if (code == Errc::DeviceLost || (answer.failure().code() != 0 && ran))
+    // A kernel that went wrong may have written anywhere in its process: nothing else is measured there. A device that
+    // was lost is there again for a new process, if at all.
+    const bool lost = answer.failure().code() == static_cast<std::uint32_t>(Errc::DeviceLost);
+    if (lost || (answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run)))
         slot.worker->stop();
     finish(index,
            toTrialResult(answer, m_requests[index], item.facts, slot.worker->identity(), std::move(item.durations)));

@@ -222,32 +222,6 @@ private slots:
         QCOMPARE(lost, std::size_t(1));
     }
 
-    /// It has not run, so it spoiled nothing: a new process would take longer than the trial.
-    void whatTheDeviceRefusesLeavesItsRunnerAlive()
-    {
-        MeasurerOptions cuda = options();
-        cuda.target = "sim -like=cuda";
-        auto measurer = Measurer::create(cuda);
-        QVERIFY(measurer);
-        const auto large = makeTaskData(matmul(64), {false, true}, 3, {});
-        QVERIFY(large);
-        const auto of = [&large](std::int64_t ordinal, const char* steps) {
-            MeasureRequest one = request(ordinal, steps);
-            one.task = *large;
-            return one;
-        };
-        const char* const blocks = R"([["AN", 2, 0, 5], ["AN", 2, 1, 6]])";
-        const auto before = measureAll(**measurer, {of(0, blocks), of(1, blocks)});
-        QVERIFY(before && (*before)[0].ok());
-        const std::vector<pid_t> workers = childrenOf(::getpid());
-        const auto results = measureAll(**measurer, {of(2, R"([["AN", 2, 0, 8], ["AN", 2, 1, 6]])"), of(3, blocks)});
-        QVERIFY(results);
-        QVERIFY2((*results)[0].code == Errc::Unsupported && (*results)[0].stage >= TrialStage::Run,
-                 describe((*results)[0]).c_str());
-        QVERIFY2((*results)[1].ok(), describe((*results)[1]).c_str());
-        QCOMPARE(childrenOf(::getpid()), workers);
-    }
-
     void stepsThatDoNotApplyFailTheirCandidateAlone()
     {
         auto measurer = Measurer::create(options());
