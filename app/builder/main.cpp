@@ -1,6 +1,6 @@
 #include "core/backend/builder_loop.h"
 #include "core/support/files.h"
-#include "core/wire/connection.h"
+#include "core/wire/pipe_channel.h"
 
 #include <csignal>
 #include <cstdio>

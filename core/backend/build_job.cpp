@@ -8,8 +8,8 @@
 #include "core/schedule/state.h"
 #include "core/support/checks.h"
 #include "core/support/processor_time.h"
-#include "core/wire/connection.h"
 #include "core/wire/failure.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>

@@ -4,9 +4,11 @@
 #include "core/backend/rules.h"
 #include "core/support/log.h"
 #include "core/support/processor_time.h"
-#include "core/wire/connection.h"
 #include "core/wire/failure.h"
+#include "core/wire/hash_field.h"
+#include "core/wire/hello.h"
 #include "core/wire/messages.h"
+#include "core/wire/pipe_channel.h"
 
 #include <fmt/format.h>
 
@@ -23,33 +25,19 @@ class Builder
 {
 public:
     explicit Builder(const BuilderOptions& options)
-        : m_connection(options.input, options.output)
+        : m_channel(options.input, options.output)
         , m_builder(options.pluginDir, options.afterLowering)
     {
     }
 
     Result<> serve()
     {
-        wire::Message hello;
-        hello.mutable_hello()->set_version(wire::protocolVersion());
-        hello.mutable_hello()->set_build_id(buildId());
-        hello.mutable_hello()->set_program("lathe-builder");
-        LATHE_TRY(reply(hello));
-        LATHE_TRY_ASSIGN(const wire::Message greeting, m_connection.receive(Deadline::never()));
-        if (!greeting.has_hello())
-            return makeError(Errc::BadFile, "the other side did not say hello");
-        if (greeting.hello().version() != wire::protocolVersion() || greeting.hello().build_id() != buildId())
-            return makeError(Errc::Incompatible,
-                             fmt::format("the other side is {} ({}), this builder {} ({})", greeting.hello().version(),
-                                         greeting.hello().build_id(), wire::protocolVersion(), buildId()));
-        while (true) {
-            LATHE_TRY_ASSIGN(const wire::Message message, m_connection.receive(Deadline::never()));
-            LATHE_TRY(handle(message));
-        }
+        return wire::serveMessages(m_channel, {"lathe-builder", buildId()},
+                                   [this](const wire::Message& message) { return handle(message); });
     }
 
 private:
-    Result<> reply(const wire::Message& message) { return m_connection.send(message, Deadline::never()); }
+    Result<> reply(const wire::Message& message) { return m_channel.send(message, Deadline::never()); }
 
     Result<> handle(const wire::Message& message)
     {
@@ -99,7 +87,7 @@ private:
         answer.mutable_build_result()->set_processor_ms(1e3
                                                         * (processor - std::exchange(m_processorSeconds, processor)));
         if (!product.empty())
-            m_connection.queueBlob(wire::fromWire(answer.build_result().product()), product);
+            m_channel.queueBlob(wire::fromWire(answer.build_result().product()), product);
         return reply(answer);
     }
 
@@ -138,14 +126,14 @@ private:
             wire::toWire(hash, result.add_outputs());
             const auto& shape = (*outputs)[i].type.shape;
             result.add_shapes()->mutable_extents()->Assign(shape.begin(), shape.end());
-            m_connection.queueBlob(hash, values);
-            LATHE_TRY(m_connection.flush()); // those of a whole network are gigabytes together
+            m_channel.queueBlob(hash, values);
+            LATHE_TRY(m_channel.pump()); // those of a whole network are gigabytes together
         }
         m_processorSeconds = processorSeconds(); // no candidate's
         return reply(answer);
     }
 
-    wire::Connection m_connection;
+    wire::PipeChannel m_channel;
     wire::BlobStore m_blobs{std::uint64_t(16) << 30}; // a link job brings all weights of a network
     JobBuilder m_builder;
     double m_processorSeconds = processorSeconds(); ///< at the answer before
@@ -158,8 +146,8 @@ int runBuilder(const BuilderOptions& options)
     for (const RefusedRules& refused : loadRules(options.pluginDir)) // a job names its target by a text
         log(LogLevel::Warning, "builder", fmt::format("{}: {}", refused.plugin, refused.error.message));
     const Result<> ended = Builder(options).serve();
-    if (ended.error().code == Errc::WorkerCrashed)
-        return 0; // the stream was closed: the usual end
+    if (ended)
+        return 0;
     log(LogLevel::Error, "builder", ended.error().message);
     return 1;
 }

@@ -3,7 +3,7 @@
 #include "core/backend/network_message.h"
 #include "core/graph/passes.h"
 #include "core/support/message.h"
-#include "core/wire/connection.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 
 #include <cstring>

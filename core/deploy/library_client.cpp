@@ -6,6 +6,7 @@
 #include "core/support/message.h"
 #include "core/target/target.h"
 #include "core/wire/failure.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
@@ -103,12 +104,12 @@ struct LibraryClient::Impl
     std::string variant, device;
     std::vector<LoadedVariant> variants;
     unsigned threads = 0;
-    pid_t place = -1; ///< the process that has it loaded
+    std::uint64_t place = 0; ///< the worker that has it loaded
 
     Impl(std::filesystem::path path, Options wanted, std::stop_token stop)
         : file(std::move(path))
         , options(std::move(wanted))
-        , worker(measure::Worker::Kind::Runner, options.programs, std::move(stop))
+        , worker(measure::WorkerKind::Runner, options.programs, std::move(stop))
     {
     }
 
@@ -118,7 +119,7 @@ struct LibraryClient::Impl
         auto answer = worker.ask(request, needed, blobs, Deadline::inSeconds(seconds));
         if (answer)
             return answer;
-        place = -1;
+        place = 0;
         switch (answer.error().code) {
         case Errc::Cancelled:
             return makeError(Errc::Cancelled, fmt::format("{} '{}' was stopped", doing, file.string()));
@@ -133,7 +134,7 @@ struct LibraryClient::Impl
     Result<> load()
     {
         LATHE_TRY(worker.ensureStarted());
-        if (place == worker.pid())
+        if (place == worker.place())
             return {};
         wire::Message message;
         wire::LoadLibrary& request = *message.mutable_load_library();
@@ -160,7 +161,7 @@ struct LibraryClient::Impl
         variants.clear();
         for (const auto& one : loaded.variants())
             variants.push_back({one.target(), one.runs_here()});
-        place = worker.pid();
+        place = worker.place();
         return {};
     }
 

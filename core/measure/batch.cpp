@@ -1,20 +1,16 @@
 #include "core/measure/batch.h"
 
+#include "core/measure/measure_times.h"
 #include "core/support/message.h"
 #include "core/wire/failure.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
 
 namespace lathe::measure {
 
@@ -24,23 +20,25 @@ constexpr std::size_t kMaxGroup = 16;
 /// With the gate, this many built candidates may wait before builders must let them be measured.
 constexpr std::size_t kMaxReady = 64;
 /// A build that takes longer than this is stopped while others are measured.
-constexpr auto kSlowBuild = std::chrono::milliseconds(1500);
+constexpr std::chrono::milliseconds kSlowBuild(1500);
 /// A candidate whose workers are killed from outside again and again is given up: it may be what eats the memory.
 constexpr std::uint32_t kMaxKills = 5;
+/// Likewise one whose devices are lost: it may be what brings them down.
+constexpr std::uint32_t kMaxLosses = 3;
+/// Times that a worker is started in a row, if others kill it.
+constexpr std::uint32_t kMaxStarts = 4;
+/// What a supervisor elsewhere may take longer than it was told to, until it counts as lost itself.
+constexpr std::chrono::seconds kGrace(10);
 
-double msBetween(Slot::Clock::time_point from, Slot::Clock::time_point to)
+double msBetween(Batch::Time from, Batch::Time to)
 {
     return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
-/// A piece of no time is none.
-void addTime(std::map<std::string, WorkerTime>& workers, const char* piece, double ms, double processorMs)
+Batch::Clock::duration seconds(double count)
 {
-    if (ms <= 0 && processorMs <= 0)
-        return;
-    WorkerTime& time = workers[piece];
-    time.seconds += 1e-3 * ms;
-    time.processorSeconds += 1e-3 * processorMs;
+    return std::chrono::duration_cast<Batch::Clock::duration>(
+        std::chrono::duration<double>(std::clamp(count, 0.0, 1e8)));
 }
 
 std::uint64_t nextJob()
@@ -49,56 +47,33 @@ std::uint64_t nextJob()
     return ++last;
 }
 
-/// Wakes poll when a stop is requested, from whatever thread requests it.
-class StopBell
+double runSeconds(const BatchOptions& options, const RunPlan& plan)
 {
-public:
-    explicit StopBell(std::stop_token stop)
-        : m_callback(std::move(stop), Ring{m_file.fd})
-    {
-    }
-    StopBell(const StopBell&) = delete;
-    StopBell& operator=(const StopBell&) = delete;
-    int fd() const { return m_file.fd; }
-
-private:
-    struct Ring
-    {
-        int fd;
-        void operator()() const
-        {
-            const std::uint64_t one = 1;
-            [[maybe_unused]] const ssize_t n = ::write(fd, &one, sizeof one);
-        }
-    };
-    struct EventFile
-    {
-        int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        ~EventFile() { ::close(fd); }
-    };
-    EventFile m_file;
-    std::stop_callback<Ring>
-        m_callback; ///< ends before the file, and waits for a ring: none is written to a file that is closed
-};
+    return options.runTimeoutSeconds + plan.repeat * plan.cooldownMs / 1000;
+}
 
 } // namespace
 
-Batch::Batch(const MeasurerOptions& options, std::vector<Slot>& builders, Runners runners,
-             std::span<const MeasureRequest> requests, const Measurer::ResultCallback& onResult, MeasureTimes& times)
+Batch::Batch(const BatchOptions& options, std::span<Endpoint* const> builders, std::span<Endpoint* const> runners,
+             std::size_t& lastRunner, std::span<const MeasureRequest> requests,
+             const Measurer::ResultCallback& onResult, MeasureTimes& times, Time now)
     : m_options(options)
-    , m_builders(builders)
-    , m_runners(runners.slots)
-    , m_oneAtATime(runners.oneAtATime)
-    , m_lastRunner(runners.last)
+    , m_lastRunner(lastRunner)
     , m_requests(requests)
     , m_onResult(onResult)
     , m_times(times)
     , m_items(requests.size())
+    , m_now(now)
 {
-    m_gated = options.quietGate;
+    for (Endpoint* const builder : builders)
+        m_builders.push_back({builder, true});
+    for (Endpoint* const runner : runners) {
+        m_runners.push_back({runner, false});
+        m_gated = m_gated || (options.quietGate && runner->traits().sharesMachine);
+    }
     for (std::size_t i = 0; i < requests.size(); ++i) {
         m_items[i].name = kernelNameOf(requests[i]);
-        m_items[i].since = Clock::now();
+        m_items[i].since = now;
         if (const BuiltKernelPtr& built = requests[i].built; built && built->artifact) {
             m_items[i].artifact = built->artifact;
             m_items[i].kernel = built->kernel;
@@ -108,34 +83,67 @@ Batch::Batch(const MeasurerOptions& options, std::vector<Slot>& builders, Runner
     }
 }
 
-Result<> Batch::run(std::stop_token stop)
+Batch::~Batch()
 {
-    const StopBell bell(stop);
-    Result<> outcome;
-    while (outcome && m_emitted < m_items.size()) {
-        if (stop.stop_requested()) {
-            outcome = makeError(Errc::Cancelled, say(Msg::MeasuringStopped));
-            break;
-        }
-        const auto begun = Clock::now();
-        if (outcome = dispatchBuilds(); outcome)
-            outcome = dispatchRuns();
-        double* const waited = waitingAccount();
-        if (outcome)
-            outcome = waitForEvents(bell.fd());
-        if (waited != nullptr)
-            *waited += 1e-3 * msBetween(begun, Clock::now());
-        emit();
-    }
     setQuiet(false);
-    for (auto* slots : {&m_builders, &m_runners})
-        for (Slot& slot : *slots)
-            if (slot.busy()) { // only when it was stopped early: what it works on is nobody's any more
-                slot.worker->stop();
-                slot.requests.clear();
-                slot.paused = false;
-            }
-    return outcome;
+    for (auto* lanes : {&m_builders, &m_runners})
+        for (const Lane& lane : *lanes)
+            if (lane.busy())
+                lane.endpoint->stop();
+}
+
+Result<> Batch::turn(Time now)
+{
+    m_now = now;
+    for (auto* lanes : {&m_builders, &m_runners})
+        for (Lane& lane : *lanes)
+            if (!lane.paused)
+                LATHE_TRY(receive(lane));
+    LATHE_TRY(dispatchBuilds());
+    LATHE_TRY(dispatchRuns());
+    giveResults();
+    return {};
+}
+
+void Batch::watch(std::vector<pollfd>& fds) const
+{
+    for (const auto* lanes : {&m_builders, &m_runners})
+        for (const Lane& lane : *lanes)
+            if (!lane.paused)
+                lane.endpoint->watch(fds);
+}
+
+Batch::Time Batch::wake(Time now) const
+{
+    Time nearest = Time::max();
+    for (const auto* lanes : {&m_builders, &m_runners})
+        for (const Lane& lane : *lanes) {
+            if (lane.paused)
+                continue;
+            nearest = std::min(nearest, lane.endpoint->wake());
+            if (lane.busy())
+                nearest = std::min(nearest, lane.flights.front().deadline);
+        }
+    // A builder turns from soon done to slow without any event.
+    if (m_gated && count(Phase::Built) > 0)
+        nearest = std::min(nearest, now + std::chrono::milliseconds(100));
+    return nearest;
+}
+
+Batch::Activity Batch::activity() const
+{
+    return anyBusy(false) ? Activity::Measuring : anyBusy(true) ? Activity::Building : Activity::None;
+}
+
+bool Batch::anyBusy(bool builders) const
+{
+    return std::ranges::any_of(builders ? m_builders : m_runners, &Lane::busy);
+}
+
+bool Batch::sharingBusy() const
+{
+    return std::ranges::any_of(m_runners,
+                               [](const Lane& lane) { return lane.busy() && lane.endpoint->traits().sharesMachine; });
 }
 
 std::size_t Batch::count(Phase phase) const
@@ -157,28 +165,29 @@ bool Batch::shouldBuild() const
 {
     if (!m_gated)
         return true;
-    const bool running = std::any_of(m_runners.begin(), m_runners.end(), [](const Slot& s) { return s.busy(); });
-    const bool building = std::any_of(m_builders.begin(), m_builders.end(), [](const Slot& s) { return s.busy(); });
     const std::size_t ready = count(Phase::Built);
-    return !running && (ready == 0 || (building && ready < kMaxReady)) && !m_quiet;
+    return !sharingBusy() && (ready == 0 || (anyBusy(true) && ready < kMaxReady)) && !m_quiet;
 }
 
-bool Batch::shouldRun() const
+/// Whether a runner may be given something that takes this machine's cores.
+bool Batch::mayShareCores() const
 {
+    if (sharingBusy())
+        return false;
     if (!m_gated || m_quiet)
         return true;
     // Builders that will soon be done are waited for; the others are stopped meanwhile.
-    return std::none_of(m_builders.begin(), m_builders.end(),
-                        [](const Slot& slot) { return slot.busy() && Clock::now() - slot.since < kSlowBuild; });
+    return std::none_of(m_builders.begin(), m_builders.end(), [&](const Lane& lane) {
+        return lane.busy() && m_now - lane.flights.front().since < kSlowBuild;
+    });
 }
 
 void Batch::enter(std::size_t index, Phase phase, const char* spentOn)
 {
     Item& item = m_items[index];
-    const auto now = Clock::now();
     if (spentOn)
-        item.durations[spentOn] += msBetween(item.since, now);
-    item.since = now;
+        item.durations[spentOn] += msBetween(item.since, m_now);
+    item.since = m_now;
     item.phase = phase;
 }
 
@@ -189,7 +198,7 @@ void Batch::finish(std::size_t index, TrialResult result)
     m_items[index].result = std::move(result);
 }
 
-void Batch::emit()
+void Batch::giveResults()
 {
     while (m_emitted < m_items.size() && m_items[m_emitted].phase == Phase::Done) {
         const std::size_t index = m_emitted++;
@@ -197,65 +206,72 @@ void Batch::emit()
     }
 }
 
-Result<> Batch::start(Slot& slot)
+/// Whether a worker can be given something now; if it is not started, it is, and can be later.
+Result<bool> Batch::prepared(Lane& lane)
 {
-    if (slot.worker->started() && slot.worker->served() >= m_options.retireAfter)
-        slot.worker->stop();
-    const bool fresh = !slot.worker->started();
-    Result<> started = slot.worker->ensureStarted();
-    if (!started && !fresh)
-        started = slot.worker->ensureStarted();
-    if (started && slot.worker->served() == 0)
-        slot.blobs = wire::BlobStore();
-    return started;
+    Endpoint& endpoint = *lane.endpoint;
+    if (endpoint.traits().supervised) // who has them opens them
+        return endpoint.ready();
+    if (endpoint.ready() && !lane.busy() && endpoint.served() >= m_options.retireAfter)
+        endpoint.stop();
+    LATHE_TRY(endpoint.open(m_now));
+    return endpoint.ready();
+}
+
+std::vector<std::size_t> Batch::nextGroup() const
+{
+    std::vector<std::size_t> group;
+    const std::size_t size = groupSize();
+    for (std::size_t i = 0; i < m_items.size() && group.size() < size; ++i) {
+        if (m_items[i].phase != Phase::Waiting || (m_items[i].alone && !group.empty()))
+            continue;
+        // Equal candidates have equal names, which an artifact cannot have twice.
+        if (std::ranges::any_of(group, [&](std::size_t g) { return m_items[g].name == m_items[i].name; }))
+            continue;
+        group.push_back(i);
+        if (m_items[i].alone)
+            break;
+    }
+    return group;
 }
 
 Result<> Batch::dispatchBuilds()
 {
-    for (Slot& slot : m_builders) {
-        if (slot.busy() || !shouldBuild())
+    std::size_t opening = 0;
+    for (Lane& lane : m_builders) {
+        if (lane.busy() || !shouldBuild())
             continue;
-        std::vector<std::size_t> group;
-        const std::size_t size = groupSize();
-        for (std::size_t i = 0; i < m_items.size() && group.size() < size; ++i) {
-            if (m_items[i].phase != Phase::Waiting || (m_items[i].alone && !group.empty()))
-                continue;
-            // Equal candidates have equal names, which an artifact cannot have twice.
-            if (std::any_of(group.begin(), group.end(),
-                            [&](std::size_t g) { return m_items[g].name == m_items[i].name; }))
-                continue;
-            group.push_back(i);
-            if (m_items[i].alone)
-                break;
-        }
-        if (group.empty())
+        if (count(Phase::Waiting) <= opening)
             return {};
-        LATHE_TRY(sendBuild(slot, std::move(group)));
+        LATHE_TRY_ASSIGN(const bool ready, prepared(lane));
+        if (ready)
+            sendBuild(lane, nextGroup());
+        else
+            ++opening;
     }
     return {};
 }
 
-Result<> Batch::sendBuild(Slot& slot, std::vector<std::size_t> group)
+void Batch::sendBuild(Lane& lane, std::vector<std::size_t> group)
 {
-    LATHE_TRY(start(slot));
-    slot.requests = std::move(group);
-    for (const std::size_t i : slot.requests)
+    for (const std::size_t i : group)
         enter(i, Phase::Building, "queue");
-    queueBuild(slot);
-    return {};
+    Flight& flight = lane.flights.emplace_back();
+    flight.items = std::move(group);
+    queueBuild(lane, flight);
 }
 
-void Batch::queueBuild(Slot& slot)
+void Batch::queueBuild(Lane& lane, Flight& flight)
 {
     wire::Message message;
     wire::BuildJob& job = *message.mutable_build_job();
-    slot.job = nextJob();
-    job.set_id(slot.job);
+    flight.job = nextJob();
+    job.set_id(flight.job);
     job.set_target(m_options.target);
-    job.set_device(m_runners.front().worker->identity().fingerprint);
-    for (const std::size_t i : slot.requests) {
+    job.set_device(m_runners.front().endpoint->identity().fingerprint);
+    for (const std::size_t i : flight.items) {
         const MeasureRequest& request = m_requests[i];
-        slot.worker->offerBlob(request.task->dagHash, request.task->dagJson);
+        lane.endpoint->offerBlob(request.task->dagHash, request.task->dagJson);
         auto& candidate = *job.add_candidates();
         candidate.set_name(m_items[i].name);
         wire::toWire(request.task->dagHash, candidate.mutable_dag());
@@ -263,202 +279,175 @@ void Batch::queueBuild(Slot& slot)
         for (const bool constant : request.task->constantInputs)
             candidate.add_constant_inputs(constant);
     }
-    slot.worker->connection().queue(message);
-    slot.worker->countRequest();
-    slot.since = Clock::now();
-    slot.stage = TrialStage::Build;
-    slot.what = "building";
-    slot.heard = false;
-    slot.deadline = Deadline::inSeconds(m_options.buildTimeoutSeconds);
+    lane.endpoint->queue(message);
+    lane.endpoint->countRequest();
+    flight.stage = TrialStage::Build;
+    flight.what = "building";
+    flight.heard = false;
+    startClock(lane, flight);
 }
 
 Result<> Batch::dispatchRuns()
 {
     const std::size_t ready = count(Phase::Built);
-    const bool running = std::any_of(m_runners.begin(), m_runners.end(), [](const Slot& s) { return s.busy(); });
-    if (ready == 0 && !running)
+    if (ready == 0 && !sharingBusy())
         setQuiet(false);
-    if (ready == 0 || !shouldRun())
+    if (ready == 0)
         return {};
     const std::size_t before = m_lastRunner;
     for (std::size_t i = 1; i <= m_runners.size(); ++i) {
         const std::size_t number = (before + i) % m_runners.size();
-        Slot& slot = m_runners[number];
-        if (slot.busy())
+        Lane& lane = m_runners[number];
+        const bool shares = lane.endpoint->traits().sharesMachine;
+        if (lane.full() || (shares && !mayShareCores()))
             continue;
-        if (m_oneAtATime && std::ranges::any_of(m_runners, &Slot::busy))
-            break;
         const auto next = std::find_if(m_items.begin(), m_items.end(),
                                        [](const Item& item) { return item.phase == Phase::Built; });
         if (next == m_items.end())
             break;
-        setQuiet(true);
+        LATHE_TRY_ASSIGN(const bool isReady, prepared(lane));
+        if (!isReady)
+            continue;
+        if (shares)
+            setQuiet(true);
         m_lastRunner = number;
-        LATHE_TRY(sendRun(slot, static_cast<std::size_t>(next - m_items.begin())));
+        const auto index = static_cast<std::size_t>(next - m_items.begin());
+        enter(index, Phase::Running, "queue");
+        Flight& flight = lane.flights.emplace_back();
+        flight.items = {index};
+        LATHE_TRY(queueRun(lane, flight));
     }
     return {};
 }
 
-Result<> Batch::sendRun(Slot& slot, std::size_t index)
+Result<> Batch::queueRun(Lane& lane, Flight& flight)
 {
-    LATHE_TRY(start(slot));
-    slot.requests = {index};
-    enter(index, Phase::Running, "queue");
-    return queueRun(slot);
-}
-
-Result<> Batch::queueRun(Slot& slot)
-{
-    const std::size_t index = slot.requests.front();
+    const std::size_t index = flight.items.front();
     const Item& item = m_items[index];
     wire::Message message;
     wire::RunJob& job = *message.mutable_run_job();
-    slot.job = nextJob();
-    job.set_id(slot.job);
+    flight.job = nextJob();
+    job.set_id(flight.job);
     LATHE_TRY(fillRunJob(m_requests[index], *item.artifact, item.kernel, job));
-    slot.worker->offerBlob(item.artifact->hash, item.artifact->bytes);
-    slot.worker->connection().queue(message);
-    slot.worker->countRequest();
-    slot.since = Clock::now();
-    slot.stage = TrialStage::Load;
-    slot.what = "loading the artifact";
-    slot.heard = false;
-    const RunPlan& plan = m_requests[index].plan;
-    slot.deadline = Deadline::inSeconds(m_options.runTimeoutSeconds + plan.repeat * plan.cooldownMs / 1000);
+    job.mutable_plan()->set_deadline_ms(1e3 * runSeconds(m_options, m_requests[index].plan));
+    lane.endpoint->offerBlob(item.artifact->hash, item.artifact->bytes);
+    lane.endpoint->queue(message);
+    lane.endpoint->countRequest();
+    flight.stage = TrialStage::Load;
+    flight.what = "loading the artifact";
+    flight.heard = false;
+    if (&flight == &lane.flights.front())
+        startClock(lane, flight);
     return {};
 }
 
-double* Batch::waitingAccount()
+void Batch::startClock(const Lane& lane, Flight& flight) const
 {
-    const auto busy = [](const Slot& slot) { return slot.busy(); };
-    if (std::any_of(m_runners.begin(), m_runners.end(), busy))
-        return &m_times.measureSeconds;
-    return std::any_of(m_builders.begin(), m_builders.end(), busy) ? &m_times.buildSeconds : nullptr;
+    flight.since = m_now;
+    if (lane.endpoint->traits().supervised) // its supervisor looks at the clock, once the job has arrived
+        return;
+    flight.deadline = m_now
+                      + seconds(lane.builder ? m_options.buildTimeoutSeconds
+                                             : runSeconds(m_options, m_requests[flight.items.front()].plan));
 }
 
-Result<> Batch::waitForEvents(int stopFd)
+Result<> Batch::receive(Lane& lane)
 {
-    std::vector<pollfd> fds = {{stopFd, POLLIN, 0}};
-    struct Watched
-    {
-        Slot* slot;
-        bool builder;
-    };
-    std::vector<Watched> watched;
-    Deadline nearest;
-    for (auto* slots : {&m_builders, &m_runners})
-        for (Slot& slot : *slots) {
-            if (!slot.busy() || slot.paused)
-                continue;
-            watched.push_back({&slot, slots == &m_builders});
-            const Subprocess& process = slot.worker->process();
-            const auto writing = static_cast<short>(slot.worker->connection().hasOutput() ? POLLOUT : 0);
-            fds.push_back({process.output(), POLLIN, 0});
-            fds.push_back({writing ? process.input() : -1, writing, 0});
-            fds.push_back({process.errors(), POLLIN, 0});
-            if (slot.deadline < nearest)
-                nearest = slot.deadline;
-        }
-    // A builder turns from soon done to slow without any event.
-    const int slowMs = m_gated && count(Phase::Built) > 0 ? 100 : -1;
-    const int deadlineMs = nearest.pollMs();
-    const int timeout = slowMs < 0 ? deadlineMs : deadlineMs < 0 ? slowMs : std::min(slowMs, deadlineMs);
-    if (watched.empty() && slowMs < 0)
-        return {};
-    if (::poll(fds.data(), fds.size(), timeout) < 0 && errno != EINTR)
-        return makeError(Errc::Internal, fmt::format("cannot wait for workers: {}", std::strerror(errno)));
-    for (std::size_t i = 0; i < watched.size(); ++i) {
-        Slot& slot = *watched[i].slot;
-        slot.worker->drainErrors();
-        if (fds[1 + 3 * i].revents || fds[2 + 3 * i].revents)
-            LATHE_TRY(serve(slot, watched[i].builder));
-        if (slot.busy() && slot.deadline.passed())
-            deadlinePassed(slot, watched[i].builder);
+    const bool wasReady = lane.endpoint->ready();
+    if (const Result<> opened = lane.endpoint->turn(m_now); !opened) {
+        const bool again = lane.endpoint->killed() || (lane.failures == 0 && lane.endpoint->starts() > 1);
+        if (lane.endpoint->traits().supervised || (again && ++lane.failures < kMaxStarts))
+            return {};
+        return opened;
     }
-    return {};
-}
-
-Result<> Batch::serve(Slot& slot, bool builder)
-{
-    // What it wrote before it died counts: read first, look at failures after.
-    const Result<> sent = slot.worker->connection().flush();
-    const Result<> read = slot.worker->connection().fill();
-    while (slot.busy()) {
-        auto message = slot.worker->connection().next();
+    if (!lane.endpoint->ready())
+        return {};
+    if (!wasReady)
+        lane.failures = 0;
+    while (lane.endpoint->ready()) {
+        const auto message = lane.endpoint->next();
         if (!message) {
-            workerEnded(slot, builder, message.error());
+            workerEnded(lane, message.error());
             return {};
         }
         if (!*message)
             break;
-        LATHE_TRY(handle(slot, builder, **message));
+        LATHE_TRY(handle(lane, **message));
     }
-    if (slot.busy() && (!read || !sent))
-        workerEnded(slot, builder, !read ? read.error() : sent.error());
+    if (lane.busy() && m_now >= lane.flights.front().deadline)
+        deadlinePassed(lane);
     return {};
 }
 
-Result<> Batch::handle(Slot& slot, bool builder, const wire::Message& message)
+Batch::Flight* Batch::flightOf(Lane& lane, std::uint64_t job)
+{
+    const auto found = std::ranges::find(lane.flights, job, &Flight::job);
+    return found == lane.flights.end() ? nullptr : &*found;
+}
+
+Result<> Batch::handle(Lane& lane, const wire::Message& message)
 {
     switch (message.body_case()) {
     case wire::Message::kProgress:
-        if (message.progress().id() == slot.job) {
-            slot.heard = true;
-            slot.stage = static_cast<TrialStage>(std::min<std::uint32_t>(message.progress().stage(), 6));
-            slot.what = message.progress().what();
+        if (Flight* const flight = flightOf(lane, message.progress().id())) {
+            if (!flight->heard && lane.endpoint->traits().supervised)
+                flight->deadline = m_now + kGrace
+                                   + seconds(runSeconds(m_options, m_requests[flight->items.front()].plan));
+            flight->heard = true;
+            flight->stage = static_cast<TrialStage>(std::min<std::uint32_t>(message.progress().stage(), 6));
+            flight->what = message.progress().what();
         }
         return {};
     case wire::Message::kMissing:
         for (const auto& hash : message.missing().blobs())
-            slot.worker->forgetBlob(wire::fromWire(hash));
-        if (builder) {
-            queueBuild(slot);
-            return {};
+            lane.endpoint->forgetBlob(wire::fromWire(hash));
+        if (Flight* const flight = flightOf(lane, message.missing().id())) {
+            if (!lane.builder)
+                return queueRun(lane, *flight);
+            queueBuild(lane, *flight);
         }
-        return queueRun(slot);
+        return {};
     case wire::Message::kBlob: {
         const auto& chunk = message.blob();
-        const auto put = slot.blobs.putChunk(wire::fromWire(chunk.hash()), chunk.total(), chunk.offset(), chunk.data());
+        const auto put = lane.endpoint->received().putChunk(wire::fromWire(chunk.hash()), chunk.total(), chunk.offset(),
+                                                            chunk.data());
         if (!put)
-            workerEnded(slot, builder, put.error());
+            workerEnded(lane, put.error());
         return {};
     }
     case wire::Message::kBuildResult:
-        if (builder && message.build_result().id() == slot.job)
-            return finishBuild(slot, message.build_result());
+        if (lane.builder && flightOf(lane, message.build_result().id()) != nullptr)
+            return finishBuild(lane, message.build_result());
         break;
     case wire::Message::kRunResult:
-        if (!builder && message.run_result().id() == slot.job) {
-            finishRun(slot, message.run_result());
+        if (Flight* const flight = lane.builder ? nullptr : flightOf(lane, message.run_result().id())) {
+            Flight done = std::move(*flight);
+            std::erase_if(lane.flights, [&](const Flight& other) { return other.job == done.job; });
+            if (lane.busy())
+                startClock(lane, lane.flights.front());
+            finishRun(lane, std::move(done), message.run_result());
             return {};
         }
         break;
     default: break;
     }
-    workerEnded(slot, builder, makeError(Errc::BadFile, say(Msg::WorkerAnsweredElse)));
+    workerEnded(lane, makeError(Errc::BadFile, say(Msg::WorkerAnsweredElse)));
     return {};
 }
 
-Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
+Result<> Batch::finishBuild(Lane& lane, const wire::BuildResult& answer)
 {
-    const std::vector<std::size_t> group = std::exchange(slot.requests, {});
+    const std::vector<std::size_t> group = std::move(lane.flights.front().items);
+    lane.flights.clear();
     if (answer.failure().code() != 0) // no candidate's fault: target or plugin
         return wire::errorOf(answer.failure());
     if (static_cast<std::size_t>(answer.candidates_size()) != group.size())
         return makeError(Errc::Internal, say(Msg::BuilderLostCount));
-    double told = 0;
-    for (const auto& [piece, ms] :
-         {std::pair{"lower", answer.lower_processor_ms()}, std::pair{"generate", answer.generate_processor_ms()},
-          std::pair{"link", answer.link_processor_ms()}}) {
-        addTime(m_times.workers, piece, ms, ms);
-        told += ms;
-    }
-    const double rest = std::max(0.0, answer.processor_ms() - told);
-    addTime(m_times.workers, "builder other", rest, rest);
+    addBuild(m_times, answer);
     auto artifact = std::make_shared<BuiltArtifact>();
     if (answer.has_product()) {
         artifact->hash = wire::fromWire(answer.product());
-        const wire::Blob blob = slot.blobs.take(artifact->hash); // kept no longer than its candidates
+        const wire::Blob blob = lane.endpoint->received().take(artifact->hash); // kept no longer than its candidates
         if (!blob)
             return makeError(Errc::Internal, say(Msg::BuilderSentNothing));
         artifact->bytes = *blob;
@@ -472,7 +461,7 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
         Item& item = m_items[group[k]];
         item.durations["lower"] = candidate.lower_ms();
         item.durations["build"] = shared; // its part of what the artifact took, linking included
-        item.since = Clock::now();
+        item.since = m_now;
         if (candidate.failure().code() != 0) {
             finish(group[k], failedTrial(static_cast<TrialStage>(candidate.stage()), wire::errorOf(candidate.failure()),
                                          {}, std::move(item.durations)));
@@ -488,78 +477,97 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
     return {};
 }
 
-void Batch::finishRun(Slot& slot, const wire::RunResult& answer)
+void Batch::finishRun(Lane& lane, Flight flight, const wire::RunResult& answer)
 {
-    const std::size_t index = slot.requests.front();
-    slot.requests.clear();
+    const std::size_t index = flight.items.front();
     Item& item = m_items[index];
-    addTime(m_times.workers, "upload", answer.prepare_ms(), answer.prepare_processor_ms());
-    addTime(m_times.workers, "check", answer.check_ms(), answer.check_processor_ms());
-    addTime(m_times.workers, "measure", answer.measure_ms(), answer.measure_processor_ms());
-    addTime(m_times.workers, "runner other",
-            std::max(0.0, msBetween(slot.since, Clock::now()) - answer.prepare_ms() - answer.check_ms()
-                              - answer.measure_ms()),
-            std::max(0.0, answer.processor_ms() - answer.prepare_processor_ms() - answer.check_processor_ms()
-                              - answer.measure_processor_ms()));
+    addRun(m_times, answer, msBetween(flight.since, m_now));
     // A kernel that went wrong may have written anywhere in its process: nothing else is measured there. A device that
     // was lost is there again for a new process, if at all.
     const bool lost = answer.failure().code() == static_cast<std::uint32_t>(Errc::DeviceLost);
-    if (lost || (answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run)))
-        slot.worker->stop();
+    const bool spoilt = answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run);
     finish(index,
-           toTrialResult(answer, m_requests[index], item.facts, slot.worker->identity(), std::move(item.durations)));
+           toTrialResult(answer, m_requests[index], item.facts, lane.endpoint->identity(), std::move(item.durations)));
+    if ((lost || spoilt) && !lane.endpoint->traits().supervised)
+        lane.endpoint->stop();
 }
 
-void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
+void Batch::workerEnded(Lane& lane, const Error& why)
 {
-    const std::vector<std::size_t> group = std::exchange(slot.requests, {});
-    const bool hadHistory = slot.worker->served() > 1;
+    if (lane.endpoint->traits().supervised) {
+        deviceLost(lane, why);
+        return;
+    }
+    const std::deque<Flight> flights = std::exchange(lane.flights, {});
+    const bool hadHistory = lane.endpoint->served() > 1;
     const bool crashed = why.code == Errc::WorkerCrashed;
-    const ProcessExit exit = crashed ? slot.worker->reap() : slot.worker->stop();
-    const std::string words = slot.worker->takeErrors();
-    const Message cause = crashed ? exit.message() : messageOf(why);
-    const Message crash = builder ? say(Msg::GeneratorCrashed, phrase(slot.what), cause)
-                                  : say(Msg::KernelCrashed, phrase(slot.what), cause);
-    for (const std::size_t index : group) {
-        Item& item = m_items[index];
-        // It may have died while idle, or of what a candidate before did to it: one more try, alone and in a new
-        // process.
-        if (crashed && exit.killed() && ++item.kills <= kMaxKills) {
-            enter(index, builder ? Phase::Waiting : Phase::Built, nullptr);
-            continue;
+    const PortEnd end = lane.endpoint->close(why);
+    for (const Flight& flight : flights) {
+        const Message crash = lane.builder ? say(Msg::GeneratorCrashed, phrase(flight.what), end.cause)
+                                           : say(Msg::KernelCrashed, phrase(flight.what), end.cause);
+        for (const std::size_t index : flight.items) {
+            Item& item = m_items[index];
+            // It may have died while idle, or of what a candidate before did to it: one more try, alone and in a new
+            // process.
+            if (crashed && end.killed && ++item.kills <= kMaxKills) {
+                enter(index, lane.builder ? Phase::Waiting : Phase::Built, nullptr);
+                continue;
+            }
+            std::uint32_t& retries = lane.builder ? item.buildRetries : item.runRetries;
+            if (retries == 0 && (flight.items.size() > 1 || hadHistory || !flight.heard)) {
+                ++retries;
+                item.alone = true;
+                enter(index, lane.builder ? Phase::Waiting : Phase::Built, nullptr);
+                continue;
+            }
+            const Message whole = end.words.empty() ? crash : say(Msg::Noted, crash, end.words);
+            finish(index, failedTrial(flight.stage, makeError(Errc::WorkerCrashed, whole), lane.endpoint->identity(),
+                                      std::move(item.durations)));
         }
-        std::uint32_t& retries = builder ? item.buildRetries : item.runRetries;
-        if (retries == 0 && (group.size() > 1 || hadHistory || !slot.heard)) {
-            ++retries;
-            item.alone = true;
-            enter(index, builder ? Phase::Waiting : Phase::Built, nullptr);
-            continue;
-        }
-        finish(index, failedTrial(slot.stage,
-                                  makeError(Errc::WorkerCrashed, words.empty() ? crash : say(Msg::Noted, crash, words)),
-                                  slot.worker->identity(), std::move(item.durations)));
     }
 }
 
-void Batch::deadlinePassed(Slot& slot, bool builder)
+void Batch::deviceLost(Lane& lane, const Error& why)
 {
-    const std::vector<std::size_t> group = std::exchange(slot.requests, {});
-    slot.worker->stop();
-    const std::string words = slot.worker->takeErrors();
-    for (const std::size_t index : group) {
+    const std::deque<Flight> flights = std::exchange(lane.flights, {});
+    lane.endpoint->close(why);
+    for (const Flight& flight : flights)
+        for (const std::size_t index : flight.items) {
+            Item& item = m_items[index];
+            const bool workedOn = &flight == &flights.front() && flight.heard;
+            if (!workedOn || ++item.losses < kMaxLosses) {
+                enter(index, Phase::Built, nullptr);
+                continue;
+            }
+            finish(index, failedTrial(flight.stage,
+                                      makeError(Errc::DeviceLost, say(Msg::DevicesLost, item.losses, messageOf(why))),
+                                      lane.endpoint->identity(), std::move(item.durations)));
+        }
+}
+
+void Batch::deadlinePassed(Lane& lane)
+{
+    if (lane.endpoint->traits().supervised) {
+        deviceLost(lane, makeError(Errc::DeviceLost, say(Msg::DeviceSilent, lane.endpoint->name())));
+        return;
+    }
+    const Flight flight = std::move(lane.flights.front());
+    lane.flights.clear();
+    const double limit = lane.builder ? m_options.buildTimeoutSeconds : m_options.runTimeoutSeconds;
+    const Message tooLong = lane.builder ? say(Msg::BuildTookLong, limit, phrase(flight.what))
+                                         : say(Msg::RunTookLong, limit, phrase(flight.what));
+    const Error why = makeError(lane.builder ? Errc::BuildTimeout : Errc::RunTimeout, tooLong);
+    const PortEnd end = lane.endpoint->close(why);
+    for (const std::size_t index : flight.items) {
         Item& item = m_items[index];
-        if (group.size() > 1) { // which of them hangs is found out one by one
+        if (flight.items.size() > 1) { // which of them hangs is found out one by one
             item.alone = true;
             enter(index, Phase::Waiting, nullptr);
             continue;
         }
-        const double limit = builder ? m_options.buildTimeoutSeconds : m_options.runTimeoutSeconds;
-        const Message tooLong = builder ? say(Msg::BuildTookLong, limit, phrase(slot.what))
-                                        : say(Msg::RunTookLong, limit, phrase(slot.what));
-        finish(index, failedTrial(slot.stage,
-                                  makeError(builder ? Errc::BuildTimeout : Errc::RunTimeout,
-                                            words.empty() ? tooLong : say(Msg::Noted, tooLong, words)),
-                                  slot.worker->identity(), std::move(item.durations)));
+        const Message whole = end.words.empty() ? tooLong : say(Msg::Noted, tooLong, end.words);
+        finish(index, failedTrial(flight.stage, makeError(why.code, whole), lane.endpoint->identity(),
+                                  std::move(item.durations)));
     }
 }
 
@@ -568,32 +576,34 @@ void Batch::setQuiet(bool quiet)
     if (!m_gated || quiet == m_quiet)
         return;
     m_quiet = quiet;
-    for (Slot& slot : m_builders) {
+    for (Lane& lane : m_builders) {
         if (quiet)
-            pause(slot);
+            pause(lane);
         else
-            resume(slot);
+            resume(lane);
     }
     if (m_options.onQuiet)
         m_options.onQuiet(quiet);
 }
 
-void Batch::pause(Slot& slot)
+/// One that is being started too: it takes a core.
+void Batch::pause(Lane& lane)
 {
-    if (!slot.busy() || slot.paused)
+    if ((!lane.busy() && !lane.endpoint->opening()) || lane.paused)
         return;
-    slot.worker->process().signalGroup(SIGSTOP);
-    slot.paused = true;
-    slot.pausedSince = Clock::now();
+    lane.endpoint->suspend(m_now);
+    lane.paused = true;
+    lane.pausedSince = m_now;
 }
 
-void Batch::resume(Slot& slot)
+void Batch::resume(Lane& lane)
 {
-    if (!slot.paused)
+    if (!lane.paused)
         return;
-    slot.worker->process().signalGroup(SIGCONT);
-    slot.paused = false;
-    slot.deadline.extend(Clock::now() - slot.pausedSince);
+    lane.endpoint->resume(m_now);
+    lane.paused = false;
+    if (lane.busy())
+        lane.flights.front().deadline += m_now - lane.pausedSince;
 }
 
 } // namespace lathe::measure

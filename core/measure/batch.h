@@ -1,12 +1,11 @@
 #pragma once
 
+#include "core/measure/endpoint.h"
 #include "core/measure/jobs.h"
 #include "core/measure/measurer.h"
-#include "core/measure/worker.h"
-#include "core/wire/blob_store.h"
 
-#include <chrono>
-#include <memory>
+#include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -14,47 +13,61 @@
 namespace lathe::wire {
 class BuildResult;
 class Message;
+class RunResult;
 } // namespace lathe::wire
 
 namespace lathe::measure {
 
-/// A worker and the request that it has in hand.
-struct Slot
+/// What is common to all requests of a batch.
+struct BatchOptions
 {
-    using Clock = std::chrono::steady_clock;
-    std::unique_ptr<Worker> worker;
-    std::vector<std::size_t> requests; ///< in hand; a runner has one
-    std::uint64_t job = 0;
-    Deadline deadline;
-    Clock::time_point since; ///< the job was sent
-    TrialStage stage = TrialStage::Build; ///< where it says that it is
-    std::string what;
-    bool heard = false; ///< it said something about this job
-    bool paused = false;
-    Clock::time_point pausedSince;
-    wire::BlobStore blobs; ///< what it sends
-
-    bool busy() const { return !requests.empty(); }
+    std::string target;
+    double buildTimeoutSeconds = 15;
+    double runTimeoutSeconds = 10;
+    std::uint32_t candidatesPerBuild = 0;
+    std::uint32_t retireAfter = 5000;
+    bool quietGate = true;
+    std::function<void(bool quiet)> onQuiet;
 };
 
-/// The runners, all of devices of one class.
-struct Runners
-{
-    std::vector<Slot>& slots;
-    bool oneAtATime; ///< their kernels would slow each other down
-    std::size_t& last; ///< that was given something: the others come first
-};
-
-/// One call of Measurer::measure: requests on their way through builders and runners.
+/// One call of Measurer::measure: requests on their way through builders and runners. A state machine: turn() takes
+/// what came and hands out what can be, and never waits; who calls it waits as watch() and wake() say.
+///
+/// Builders and runners work at the same time, except where a runner takes the cores that builders would disturb it
+/// on: with the quiet gate, builders are stopped while such a runner measures, and of these one measures at a time.
+///
+/// A crash costs the request that caused it (of several in one artifact, which one is found out by building them one
+/// by one). A device behind a supervisor that is lost costs nobody anything: what it had is given to another.
 class Batch
 {
 public:
-    Batch(const MeasurerOptions& options, std::vector<Slot>& builders, Runners runners,
-          std::span<const MeasureRequest> requests, const Measurer::ResultCallback& onResult, MeasureTimes& times);
-    Result<> run(std::stop_token stop);
+    using Clock = Endpoint::Clock;
+    using Time = Endpoint::Time;
+    enum class Activity : std::uint8_t
+    {
+        None,
+        Building, ///< and no runner works
+        Measuring
+    };
+
+    /// `builders`, `runners` and `requests` outlive the batch. `turn`: the runner that was given something last; the
+    /// others come first.
+    Batch(const BatchOptions& options, std::span<Endpoint* const> builders, std::span<Endpoint* const> runners,
+          std::size_t& lastRunner, std::span<const MeasureRequest> requests, const Measurer::ResultCallback& onResult,
+          MeasureTimes& times, Time now);
+    /// What workers have in hand is nobody's any more: they are ended.
+    ~Batch();
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+    /// Errors: what keeps workers from running at all.
+    Result<> turn(Time now);
+    bool done() const { return m_emitted == m_items.size(); }
+    void watch(std::vector<pollfd>& fds) const;
+    Time wake(Time now) const;
+    Activity activity() const;
 
 private:
-    using Clock = Slot::Clock;
     enum class Phase : std::uint8_t
     {
         Waiting,
@@ -69,47 +82,73 @@ private:
         bool alone = false; ///< its builder died once: built by itself from now on
         std::uint32_t buildRetries = 0, runRetries = 0;
         std::uint32_t kills = 0; ///< of its workers, from outside
+        std::uint32_t losses = 0; ///< of the devices that had it
         std::string name;
         BuiltArtifactPtr artifact;
         std::int32_t kernel = -1;
         BuildFacts facts;
         std::map<std::string, double> durations;
-        Clock::time_point since; ///< of the present phase
+        Time since; ///< of the present phase
         TrialResult result;
+    };
+    /// A request to a worker that is not answered yet: several candidates for a builder, one for a runner.
+    struct Flight
+    {
+        std::vector<std::size_t> items;
+        std::uint64_t job = 0;
+        Time deadline = Time::max(); ///< once it is worked on
+        Time since; ///< the job was sent, or the one before it was done
+        TrialStage stage = TrialStage::Build; ///< where the worker says that it is
+        std::string what;
+        bool heard = false; ///< the worker said something about this job
+    };
+    struct Lane
+    {
+        Endpoint* endpoint;
+        bool builder;
+        std::deque<Flight> flights = {}; ///< the first is worked on
+        bool paused = false;
+        Time pausedSince = {};
+        std::uint32_t failures = 0; ///< to open it, in a row
+
+        bool busy() const { return !flights.empty(); }
+        bool full() const { return flights.size() >= endpoint->traits().capacity; }
     };
 
     std::size_t groupSize() const;
+    std::vector<std::size_t> nextGroup() const;
     bool shouldBuild() const;
-    bool shouldRun() const;
+    bool mayShareCores() const;
     std::size_t count(Phase phase) const;
     Result<> dispatchBuilds();
     Result<> dispatchRuns();
-    Result<> sendBuild(Slot& slot, std::vector<std::size_t> group);
-    Result<> sendRun(Slot& slot, std::size_t index);
-    void queueBuild(Slot& slot);
-    Result<> queueRun(Slot& slot);
-    Result<> start(Slot& slot);
+    Result<bool> prepared(Lane& lane);
+    void sendBuild(Lane& lane, std::vector<std::size_t> group);
+    void queueBuild(Lane& lane, Flight& flight);
+    Result<> queueRun(Lane& lane, Flight& flight);
+    void startClock(const Lane& lane, Flight& flight) const;
 
-    Result<> waitForEvents(int stopFd);
-    double* waitingAccount(); ///< the account to which waiting counts now; null: none
-    Result<> serve(Slot& slot, bool builder);
-    Result<> handle(Slot& slot, bool builder, const wire::Message& message);
-    Result<> finishBuild(Slot& slot, const wire::BuildResult& answer);
-    void finishRun(Slot& slot, const wire::RunResult& answer);
-    void workerEnded(Slot& slot, bool builder, const Error& why);
-    void deadlinePassed(Slot& slot, bool builder);
+    Result<> receive(Lane& lane);
+    Result<> handle(Lane& lane, const wire::Message& message);
+    Flight* flightOf(Lane& lane, std::uint64_t job);
+    Result<> finishBuild(Lane& lane, const wire::BuildResult& answer);
+    void finishRun(Lane& lane, Flight flight, const wire::RunResult& answer);
+    void workerEnded(Lane& lane, const Error& why);
+    void deviceLost(Lane& lane, const Error& why);
+    void deadlinePassed(Lane& lane);
     void enter(std::size_t index, Phase phase, const char* spentOn);
     void finish(std::size_t index, TrialResult result);
-    void emit();
+    void giveResults();
 
     void setQuiet(bool quiet);
-    void pause(Slot& slot);
-    void resume(Slot& slot);
+    void pause(Lane& lane);
+    void resume(Lane& lane);
+    bool anyBusy(bool builders) const;
+    bool sharingBusy() const;
 
-    const MeasurerOptions& m_options;
-    std::vector<Slot>& m_builders;
-    std::vector<Slot>& m_runners;
-    const bool m_oneAtATime;
+    const BatchOptions& m_options;
+    std::vector<Lane> m_builders;
+    std::vector<Lane> m_runners;
     std::size_t& m_lastRunner;
     std::span<const MeasureRequest> m_requests;
     const Measurer::ResultCallback& m_onResult;
@@ -118,6 +157,7 @@ private:
     std::size_t m_emitted = 0;
     bool m_gated = false;
     bool m_quiet = false;
+    Time m_now; ///< of this turn
 };
 
 } // namespace lathe::measure

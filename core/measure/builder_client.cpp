@@ -6,6 +6,7 @@
 #include "core/support/message.h"
 #include "core/support/open_file.h"
 #include "core/wire/failure.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 
 #include <fcntl.h>
@@ -32,7 +33,7 @@ struct BuilderClient::Impl
     Impl(std::string targetText, std::string aimedAt, WorkerPrograms programs, std::stop_token stop)
         : target(std::move(targetText))
         , device(std::move(aimedAt))
-        , worker(Worker::Kind::Builder, std::move(programs), std::move(stop))
+        , worker(WorkerKind::Builder, std::move(programs), std::move(stop))
     {
     }
 

@@ -1,8 +1,8 @@
 #include "core/measure/jobs.h"
 
 #include "core/backend/kernel_name.h"
-#include "core/wire/connection.h"
 #include "core/wire/failure.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 
 #include <nlohmann/json.hpp>

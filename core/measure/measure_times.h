@@ -3,6 +3,11 @@
 #include <map>
 #include <string>
 
+namespace lathe::wire {
+class BuildResult;
+class RunResult;
+} // namespace lathe::wire
+
 namespace lathe::measure {
 
 /// What workers did, in pieces (core/session/time_spent.h says what each is).
@@ -30,5 +35,10 @@ struct MeasureTimes
         return *this;
     }
 };
+
+/// What a builder and a runner tell of the time that an answer took.
+void addBuild(MeasureTimes& times, const wire::BuildResult& answer);
+/// @param ms  from when the runner could begin until it had answered
+void addRun(MeasureTimes& times, const wire::RunResult& answer, double ms);
 
 } // namespace lathe::measure

@@ -1,6 +1,10 @@
 #include "core/measure/measurer.h"
 
+#include "core/backend/codegen.h"
 #include "core/measure/batch.h"
+#include "core/measure/process_port.h"
+#include "core/measure/stop_bell.h"
+#include "core/measure/worker_client.h"
 #include "core/support/message.h"
 #include "core/target/detect.h"
 #include "core/target/target.h"
@@ -11,15 +15,16 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <optional>
+#include <cerrno>
+#include <cstring>
 
 namespace lathe::measure {
 
 struct Measurer::Impl
 {
-    MeasurerOptions options;
-    std::vector<Slot> builders;
-    std::vector<Slot> runners;
+    BatchOptions batch;
+    std::vector<std::unique_ptr<Endpoint>> builders;
+    std::vector<std::unique_ptr<Endpoint>> runners;
     std::vector<DeviceIdentity> devices;
     bool oneAtATime = false; ///< they share this machine's cores
     std::size_t lastRunner = 0; ///< that was given something to measure
@@ -59,6 +64,21 @@ bool sharesCores(const DeviceIdentity& device)
     return json.is_object() && json.contains("shares_cores") && json["shares_cores"] == true;
 }
 
+std::unique_ptr<Endpoint> makeBuilder(const WorkerPrograms& programs)
+{
+    EndpointTraits traits;
+    traits.buildId = backend::buildId();
+    traits.sharesMachine = true;
+    return std::make_unique<Endpoint>(std::make_unique<ProcessPort>(WorkerKind::Builder, programs), std::move(traits));
+}
+
+std::unique_ptr<Endpoint> makeRunner(const WorkerPrograms& programs, const DeviceSpec& device)
+{
+    EndpointTraits traits;
+    traits.device = device;
+    return std::make_unique<Endpoint>(std::make_unique<ProcessPort>(WorkerKind::Runner, programs), std::move(traits));
+}
+
 } // namespace
 
 Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
@@ -71,34 +91,62 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
     if (options.devices.empty())
         options.devices.push_back(deviceOf(target));
     impl->oneAtATime = target.traits().sharesCores;
-    impl->options = std::move(options);
-    for (std::uint32_t i = 0; i < impl->options.builders; ++i) {
-        Slot& slot = impl->builders.emplace_back();
-        slot.worker = std::make_unique<Worker>(Worker::Kind::Builder, impl->options.programs);
-    }
-    for (const DeviceSpec& device : impl->options.devices) {
-        Slot& slot = impl->runners.emplace_back();
-        slot.worker = std::make_unique<Worker>(Worker::Kind::Runner, impl->options.programs, device);
-        LATHE_TRY(slot.worker->ensureStarted());
-        impl->devices.push_back(slot.worker->identity());
+    for (std::uint32_t i = 0; i < options.builders; ++i)
+        impl->builders.push_back(makeBuilder(options.programs));
+    for (const DeviceSpec& device : options.devices) {
+        impl->runners.push_back(makeRunner(options.programs, device));
+        LATHE_TRY(impl->runners.back()->waitUntilReady());
+        impl->devices.push_back(impl->runners.back()->identity());
         impl->oneAtATime = impl->oneAtATime || sharesCores(impl->devices.back());
     }
+    for (const auto& runner : impl->runners)
+        runner->setSharesMachine(impl->oneAtATime);
     impl->lastRunner = impl->runners.size() - 1;
-    impl->options.quietGate = impl->options.quietGate && impl->oneAtATime;
+    impl->batch = {std::move(options.target),  options.buildTimeoutSeconds, options.runTimeoutSeconds,
+                   options.candidatesPerBuild, options.retireAfter,         options.quietGate,
+                   std::move(options.onQuiet)};
     return std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
 }
 
 Result<> Measurer::measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult,
                            std::stop_token stop)
 {
-    if (requests.empty())
-        return {};
     for (const MeasureRequest& request : requests)
         if (!request.task)
             return makeError(Errc::InvalidArgument, "a candidate to measure has no task data");
-    return Batch(m_impl->options, m_impl->builders, {m_impl->runners, m_impl->oneAtATime, m_impl->lastRunner}, requests,
-                 onResult, m_impl->times)
-        .run(std::move(stop));
+    const StopBell bell(stop);
+    const auto pointers = [](const auto& owned) {
+        std::vector<Endpoint*> all;
+        for (const auto& endpoint : owned)
+            all.push_back(endpoint.get());
+        return all;
+    };
+    const std::vector<Endpoint*> builders = pointers(m_impl->builders);
+    const std::vector<Endpoint*> runners = pointers(m_impl->runners);
+    Batch batch(m_impl->batch, builders, runners, m_impl->lastRunner, requests, onResult, m_impl->times,
+                Batch::Clock::now());
+    Batch::Activity activity = Batch::Activity::None;
+    for (Batch::Time since = Batch::Clock::now(); !batch.done();) {
+        if (stop.stop_requested())
+            return makeError(Errc::Cancelled, say(Msg::MeasuringStopped));
+        const Batch::Time now = Batch::Clock::now();
+        const double waited = std::chrono::duration<double>(now - since).count();
+        if (activity == Batch::Activity::Measuring)
+            m_impl->times.measureSeconds += waited;
+        else if (activity == Batch::Activity::Building)
+            m_impl->times.buildSeconds += waited;
+        since = now;
+        LATHE_TRY(batch.turn(now));
+        if (batch.done())
+            break;
+        activity = batch.activity();
+        std::vector<pollfd> fds = {bell.watched()};
+        batch.watch(fds);
+        const int timeout = Deadline::at(batch.wake(now)).pollMs();
+        if (::poll(fds.data(), fds.size(), timeout) < 0 && errno != EINTR)
+            return makeError(Errc::Internal, fmt::format("cannot wait for workers: {}", std::strerror(errno)));
+    }
+    return {};
 }
 
 const MeasureTimes& Measurer::times() const
@@ -131,20 +179,16 @@ Result<std::string> Measurer::limits()
 
 Result<std::string> Measurer::limitsOf(std::size_t device)
 {
-    Worker& worker = *m_impl->runners[device].worker;
+    WorkerClient client(*m_impl->runners[device]);
     wire::Message message;
     message.mutable_health()->set_id(1);
     message.mutable_health()->set_limits(true);
-    const auto ask = [&]() -> Result<wire::Message> {
-        LATHE_TRY(worker.ensureStarted());
-        worker.connection().queue(message);
-        auto answer = worker.receive(Deadline::inSeconds(m_impl->options.runTimeoutSeconds));
-        if (!answer)
-            worker.stop();
-        return answer;
+    const auto ask = [&] {
+        wire::BlobStore none;
+        return client.ask(message, {}, none, Deadline::inSeconds(m_impl->batch.runTimeoutSeconds));
     };
     auto answer = ask();
-    if (!answer && worker.killed()) // not by what it was asked: once more
+    if (!answer && client.wasKilled()) // not by what it was asked: once more
         answer = ask();
     LATHE_TRY_ASSIGN(const wire::Message report, std::move(answer));
     if (!report.has_health_report() || report.health_report().failure().code() != 0) {
@@ -157,13 +201,12 @@ Result<std::string> Measurer::limitsOf(std::size_t device)
 
 Result<std::string> listDevices(const WorkerPrograms& programs, const std::string& kind)
 {
-    Worker worker(Worker::Kind::Runner, programs);
-    LATHE_TRY(worker.ensureStarted());
+    WorkerClient client(WorkerKind::Runner, programs);
     wire::Message message;
     message.mutable_list_devices()->set_id(1);
     message.mutable_list_devices()->set_kind(kind);
-    worker.connection().queue(message);
-    LATHE_TRY_ASSIGN(const wire::Message answer, worker.receive(Deadline::inSeconds(30)));
+    wire::BlobStore none;
+    LATHE_TRY_ASSIGN(const wire::Message answer, client.ask(message, {}, none, Deadline::inSeconds(30)));
     if (!answer.has_device_list())
         return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
     return answer.device_list().json();

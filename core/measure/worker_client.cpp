@@ -1,19 +1,75 @@
 #include "core/measure/worker_client.h"
 
+#include "core/backend/codegen.h"
 #include "core/support/message.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 
 namespace lathe::measure {
 
+namespace {
+
+/// A stop is looked for so often.
+constexpr std::chrono::milliseconds kLook(50);
+
+EndpointTraits traitsOf(WorkerKind kind)
+{
+    EndpointTraits traits;
+    traits.sharesMachine = true;
+    if (kind == WorkerKind::Builder)
+        traits.buildId = backend::buildId();
+    return traits;
+}
+
+} // namespace
+
+WorkerClient::WorkerClient(WorkerKind kind, WorkerPrograms programs, std::stop_token stop)
+    : m_own(std::in_place, std::make_unique<ProcessPort>(kind, std::move(programs)), traitsOf(kind))
+    , m_endpoint(*m_own)
+    , m_stop(std::move(stop))
+{
+}
+
 Result<wire::Message> WorkerClient::ask(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
                                         wire::BlobStore& blobs, Deadline deadline)
 {
+    m_killed = false;
     auto answer = exchange(request, needed, blobs, deadline);
     if (!answer)
-        m_worker.stop(); // what it may still say answers nothing
+        m_endpoint.stop(); // what it may still say answers nothing
     return answer;
+}
+
+Error WorkerClient::ended(const Error& why)
+{
+    const PortEnd end = m_endpoint.close(why);
+    m_killed = end.killed;
+    if (why.code != Errc::WorkerCrashed)
+        return why;
+    const Message message = say(Msg::WorkerEnded, m_endpoint.name(), end.cause);
+    return makeError(Errc::WorkerCrashed, end.words.empty() ? message : say(Msg::Noted, message, end.words));
+}
+
+/// Until there is a message, or for a while.
+Result<std::optional<wire::Message>> WorkerClient::wait(Deadline deadline)
+{
+    LATHE_TRY(m_endpoint.turn(Endpoint::Clock::now()));
+    auto message = m_endpoint.next();
+    if (!message)
+        return ended(message.error());
+    if (*message)
+        return message;
+    std::vector<pollfd> fds;
+    m_endpoint.watch(fds);
+    Deadline look = m_stop.stop_possible() ? Deadline::in(kLook) : Deadline::never();
+    look = std::min({look, deadline, Deadline::at(m_endpoint.wake())});
+    if (::poll(fds.data(), fds.size(), look.pollMs()) < 0 && errno != EINTR)
+        return makeError(Errc::Internal, "cannot wait for a worker");
+    return message;
 }
 
 Result<wire::Message> WorkerClient::exchange(const wire::Message& request,
@@ -22,35 +78,36 @@ Result<wire::Message> WorkerClient::exchange(const wire::Message& request,
 {
     if (m_stop.stop_requested())
         return makeError(Errc::Cancelled, say(Msg::Stopped));
-    LATHE_TRY(m_worker.ensureStarted());
+    LATHE_TRY(m_endpoint.waitUntilReady());
     for (const auto& [hash, bytes] : needed)
-        m_worker.offerBlob(hash, bytes);
-    m_worker.connection().queue(request);
+        m_endpoint.offerBlob(hash, bytes);
+    m_endpoint.queue(request);
     while (true) {
-        // A look at the stop from time to time; what has arrived of an answer waits in the connection.
-        const Deadline look = m_stop.stop_possible() ? Deadline::in(std::chrono::milliseconds(50)) : deadline;
-        auto answer = m_worker.receive(look < deadline ? look : deadline);
-        if (!answer && answer.error().code == Errc::RunTimeout && !m_stop.stop_requested() && !deadline.passed())
-            continue;
-        if (!answer && m_stop.stop_requested())
+        auto answer = wait(deadline);
+        if (m_stop.stop_requested())
             return makeError(Errc::Cancelled, say(Msg::Stopped));
         if (!answer)
-            return answer;
-        if (answer->has_blob()) {
-            const auto& chunk = answer->blob();
+            return answer.error();
+        if (!*answer && deadline.passed())
+            return makeError(Errc::RunTimeout, "no answer in time");
+        if (!*answer || (*answer)->has_progress())
+            continue;
+        wire::Message message = **std::move(answer);
+        if (message.has_blob()) {
+            const auto& chunk = message.blob();
             LATHE_TRY(blobs.putChunk(wire::fromWire(chunk.hash()), chunk.total(), chunk.offset(), chunk.data()));
             continue;
         }
-        if (!answer->has_missing())
-            return answer;
-        for (const auto& wanted : answer->missing().blobs()) {
+        if (!message.has_missing())
+            return message;
+        for (const auto& wanted : message.missing().blobs()) {
             const auto known = needed.find(wire::fromWire(wanted));
             if (known == needed.end())
                 return makeError(Errc::Internal, "the worker asks for a blob that is not of its job");
-            m_worker.forgetBlob(known->first);
-            m_worker.offerBlob(known->first, known->second);
+            m_endpoint.forgetBlob(known->first);
+            m_endpoint.offerBlob(known->first, known->second);
         }
-        m_worker.connection().queue(request);
+        m_endpoint.queue(request);
     }
 }
 

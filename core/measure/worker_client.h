@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/measure/worker.h"
+#include "core/measure/endpoint.h"
+#include "core/measure/process_port.h"
+#include "core/support/deadline.h"
 #include "core/wire/blob_store.h"
-
-#include <sys/types.h>
 
 #include <cstdint>
 #include <map>
@@ -12,38 +12,43 @@
 
 namespace lathe::measure {
 
-/// One worker that is asked step by step: a request, then its answer.
+/// An endpoint that is asked step by step: a request, then its answer.
 /// Threads: one at a time.
 class WorkerClient
 {
 public:
-    /// A stop ends the process in the middle of its work.
-    WorkerClient(Worker::Kind kind, WorkerPrograms programs, std::stop_token stop)
-        : m_worker(kind, std::move(programs))
-        , m_stop(std::move(stop))
+    /// A process of this machine. A stop ends it in the middle of its work.
+    WorkerClient(WorkerKind kind, WorkerPrograms programs, std::stop_token stop = {});
+    /// One that is used by others too, in between.
+    explicit WorkerClient(Endpoint& endpoint)
+        : m_endpoint(endpoint)
     {
     }
 
-    Result<> ensureStarted() { return m_worker.ensureStarted(); }
-    /// Of the process that was started last: what earlier requests left is in it, if it is still the same.
-    pid_t pid() const { return m_worker.process().pid(); }
+    Result<> ensureStarted() { return m_endpoint.waitUntilReady(); }
+    /// A number for the worker that was started last: what earlier requests left is there, if it is still the same.
+    std::uint64_t place() const { return m_endpoint.starts(); }
     /// Sends, with the blobs that the request names (again, if the worker lost them), and waits; blobs of the answer
-    /// end up in `blobs`. Starts the process if none is alive. Errors: Cancelled (stopped), RunTimeout, WorkerCrashed
-    /// (with signal and last words), those of the start. After an error the process is gone.
+    /// end up in `blobs`. Starts the worker if none is alive. Errors: Cancelled (stopped), RunTimeout, WorkerCrashed
+    /// (with signal and last words), those of the start. After an error the worker is gone.
     Result<wire::Message> ask(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
                               wire::BlobStore& blobs, Deadline deadline);
-    /// Whether somebody else killed the process of the request before, which may be asked again, once: more often it
+    /// Whether somebody else killed the worker of the request before, which may be asked again, once: more often it
     /// may be the work that eats the memory.
-    bool wasKilled() const { return m_worker.killed(); }
+    bool wasKilled() const { return m_killed; }
     std::uint64_t nextId() { return ++m_lastId; }
 
 private:
     Result<wire::Message> exchange(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
                                    wire::BlobStore& blobs, Deadline deadline);
+    Result<std::optional<wire::Message>> wait(Deadline deadline);
+    Error ended(const Error& why);
 
-    Worker m_worker;
+    std::optional<Endpoint> m_own;
+    Endpoint& m_endpoint;
     std::stop_token m_stop;
     std::uint64_t m_lastId = 0;
+    bool m_killed = false;
 };
 
 } // namespace lathe::measure

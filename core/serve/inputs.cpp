@@ -1,7 +1,7 @@
 #include "core/serve/inputs.h"
 
 #include "core/runtime/index_map.h"
-#include "core/wire/connection.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 #include "core/wire/seeded.h"
 

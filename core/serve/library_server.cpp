@@ -3,6 +3,7 @@
 #include "core/runtime/clock.h"
 #include "core/serve/library_bench.h"
 #include "core/wire/failure.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 
 #include <algorithm>
@@ -28,14 +29,14 @@ std::string_view textOf(std::span<const std::byte> bytes)
 }
 
 /// Sends a tensor at once, since those inside a network are gigabytes together, and names it.
-void sendTensor(wire::Connection& connection, std::span<const std::byte> values, wire::Hash* name, Result<>& sent)
+void sendTensor(wire::Channel& channel, std::span<const std::byte> values, wire::Hash* name, Result<>& sent)
 {
     const Hash128 hash = contentHash(textOf(values));
     wire::toWire(hash, name);
     if (!sent)
         return;
-    connection.queueBlob(hash, textOf(values));
-    sent = connection.flush();
+    channel.queueBlob(hash, textOf(values));
+    sent = channel.pump();
 }
 
 Error noLibrary()
@@ -71,7 +72,7 @@ Result<> LibraryServer::load(const wire::LoadLibrary& request)
     } else {
         wire::setFailure(loaded.mutable_failure(), library.error());
     }
-    return m_connection.send(answer, Deadline::never());
+    return m_channel.send(answer, Deadline::never());
 }
 
 Result<> LibraryServer::run(const wire::RunLibrary& request)
@@ -85,7 +86,7 @@ Result<> LibraryServer::run(const wire::RunLibrary& request)
     }
     if (answer.has_missing()) {
         answer.mutable_missing()->set_id(request.id());
-        return m_connection.send(answer, Deadline::never());
+        return m_channel.send(answer, Deadline::never());
     }
     for (const wire::Hash& input : request.inputs())
         m_blobs.take(wire::fromWire(input)); // they may be gigabytes, and are the library's once they are set
@@ -113,14 +114,14 @@ Result<> LibraryServer::run(const wire::RunLibrary& request)
                 const auto [place, isNew] = places.try_emplace(tensor.name, ran.observed_size());
                 auto& observed = isNew ? *ran.add_observed() : *ran.mutable_observed(place->second);
                 toWire(tensor, observed.mutable_tensor());
-                sendTensor(m_connection, values, observed.mutable_values(), sent);
+                sendTensor(m_channel, values, observed.mutable_values(), sent);
             }));
         }
         ran.set_seconds(static_cast<double>(runtime::nowNanoseconds() - begun) * 1e-9);
         for (std::size_t i = 0; request.return_inputs() && i < m_library->inputs().size(); ++i)
-            sendTensor(m_connection, m_library->input(i), ran.add_inputs(), sent);
+            sendTensor(m_channel, m_library->input(i), ran.add_inputs(), sent);
         for (std::size_t i = 0; request.return_outputs() && i < m_library->outputs().size(); ++i) {
-            sendTensor(m_connection, m_library->output(i), ran.add_outputs(), sent);
+            sendTensor(m_channel, m_library->output(i), ran.add_outputs(), sent);
             const std::vector<std::int64_t> shape = m_library->outputShape(i);
             ran.add_shapes()->mutable_extents()->Assign(shape.begin(), shape.end());
         }
@@ -129,7 +130,7 @@ Result<> LibraryServer::run(const wire::RunLibrary& request)
     if (const auto done = work(); !done)
         wire::setFailure(ran.mutable_failure(), done.error());
     LATHE_TRY(std::move(sent));
-    return m_connection.send(answer, Deadline::never());
+    return m_channel.send(answer, Deadline::never());
 }
 
 Result<> LibraryServer::time(const wire::TimeLibrary& request)
@@ -155,7 +156,7 @@ Result<> LibraryServer::time(const wire::TimeLibrary& request)
     } else {
         wire::setFailure(timed.mutable_failure(), times.error());
     }
-    return m_connection.send(answer, Deadline::never());
+    return m_channel.send(answer, Deadline::never());
 }
 
 } // namespace lathe::serve

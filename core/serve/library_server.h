@@ -2,7 +2,7 @@
 
 #include "core/serve/loaded_library.h"
 #include "core/wire/blob_store.h"
-#include "core/wire/connection.h"
+#include "core/wire/channel.h"
 
 #include <memory>
 
@@ -15,16 +15,16 @@ class TimeLibrary;
 namespace lathe::serve {
 
 /// The runner's side of exported libraries: loads one, runs and times it in this process, and answers on the
-/// connection. What the library does wrong ends the process; who asked explains it.
+/// channel. What the library does wrong ends the process; who asked explains it.
 class LibraryServer
 {
 public:
-    explicit LibraryServer(wire::Connection& connection)
-        : m_connection(connection)
+    explicit LibraryServer(wire::Channel& channel)
+        : m_channel(channel)
     {
     }
 
-    // Errors are the connection's; those of the library are in the answers.
+    // Errors are the channel's; those of the library are in the answers.
     Result<> load(const wire::LoadLibrary& request);
     Result<> run(const wire::RunLibrary& request);
     Result<> time(const wire::TimeLibrary& request);
@@ -34,7 +34,7 @@ public:
     wire::BlobStore& blobs() { return m_blobs; }
 
 private:
-    wire::Connection& m_connection;
+    wire::Channel& m_channel;
     wire::BlobStore m_blobs{std::uint64_t(64) << 30};
     std::unique_ptr<LoadedLibrary> m_library;
 };

@@ -6,9 +6,11 @@
 #include "core/support/log.h"
 #include "core/support/message.h"
 #include "core/support/processor_time.h"
-#include "core/wire/connection.h"
 #include "core/wire/failure.h"
+#include "core/wire/hash_field.h"
+#include "core/wire/hello.h"
 #include "core/wire/messages.h"
+#include "core/wire/pipe_channel.h"
 
 #include <fmt/format.h>
 
@@ -23,30 +25,18 @@ class Runner
 public:
     explicit Runner(const RunnerOptions& options)
         : m_options(options)
-        , m_connection(options.input, options.output)
+        , m_channel(options.input, options.output)
     {
     }
 
     Result<> serve()
     {
-        wire::Message hello;
-        hello.mutable_hello()->set_version(wire::protocolVersion());
-        hello.mutable_hello()->set_program("lathe-runner");
-        LATHE_TRY(m_connection.send(hello, Deadline::never()));
-        LATHE_TRY_ASSIGN(const wire::Message greeting, m_connection.receive(Deadline::never()));
-        if (!greeting.has_hello())
-            return makeError(Errc::BadFile, "the other side did not say hello");
-        if (greeting.hello().version() != wire::protocolVersion())
-            return makeError(Errc::Incompatible, fmt::format("the other side is version {}, this runner {}",
-                                                             greeting.hello().version(), wire::protocolVersion()));
-        while (true) {
-            LATHE_TRY_ASSIGN(const wire::Message message, m_connection.receive(Deadline::never()));
-            LATHE_TRY(handle(message));
-        }
+        return wire::serveMessages(m_channel, {"lathe-runner", {}},
+                                   [this](const wire::Message& message) { return handle(message); });
     }
 
 private:
-    Result<> reply(const wire::Message& message) { return m_connection.send(message, Deadline::never()); }
+    Result<> reply(const wire::Message& message) { return m_channel.send(message, Deadline::never()); }
 
     Result<> handle(const wire::Message& message)
     {
@@ -124,7 +114,7 @@ private:
             note.mutable_progress()->set_stage(stage);
             note.mutable_progress()->set_what(what);
             if (sent)
-                sent = m_connection.send(note, Deadline::never());
+                sent = m_channel.send(note, Deadline::never());
         };
         wire::RunResult result = m_trials->run(job, m_blobs, progress);
         LATHE_TRY(std::move(sent));
@@ -133,15 +123,15 @@ private:
         result.set_processor_ms(1e3 * (processor - std::exchange(m_processorSeconds, processor)));
         for (const wire::Hash& hash : result.fetched())
             if (const wire::Blob blob = m_blobs.find(wire::fromWire(hash)))
-                m_connection.queueBlob(wire::fromWire(hash), *blob);
+                m_channel.queueBlob(wire::fromWire(hash), *blob);
         *answer.mutable_run_result() = std::move(result);
         return reply(answer);
     }
 
     RunnerOptions m_options;
-    wire::Connection m_connection;
+    wire::PipeChannel m_channel;
     wire::BlobStore m_blobs; ///< of trials
-    LibraryServer m_library{m_connection};
+    LibraryServer m_library{m_channel};
     std::shared_ptr<Device> m_device;
     std::optional<TrialRunner> m_trials;
     double m_processorSeconds = processorSeconds(); ///< at the answer before
@@ -152,8 +142,8 @@ private:
 int runRunner(const RunnerOptions& options)
 {
     const Result<> ended = Runner(options).serve();
-    if (ended.error().code == Errc::WorkerCrashed)
-        return 0; // the stream was closed: the usual end
+    if (ended)
+        return 0;
     log(LogLevel::Error, "runner", ended.error().message);
     return 1;
 }

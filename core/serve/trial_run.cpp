@@ -6,8 +6,8 @@
 #include "core/support/message.h"
 #include "core/support/processor_time.h"
 #include "core/wire/artifact.h"
-#include "core/wire/connection.h"
 #include "core/wire/failure.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 #include "core/wire/seeded.h"
 

@@ -13,17 +13,22 @@ public:
     using Clock = std::chrono::steady_clock;
     Deadline() = default;
     static Deadline never() { return {}; }
-    static Deadline in(std::chrono::nanoseconds span)
+    static Deadline at(Clock::time_point time)
     {
         Deadline d;
-        d.m_at = Clock::now() + std::chrono::duration_cast<Clock::duration>(span);
+        d.m_at = time;
         return d;
+    }
+    static Deadline in(std::chrono::nanoseconds span)
+    {
+        return at(Clock::now() + std::chrono::duration_cast<Clock::duration>(span));
     }
     static Deadline inSeconds(double seconds)
     {
         return in(std::chrono::nanoseconds(static_cast<std::int64_t>(std::clamp(seconds, 0.0, 1e8) * 1e9)));
     }
     bool isNever() const { return m_at == Clock::time_point::max(); }
+    Clock::time_point time() const { return m_at; } ///< the clock's maximum for never
     bool passed() const { return !isNever() && Clock::now() >= m_at; }
     /// For poll(2): milliseconds left, rounded up; -1 for never.
     int pollMs() const
@@ -32,11 +37,6 @@ public:
             return -1;
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(m_at - Clock::now()).count();
         return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
-    }
-    void extend(Clock::duration by)
-    {
-        if (!isNever())
-            m_at += by;
     }
     friend bool operator<(const Deadline& a, const Deadline& b) { return a.m_at < b.m_at; }
 

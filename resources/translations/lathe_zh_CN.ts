@@ -507,6 +507,14 @@
             <translation>内核崩溃（{what}时）：{cause}</translation>
         </message>
         <message>
+            <source>{devices:device|devices} in turn were lost while they had this candidate; the last one: {cause}</source>
+            <translation>先后有 {devices} 台设备在处理此候选时失联；最后一台：{cause}</translation>
+        </message>
+        <message>
+            <source>{device} did not answer in time</source>
+            <translation>{device} 未及时应答</translation>
+        </message>
+        <message>
             <source>the code generator crashed while {what}: {cause}</source>
             <translation>代码生成器崩溃（{what}时）：{cause}</translation>
         </message>

@@ -32,7 +32,7 @@ Result<Worker> cpuRunner(const Hash128& hash, const std::string& artifact,
     LATHE_TRY_ASSIGN(const wire::Message opened, worker.ask(open));
     if (!opened.has_device_opened() || opened.device_opened().failure().code() != 0)
         return makeError(Errc::DeviceLost, opened.device_opened().failure().text());
-    worker.connection->queueBlob(hash, artifact);
+    worker.channel->queueBlob(hash, artifact);
     return worker;
 }
 

@@ -3,8 +3,10 @@
 #include "core/support/files.h"
 #include "core/support/subprocess.h"
 #include "core/wire/artifact.h"
-#include "core/wire/connection.h"
+#include "core/wire/hash_field.h"
+#include "core/wire/hello.h"
 #include "core/wire/messages.h"
+#include "core/wire/pipe_channel.h"
 #include "core/wire/seeded.h"
 
 #include <nlohmann/json.hpp>
@@ -18,7 +20,7 @@ namespace lathe::test {
 struct Worker
 {
     Subprocess process;
-    std::optional<wire::Connection> connection;
+    std::optional<wire::PipeChannel> channel;
 
     static Result<Worker> start(const std::string& program, const std::string& version = wire::protocolVersion())
     {
@@ -26,10 +28,10 @@ struct Worker
         SubprocessOptions options;
         LATHE_TRY_ASSIGN(options.program, findProgram(program));
         LATHE_TRY_ASSIGN(worker.process, Subprocess::start(options));
-        worker.connection.emplace(worker.process.output(), worker.process.input());
+        worker.channel.emplace(worker.process.output(), worker.process.input());
         wire::Message hello;
         hello.mutable_hello()->set_version(version);
-        LATHE_TRY(worker.connection->send(hello, Deadline::inSeconds(20)));
+        LATHE_TRY(worker.channel->send(hello, Deadline::inSeconds(20)));
         LATHE_TRY_ASSIGN(const wire::Message theirs, worker.receive());
         if (!theirs.has_hello())
             return makeError(Errc::Internal, "no hello");
@@ -40,7 +42,7 @@ struct Worker
     Result<wire::Message> receive(double seconds = 20)
     {
         while (true) {
-            LATHE_TRY_ASSIGN(wire::Message message, connection->receive(Deadline::inSeconds(seconds)));
+            LATHE_TRY_ASSIGN(wire::Message message, channel->receive(Deadline::inSeconds(seconds)));
             if (!message.has_progress())
                 return message;
         }
@@ -48,7 +50,7 @@ struct Worker
 
     Result<wire::Message> ask(const wire::Message& message, double seconds = 20)
     {
-        connection->queue(message);
+        channel->queue(message);
         return receive(seconds);
     }
 

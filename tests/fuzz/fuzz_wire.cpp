@@ -1,7 +1,7 @@
 #include "core/support/check.h"
 #include "core/wire/artifact.h"
 #include "core/wire/blob_store.h"
-#include "core/wire/connection.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 
 #include <google/protobuf/stubs/logging.h>

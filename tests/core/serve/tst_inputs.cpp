@@ -1,5 +1,5 @@
 #include "core/serve/inputs.h"
-#include "core/wire/connection.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 #include "core/wire/seeded.h"
 #include "tests/support/test_program.h"

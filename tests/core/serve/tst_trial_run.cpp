@@ -1,6 +1,6 @@
 #include "core/serve/trial_run.h"
 #include "core/wire/artifact.h"
-#include "core/wire/connection.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 #include "core/wire/seeded.h"
 #include "tests/support/memory_device.h"

@@ -1,7 +1,7 @@
 #include "core/support/random.h"
 #include "core/wire/blob_store.h"
-#include "core/wire/connection.h"
 #include "core/wire/messages.h"
+#include "core/wire/pipe_channel.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -93,7 +93,7 @@ private slots:
             QCOMPARE(::pipe(fds), 0);
             QCOMPARE(::write(fds[1], stream.data(), stream.size()), static_cast<ssize_t>(stream.size()));
             ::close(fds[1]);
-            Connection connection(fds[0], -1);
+            PipeChannel connection(fds[0], -1);
             const auto answer = connection.receive(Deadline::inSeconds(10));
             if (!answer)
                 QVERIFY(answer.error().code == Errc::BadFile || answer.error().code == Errc::WorkerCrashed);
@@ -105,8 +105,8 @@ private slots:
     {
         int fds[2];
         QCOMPARE(::pipe(fds), 0);
-        Connection writer(-1, fds[1]);
-        Connection reader(fds[0], -1);
+        PipeChannel writer(-1, fds[1]);
+        PipeChannel reader(fds[0], -1);
         wire::Message message;
         message.mutable_hello()->set_version("x");
         QVERIFY(writer.send(message, Deadline::inSeconds(10)));

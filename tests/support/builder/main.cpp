@@ -1,7 +1,7 @@
 #include "core/backend/builder_loop.h"
 #include "core/support/files.h"
 #include "core/support/log.h"
-#include "core/wire/connection.h"
+#include "core/wire/pipe_channel.h"
 #include "plugins/sim/fault_script.h"
 #include "tests/support/builder/plant.h"
 
