@@ -511,6 +511,14 @@
             <translation>先后有 {devices} 台设备在处理此候选时失联；最后一台：{cause}</translation>
         </message>
         <message>
+            <source>the other side has acknowledged nothing for {seconds:g} s</source>
+            <translation>对方已有 {seconds:g} 秒未确认任何内容</translation>
+        </message>
+        <message>
+            <source>the broker at {url} cannot be reached: {reason}</source>
+            <translation>无法连接位于 {url} 的代理服务器：{reason}</translation>
+        </message>
+        <message>
             <source>{device} did not answer in time</source>
             <translation>{device} 未及时应答</translation>
         </message>

@@ -1,6 +1,7 @@
 #include "core/support/check.h"
 #include "core/wire/artifact.h"
 #include "core/wire/blob_store.h"
+#include "core/wire/framing.h"
 #include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
 

@@ -1,0 +1,110 @@
+#include "core/broker/channel.h"
+
+#include "core/support/check.h"
+#include "core/wire/messages.h"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <vector>
+
+namespace lathe::broker {
+
+struct Channel::Inbox
+{
+    std::mutex mutex;
+    std::vector<std::string> packets;
+    int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+    ~Inbox() { ::close(bell); }
+
+    void put(std::string_view packet)
+    {
+        const std::scoped_lock lock(mutex);
+        packets.emplace_back(packet);
+        const std::uint64_t one = 1;
+        [[maybe_unused]] const ssize_t n = ::write(bell, &one, sizeof one);
+    }
+    std::vector<std::string> takeAll()
+    {
+        const std::scoped_lock lock(mutex);
+        std::uint64_t rung = 0;
+        [[maybe_unused]] const ssize_t n = ::read(bell, &rung, sizeof rung);
+        return std::exchange(packets, {});
+    }
+};
+
+Channel::Channel(std::shared_ptr<Connection> connection, std::string to, Hash128 session)
+    : m_connection(std::move(connection))
+    , m_to(std::move(to))
+    , m_link(session)
+    , m_inbox(std::make_shared<Inbox>())
+{
+}
+
+Result<std::unique_ptr<Channel>> Channel::open(std::shared_ptr<Connection> connection, std::string to,
+                                               const std::string& from, Hash128 session)
+{
+    std::unique_ptr<Channel> channel(new Channel(std::move(connection), std::move(to), session));
+    LATHE_TRY_ASSIGN(
+        channel->m_subscription,
+        channel->m_connection->subscribe(
+            from, [inbox = channel->m_inbox](std::string_view, std::string_view packet) { inbox->put(packet); }));
+    return channel;
+}
+
+Channel::~Channel()
+{
+    end("it was closed");
+    (void)pump();
+}
+
+void Channel::queue(const wire::Message& message)
+{
+    std::string bytes;
+    const bool serialized = message.SerializeToString(&bytes);
+    LATHE_CHECK(serialized) << "a message does not serialize";
+    m_link.send(bytes);
+}
+
+Result<> Channel::pump()
+{
+    const Link::Time now = Link::Clock::now();
+    for (const std::string& packet : m_inbox->takeAll())
+        m_link.receive(packet, now);
+    for (const std::string& packet : m_link.outgoing(now))
+        m_connection->publish(m_to, packet); // what is lost is sent again
+    return m_link.ended() ? Result<>(*m_link.ended()) : Result<>();
+}
+
+Result<std::optional<wire::Message>> Channel::next()
+{
+    const std::optional<std::string> bytes = m_link.next();
+    if (!bytes && m_link.ended())
+        return *m_link.ended();
+    if (!bytes)
+        return std::optional<wire::Message>();
+    std::optional<wire::Message> message(std::in_place);
+    if (!message->ParseFromString(*bytes) || message->body_case() == wire::Message::BODY_NOT_SET)
+        return makeError(Errc::BadFile, fmt::format("a message of {} bytes does not parse", bytes->size()));
+    return message;
+}
+
+void Channel::watch(std::vector<pollfd>& fds) const
+{
+    fds.push_back({m_inbox->bell, POLLIN, 0});
+}
+
+Deadline Channel::wake() const
+{
+    return Deadline::at(m_link.wake());
+}
+
+void Channel::end(std::string_view why)
+{
+    m_link.end(why);
+}
+
+} // namespace lathe::broker

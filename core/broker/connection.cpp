@@ -1,0 +1,159 @@
+#include "core/broker/connection.h"
+
+#include "core/support/message.h"
+
+#include <nats/nats.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace lathe::broker {
+
+namespace {
+
+constexpr std::int64_t kConnectMs = 2000;
+constexpr std::int64_t kSettleMs = 1000;
+constexpr std::int64_t kReconnectWaitMs = 250;
+/// A server that says nothing for two of these is lost.
+constexpr std::int64_t kPingMs = 1000;
+
+std::string reasonOf(natsStatus status)
+{
+    const char* const last = nats_GetLastError(nullptr);
+    return last != nullptr && *last != '\0' ? last : natsStatus_GetText(status);
+}
+
+} // namespace
+
+struct Connection::Impl
+{
+    natsOptions* options = nullptr;
+    natsConnection* connection = nullptr;
+
+    ~Impl()
+    {
+        natsConnection_Destroy(connection);
+        natsOptions_Destroy(options);
+    }
+};
+
+namespace {
+
+/// The library calls back on its own threads: what it calls is freed by itself, once it will call no more.
+struct Listener
+{
+    Connection::Heard heard;
+};
+
+void onMessage(natsConnection*, natsSubscription*, natsMsg* message, void* listener)
+{
+    static_cast<Listener*>(listener)->heard(
+        natsMsg_GetSubject(message),
+        {natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message))});
+    natsMsg_Destroy(message);
+}
+
+void onEnd(void* listener)
+{
+    delete static_cast<Listener*>(listener); // NOLINT(cppcoreguidelines-owning-memory): given by subscribe()
+}
+
+class NatsSubscription : public Subscription
+{
+public:
+    NatsSubscription(std::shared_ptr<void> connection, natsSubscription* subscription)
+        : m_connection(std::move(connection))
+        , m_subscription(subscription)
+    {
+    }
+    ~NatsSubscription() override
+    {
+        natsSubscription_Unsubscribe(m_subscription);
+        natsSubscription_Destroy(m_subscription);
+    }
+    NatsSubscription(const NatsSubscription&) = delete;
+    NatsSubscription& operator=(const NatsSubscription&) = delete;
+
+private:
+    std::shared_ptr<void> m_connection; ///< outlives it
+    natsSubscription* m_subscription;
+};
+
+} // namespace
+
+Connection::Connection(std::shared_ptr<Impl> impl)
+    : m_impl(std::move(impl))
+{
+}
+Connection::~Connection() = default;
+
+Result<std::shared_ptr<Connection>> Connection::open(const BrokerAddress& address)
+{
+    auto impl = std::make_shared<Impl>();
+    natsStatus status = natsOptions_Create(&impl->options);
+    const auto then = [&](auto set, auto... values) {
+        if (status == NATS_OK)
+            status = set(impl->options, values...);
+    };
+    then(natsOptions_SetURL, address.url.c_str());
+    if (status != NATS_OK)
+        return makeError(Errc::InvalidArgument, say(Msg::BrokerUnreachable, address.url, reasonOf(status)));
+    then(natsOptions_SetName, address.name.c_str());
+    then(natsOptions_SetTimeout, kConnectMs);
+    then(natsOptions_SetAllowReconnect, true);
+    then(natsOptions_SetMaxReconnect, -1);
+    then(natsOptions_SetReconnectWait, kReconnectWaitMs);
+    then(natsOptions_SetPingInterval, kPingMs);
+    then(natsOptions_SetMaxPingsOut, 2);
+    then(natsOptions_SetSendAsap, true);
+    then(natsOptions_SetIgnoreDiscoveredServers, true); // only what we were told to trust
+    then(natsOptions_UseGlobalMessageDelivery, true); // a few threads for all subscriptions
+    if (status == NATS_OK)
+        status = natsConnection_Connect(&impl->connection, impl->options);
+    if (status == NATS_OK)
+        return std::shared_ptr<Connection>(new Connection(std::move(impl)));
+    const bool refused = status == NATS_CONNECTION_AUTH_FAILED || status == NATS_NOT_PERMITTED
+                         || status == NATS_SSL_ERROR || status == NATS_SECURE_CONNECTION_REQUIRED
+                         || status == NATS_SECURE_CONNECTION_WANTED || status == NATS_PROTOCOL_ERROR;
+    const bool malformed = status == NATS_INVALID_ARG || status == NATS_ADDRESS_MISSING;
+    return makeError(refused     ? Errc::Incompatible
+                     : malformed ? Errc::InvalidArgument
+                                 : Errc::NotFound,
+                     say(Msg::BrokerUnreachable, address.url, reasonOf(status)));
+}
+
+Result<std::unique_ptr<Subscription>> Connection::subscribe(const std::string& subject, Heard heard)
+{
+    auto listener = std::make_unique<Listener>(Listener{std::move(heard)});
+    natsSubscription* subscription = nullptr;
+    natsStatus status = natsConnection_Subscribe(&subscription, m_impl->connection, subject.c_str(), onMessage,
+                                                 listener.get());
+    if (status == NATS_OK)
+        status = natsSubscription_SetOnCompleteCB(subscription, onEnd, listener.get());
+    if (status != NATS_OK) {
+        natsSubscription_Destroy(subscription);
+        return makeError(status == NATS_INVALID_SUBJECT ? Errc::InvalidArgument : Errc::Internal,
+                         "cannot subscribe to " + subject + ": " + reasonOf(status));
+    }
+    listener.release(); // NOLINT(bugprone-unused-return-value): onEnd has it
+    natsSubscription_SetPendingLimits(subscription, -1, 256 << 20);
+    return std::unique_ptr<Subscription>(std::make_unique<NatsSubscription>(m_impl, subscription));
+}
+
+bool Connection::publish(const std::string& subject, std::string_view bytes)
+{
+    return natsConnection_Publish(m_impl->connection, subject.c_str(), bytes.data(), static_cast<int>(bytes.size()))
+           == NATS_OK;
+}
+
+bool Connection::settle()
+{
+    return natsConnection_FlushTimeout(m_impl->connection, kSettleMs) == NATS_OK;
+}
+
+bool Connection::connected() const
+{
+    return natsConnection_Status(m_impl->connection) == NATS_CONN_STATUS_CONNECTED;
+}
+
+} // namespace lathe::broker

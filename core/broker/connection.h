@@ -1,0 +1,57 @@
+#pragma once
+
+#include "core/support/result.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace lathe::broker {
+
+/// A NATS server, and who we are there.
+struct BrokerAddress
+{
+    std::string url; ///< nats://HOST:PORT
+    std::string name; ///< of this program, for who looks at the server's connections
+};
+
+/// What one wants to hear; nothing more of it is heard once it is gone.
+class Subscription
+{
+public:
+    virtual ~Subscription() = default;
+};
+
+/// A connection to a broker. Once made, it is made again for ever when it is lost: what was sent and had not arrived
+/// until then is lost (link.h repeats what matters).
+/// Threads: any.
+class Connection
+{
+public:
+    /// Waits up to two seconds. Errors: NotFound (nobody is there), Incompatible (it refuses us), InvalidArgument (no
+    /// such address).
+    static Result<std::shared_ptr<Connection>> open(const BrokerAddress& address);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    /// `heard` is called on a thread of the library, for each message to a subject that fits (`*` one word, `>` all
+    /// that follow), in the order of arrival. Errors: InvalidArgument, Internal.
+    using Heard = std::function<void(std::string_view subject, std::string_view bytes)>;
+    Result<std::unique_ptr<Subscription>> subscribe(const std::string& subject, Heard heard);
+    /// False: it is certain that it will not arrive.
+    bool publish(const std::string& subject, std::string_view bytes);
+    /// Returns when the server has what was asked of it so far: before that, another program's message may be sent to
+    /// nobody. False: not within a second.
+    bool settle();
+
+    bool connected() const;
+
+private:
+    struct Impl;
+    explicit Connection(std::shared_ptr<Impl> impl);
+    std::shared_ptr<Impl> m_impl; ///< subscriptions keep it
+};
+
+} // namespace lathe::broker
