@@ -42,6 +42,7 @@ std::uint32_t ImageWriter::addTensor(const Tensor& tensor)
     record.dtype = static_cast<std::uint32_t>(tensor.dtype);
     record.storage = static_cast<std::uint32_t>(tensor.storage);
     record.device = tensor.device;
+    record.inPlaceOf = tensor.inPlaceOf;
     record.firstAxis = static_cast<std::uint32_t>(m_axes.size());
     record.offset = tensor.offset;
     record.bytes = static_cast<std::uint64_t>(tensor.map.elementCount() * sizeOf(tensor.dtype));

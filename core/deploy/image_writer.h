@@ -27,6 +27,7 @@ public:
         std::uint64_t offset = 0; ///< bytes in arena or weights; the port's index of inputs and outputs
         IndexMap map;
         std::uint32_t device = 0; ///< 0: the processor; else as addDevice() said
+        std::uint32_t inPlaceOf = 0; ///< runtime::ImageTensor::inPlaceOf
     };
     std::uint32_t addTensor(const Tensor& tensor); ///< returns its index
     /// Phases are taken from the library's table in the order of the calls unless firstPhase says otherwise.

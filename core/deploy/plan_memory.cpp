@@ -113,6 +113,48 @@ std::uint64_t Planner::placeBuffers(std::uint32_t device, std::uint64_t alignmen
     return memory.bytes;
 }
 
+std::vector<std::size_t> Planner::findInPlace() const
+{
+    struct Writers
+    {
+        int count = 0;
+        bool always = true; ///< they run in each run, once
+    };
+    std::vector<Writers> writers(m_buffers.size());
+    std::vector<bool> always(m_instructions.size());
+    std::size_t end = 0; // of the outermost branch or loop
+    for (std::size_t i = 0; i < m_instructions.size(); ++i) {
+        const Instruction& in = m_instructions[i];
+        always[i] = i >= end;
+        if (in.kind == InstructionKind::Branch || in.kind == InstructionKind::Loop) {
+            end = std::max(end, i + 1 + in.whenTrue + in.whenFalse + in.body);
+            continue;
+        }
+        for (std::size_t k = in.arguments.size() - in.outputCount; k < in.arguments.size(); ++k) {
+            Writers& of = writers[m_tensors[in.arguments[k]].buffer];
+            ++of.count;
+            of.always = of.always && always[i];
+        }
+    }
+    std::vector<std::size_t> places(m_buffers.size(), kNone);
+    for (std::size_t i = 0; i < m_instructions.size(); ++i) {
+        const Instruction& in = m_instructions[i];
+        if (in.kind != InstructionKind::Copy || !always[i])
+            continue;
+        const std::size_t from = m_tensors[in.arguments[0]].buffer, to = m_tensors[in.arguments[1]].buffer;
+        const auto isWrittenOnce = [&](std::size_t buffer) {
+            return writers[buffer].count == 1 && writers[buffer].always;
+        };
+        if (m_buffers[from].storage == Storage::Input && m_buffers[to].device != kProcessor && isWrittenOnce(to))
+            places[to] = in.arguments[0];
+        else if (m_buffers[to].storage == Storage::Output && m_buffers[from].device != kProcessor
+                 && m_buffers[from].storage == Storage::Arena && places[from] == kNone && isWrittenOnce(from)
+                 && isWrittenOnce(to))
+            places[from] = in.arguments[1];
+    }
+    return places;
+}
+
 Result<ModelImage> Planner::write()
 {
     ModelImage image;
@@ -125,14 +167,19 @@ Result<ModelImage> Planner::write()
     if (std::ranges::any_of(m_kernels, [](const KernelInfo& k) { return k.form == KernelForm::Launches; }))
         writer.addDevice(m_options.target, beside, kDeviceAlignment);
     std::vector<std::uint32_t> written(m_tensors.size(), UINT32_MAX);
-    const auto tensorIndex = [&](std::size_t t) {
+    const std::vector<std::size_t> places = findInPlace();
+    const auto writeTensor = [&](std::size_t t, std::uint32_t inPlaceOf) {
         if (written[t] == UINT32_MAX) {
             const Tensor& tensor = m_tensors[t];
             const Buffer& buffer = m_buffers[tensor.buffer];
             written[t] = writer.addTensor(
-                {tensor.name, tensor.dtype, buffer.storage, buffer.place, tensor.map, buffer.device});
+                {tensor.name, tensor.dtype, buffer.storage, buffer.place, tensor.map, buffer.device, inPlaceOf});
         }
         return written[t];
+    };
+    const auto tensorIndex = [&](std::size_t t) {
+        const std::size_t port = places[m_tensors[t].buffer];
+        return writeTensor(t, port != kNone ? writeTensor(port, 0) + 1 : 0);
     };
     ImageWriter::Sizes sizes;
     std::vector<std::uint32_t> firstPhase; // by source

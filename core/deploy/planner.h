@@ -173,6 +173,8 @@ private:
     void shareInPlace();
     /// Gives the buffers of a device's arena their places. Returns its bytes.
     std::uint64_t placeBuffers(std::uint32_t device, std::uint64_t alignment, ModelImage& image);
+    /// By buffer: the tensor of an input or output in whose place a device's may lie (runtime::ImageTensor), or kNone.
+    std::vector<std::size_t> findInPlace() const;
     Result<ModelImage> write();
 
     static constexpr std::size_t kNone = SIZE_MAX;

@@ -174,7 +174,7 @@ private:
                        != static_cast<std::uint64_t>(map.elementCount())
                               * static_cast<std::uint64_t>(sizeOf(static_cast<DType>(t.dtype))))
                 return failAt("tensor", i);
-            if (t.device > h.devices.count || t.reserved != 0)
+            if (t.device > h.devices.count || (t.inPlaceOf != 0 && !mayLieInPlace(t)))
                 return failAt("tensor", i);
             bool inside = false;
             switch (static_cast<Storage>(t.storage)) {
@@ -196,6 +196,16 @@ private:
     static bool holds(std::uint64_t room, const ImageTensor& t)
     {
         return t.offset % kTensorAlignment == 0 && t.offset <= room && t.bytes <= room - t.offset;
+    }
+
+    bool mayLieInPlace(const ImageTensor& t) const
+    {
+        if (t.inPlaceOf > m_image.header->tensors.count || t.device == 0
+            || t.storage != static_cast<std::uint32_t>(Storage::Arena))
+            return false;
+        const ImageTensor& port = m_image.tensors[t.inPlaceOf - 1];
+        const auto storage = static_cast<Storage>(port.storage);
+        return (storage == Storage::Input || storage == Storage::Output) && port.bytes == t.bytes;
     }
 
     bool ports(const ImagePort* first, std::uint64_t count, Storage storage, const char* what)
@@ -263,8 +273,13 @@ private:
                 if (kind != InstructionKind::Copy && m_image.tensors[arguments[k]].device != in.device)
                     return failAt("instruction", i);
             for (std::uint32_t k = in.argumentCount - in.outputCount; k < in.argumentCount; ++k) {
-                const auto storage = static_cast<Storage>(m_image.tensors[arguments[k]].storage);
-                if (storage == Storage::Weights || storage == Storage::Input)
+                const ImageTensor& written = m_image.tensors[arguments[k]];
+                const auto storage = static_cast<Storage>(written.storage);
+                const bool isInput = storage == Storage::Input
+                                     || (kind != InstructionKind::Copy && written.inPlaceOf != 0
+                                         && static_cast<Storage>(m_image.tensors[written.inPlaceOf - 1].storage)
+                                                == Storage::Input);
+                if (storage == Storage::Weights || isInput)
                     return failAt("instruction", i);
             }
             switch (kind) {

@@ -109,7 +109,10 @@ struct ImageTensor
     std::int32_t physicalRank;
     std::int64_t shape[kMaxRank]; ///< upper bounds
     std::uint32_t device; ///< of Input and Output 0: what callers bind is the processor's
-    std::uint32_t reserved;
+    /// Of the arena of another device, that shares the processor's memory: 1 + a tensor of Storage::Input or Output,
+    /// with which it is copied as a whole and nothing else writes to either, so that it may lie where that one does.
+    /// 0: none.
+    std::uint32_t inPlaceOf;
 };
 static_assert(sizeof(ImageTensor) == 48 + 64);
 

@@ -232,6 +232,17 @@ private slots:
         row("unaligned on the device", [=](auto& b) { tensor(b, 3).offset = 192; });
         row("odd alignment", [](auto& b) { record<ImageDevice>(b, header(b).devices, 0).alignment = 192; });
         row("device without a name", [](auto& b) { record<ImageDevice>(b, header(b).devices, 0).target = 1U << 20; });
+        row("in place of nothing", [=](auto& b) { tensor(b, 1).inPlaceOf = 6; });
+        row("in place of no port", [=](auto& b) { tensor(b, 1).inPlaceOf = 4; });
+        row("in place of another size", [=](auto& b) {
+            tensor(b, 1).inPlaceOf = 5;
+            tensor(b, 4).shape[0] = 2;
+            tensor(b, 4).bytes = 64;
+            record<ImageAxis>(b, header(b).axes, tensor(b, 4).firstAxis).extent = 2;
+        });
+        row("a kernel writes in place of an input", [=](auto& b) { tensor(b, 3).inPlaceOf = 1; });
+        row("on the processor, in place", [=](auto& b) { tensor(b, 4).inPlaceOf = 1; });
+        row("weights in place", [=](auto& b) { tensor(b, 2).inPlaceOf = 1; });
         row("kernel of another device",
             [](auto& b) { record<ImageInstruction>(b, header(b).instructions, 1).device = 0; });
         row("copy on a device", [](auto& b) { record<ImageInstruction>(b, header(b).instructions, 0).device = 1; });
@@ -255,6 +266,9 @@ private slots:
     {
         QFETCH(std::function<void(std::vector<std::byte>&)>, damage);
         std::vector<std::byte> bytes = deviceImage();
+        QVERIFY(opens(bytes));
+        record<ImageTensor>(bytes, header(bytes).tensors, 1).inPlaceOf = 1; // as it may be
+        deploy::sealImage(bytes);
         QVERIFY(opens(bytes));
         damage(bytes);
         deploy::sealImage(bytes);
