@@ -59,6 +59,13 @@ struct DeviceDriver
                        ErrorText& error);
     /// The caller's own memory on the device (cl_mem), kept by him. InvalidArgument: it is none of so many bytes.
     Status (*adopt)(DeviceContext* context, void* handle, std::size_t bytes, DeviceMemory** memory, ErrorText& error);
+    /// Memory that the host and the device use in turns, without a copy: the host's own at `host`, which must outlive
+    /// it and lie in no other such memory, or new memory if that is null. It is the device's until map(). Status::Ok
+    /// and null: the device has memory of its own, or cannot use these bytes where they are.
+    /// @param isInput  the device only reads it
+    Status (*share)(DeviceContext* context, void* host, std::size_t bytes, bool isInput, DeviceMemory** memory,
+                    ErrorText& error);
+    /// Of none that is mapped.
     void (*release)(DeviceMemory* memory);
 
     /// @param handle  the caller's own (cl_command_queue), in order, kept by him; null: a new one
@@ -67,6 +74,8 @@ struct DeviceDriver
     void (*end)(DeviceQueue* queue);
     /// Builds its function if that has not been done. It holds the memory of its buffers.
     Status (*prepare)(DeviceQueue* queue, const LaunchRequest& request, DeviceLaunch** launch, ErrorText& error);
+    /// The launch has this memory as its `buffer`-th from its next start on, and no longer holds the one before.
+    Status (*point)(DeviceLaunch* launch, std::uint32_t buffer, DeviceMemory* memory, ErrorText& error);
     void (*forget)(DeviceLaunch* launch);
 
     // What follows enqueues and returns at once, behind all that was enqueued before.
@@ -76,6 +85,11 @@ struct DeviceDriver
     Status (*write)(DeviceQueue* queue, DeviceMemory* to, const void* from, std::size_t bytes, bool wait,
                     ErrorText& error);
     Status (*read)(DeviceQueue* queue, void* to, DeviceMemory* from, std::size_t bytes, bool wait, ErrorText& error);
+    /// Of what share() gave, and not twice before unmap(). When the queue was waited for, the memory is the host's, at
+    /// `host`, with what the device left in it; no launch or copy may use it then.
+    Status (*map)(DeviceQueue* queue, DeviceMemory* memory, void** host, ErrorText& error);
+    /// The memory is the device's again, with what the host left in it, and nothing of the host may touch it.
+    Status (*unmap)(DeviceQueue* queue, DeviceMemory* memory, ErrorText& error);
     /// Waits for all that was enqueued.
     Status (*finish)(DeviceQueue* queue, ErrorText& error);
 };

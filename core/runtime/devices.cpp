@@ -272,6 +272,65 @@ void InstanceDevices::release(DeviceMemory* memory) const
         m_devices->driver(1).release(memory);
 }
 
+Status InstanceDevices::share(void* host, std::size_t bytes, bool isInput, DeviceMemory** memory,
+                              ErrorText& error) const
+{
+    return m_devices->driver(1).share(m_devices->context(1), host, bytes, isInput, memory, error);
+}
+
+Status InstanceDevices::map(DeviceMemory* memory, void** host, ErrorText& error) const
+{
+    return m_devices->driver(1).map(m_own[0].queue, memory, host, error);
+}
+
+Status InstanceDevices::unmap(DeviceMemory* memory, ErrorText& error) const
+{
+    return m_devices->driver(1).unmap(m_own[0].queue, memory, error);
+}
+
+bool InstanceDevices::isInPlaceOf(const ImageTensor& tensor, Storage storage, std::uint64_t port) const
+{
+    if (tensor.inPlaceOf == 0 || tensor.device != 1)
+        return false;
+    const ImageTensor& of = m_image->tensors[tensor.inPlaceOf - 1];
+    return of.storage == static_cast<std::uint32_t>(storage) && of.offset == port;
+}
+
+bool InstanceDevices::mayPlace(Storage storage, std::uint64_t port) const
+{
+    for (std::uint64_t i = 0; i < m_image->header->tensors.count; ++i)
+        if (isInPlaceOf(m_image->tensors[i], storage, port))
+            return true;
+    return false;
+}
+
+Status InstanceDevices::place(Storage storage, std::uint64_t port, DeviceMemory* memory, ErrorText& error)
+{
+    const ImageHeader& header = *m_image->header;
+    for (std::uint64_t i = 0; i < header.tensors.count; ++i)
+        if (const ImageTensor& tensor = m_image->tensors[i]; isInPlaceOf(tensor, storage, port))
+            m_memory[i] = memory != nullptr ? memory : m_own[0].arena.at(tensor.offset);
+    for (std::uint64_t i = 0; i < header.instructions.count; ++i) {
+        const ImageInstruction& in = m_image->instructions[i];
+        for (std::uint32_t l = 0; in.device == 1 && l < in.phaseCount; ++l) {
+            const ImageLaunch& launch = m_image->launches[in.firstPhase + l];
+            for (std::uint32_t b = 0; b < launch.bufferCount; ++b) {
+                const ImageLaunchBuffer& buffer = m_image->launchBuffers[launch.firstBuffer + b];
+                if (buffer.argument == kScratchBuffer)
+                    continue;
+                const std::uint32_t tensor = m_image->arguments[in.firstArgument + buffer.argument];
+                if (!isInPlaceOf(m_image->tensors[tensor], storage, port))
+                    continue;
+                if (const Status status = m_devices->driver(1).point(m_launches[m_firstLaunches[i] + l], b,
+                                                                     m_memory[tensor], error);
+                    status != Status::Ok)
+                    return status;
+            }
+        }
+    }
+    return Status::Ok;
+}
+
 Status InstanceDevices::run(std::uint32_t instruction, ErrorText& error) const
 {
     const ImageInstruction& in = m_image->instructions[instruction];

@@ -69,6 +69,14 @@ public:
     /// The caller's memory on device 1.
     Status adopt(void* handle, std::size_t bytes, DeviceMemory** memory, ErrorText& error) const;
     void release(DeviceMemory* memory) const;
+    /// DeviceDriver::share() on device 1, map() and unmap() in its queue.
+    Status share(void* host, std::size_t bytes, bool isInput, DeviceMemory** memory, ErrorText& error) const;
+    Status map(DeviceMemory* memory, void** host, ErrorText& error) const;
+    Status unmap(DeviceMemory* memory, ErrorText& error) const;
+    /// Whether a tensor on device 1 may lie in place of this input or output.
+    bool mayPlace(Storage storage, std::uint64_t port) const;
+    /// From the next launch on all those are in this memory; null: in the instance's own again.
+    Status place(Storage storage, std::uint64_t port, DeviceMemory* memory, ErrorText& error);
 
     /// All launches of a kernel; they run when those before them have.
     Status run(std::uint32_t instruction, ErrorText& error) const;
@@ -86,6 +94,7 @@ private:
         Stretches arena, scratch;
     };
     Status allocate(ErrorText& error);
+    bool isInPlaceOf(const ImageTensor& tensor, Storage storage, std::uint64_t port) const;
     Status prepareLaunches(std::uint32_t instruction, ErrorText& error);
 
     const Image* m_image = nullptr;

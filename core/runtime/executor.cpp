@@ -1,6 +1,7 @@
 #include "core/runtime/executor.h"
 
 #include "core/runtime/array.h"
+#include "core/runtime/clock.h"
 #include "core/runtime/executor_steps.h"
 #include "core/runtime/processors.h"
 #include "core/runtime/true_shape.h"
@@ -49,10 +50,7 @@ Executor::~Executor()
     if (m_model == nullptr)
         return;
     const ImageHeader& header = *m_model->image().header;
-    for (std::uint64_t i = 0; m_inputs != nullptr && i < header.inputs.count; ++i)
-        m_devices.release(m_inputs[i].device);
-    for (std::uint64_t i = 0; m_outputs != nullptr && i < header.outputs.count; ++i)
-        m_devices.release(m_outputs[i].device);
+    releasePorts();
     freeArray(m_inputs, header.inputs.count);
     freeArray(m_outputs, header.outputs.count);
     freeArray(m_pointers, header.arguments.count);
@@ -125,6 +123,7 @@ Status Executor::prepare(const Model& model, const ExecutorOptions& options)
             status != Status::Ok)
             return status;
         findHostPorts();
+        findSharedPorts();
     }
     return prepareSteps();
 }
@@ -137,7 +136,7 @@ void Executor::findHostPorts()
         const ImageInstruction& in = image.instructions[i];
         const std::uint32_t* const arguments = image.arguments + in.firstArgument;
         if (static_cast<InstructionKind>(in.kind) == InstructionKind::Copy
-            && (image.tensors[arguments[0]].device != 0 || image.tensors[arguments[1]].device != 0))
+            && (image.tensors[arguments[0]].device == 1 || image.tensors[arguments[1]].device == 1))
             continue;
         for (std::uint32_t k = 0; k < in.argumentCount; ++k) {
             const ImageTensor& tensor = image.tensors[arguments[k]];
@@ -155,9 +154,13 @@ void Executor::findHostPorts()
     }
 }
 
-Status Executor::bind(Port* ports, std::uint64_t count, std::uint32_t index, std::byte* data, std::size_t bytes,
-                      const char* what)
+Status Executor::bind(Storage storage, std::uint32_t index, std::byte* data, std::size_t bytes)
 {
+    const bool isInput = storage == Storage::Input;
+    Port* const ports = isInput ? m_inputs : m_outputs;
+    const ImageHeader& header = *m_model->image().header;
+    const std::uint64_t count = isInput ? header.inputs.count : header.outputs.count;
+    const char* const what = isInput ? "input" : "output";
     if (index >= count)
         return fail(Status::InvalidArgument, "there is no %s %u, the network has %llu", what, index,
                     static_cast<unsigned long long>(count));
@@ -177,15 +180,22 @@ Status Executor::bind(Port* ports, std::uint64_t count, std::uint32_t index, std
     }
     m_devices.release(port.device);
     port.device = nullptr;
+    if (port.shared != port.own) // the caller may do what he likes with what was bound before
+        unshare(storage, index, port);
+    port.isSettled = false;
     port.bound = data;
     port.used = used;
     m_stalePointers = true;
     return Status::Ok;
 }
 
-Status Executor::bindDevice(Port* ports, std::uint64_t count, std::uint32_t index, void* handle, std::size_t bytes,
-                            const char* what)
+Status Executor::bindDevice(Storage storage, std::uint32_t index, void* handle, std::size_t bytes)
 {
+    const bool isInput = storage == Storage::Input;
+    Port* const ports = isInput ? m_inputs : m_outputs;
+    const ImageHeader& header = *m_model->image().header;
+    const std::uint64_t count = isInput ? header.inputs.count : header.outputs.count;
+    const char* const what = isInput ? "input" : "output";
     if (!m_devices.any())
         return fail(Status::InvalidArgument,
                     "%s %u was bound to a device's memory, and the network runs on the processor", what, index);
@@ -203,6 +213,8 @@ Status Executor::bindDevice(Port* ports, std::uint64_t count, std::uint32_t inde
         if (const Status status = m_devices.adopt(handle, bytes, &memory, m_error); status != Status::Ok)
             return status;
     m_devices.release(port.device);
+    unshare(storage, index, port);
+    port.isSettled = false;
     port.device = memory;
     port.bound = port.used = bytes > 0 ? port.staging.data() : g_nothing;
     m_stalePointers = true;
@@ -211,25 +223,23 @@ Status Executor::bindDevice(Port* ports, std::uint64_t count, std::uint32_t inde
 
 Status Executor::bindDeviceInput(std::uint32_t index, void* handle, std::size_t bytes)
 {
-    return bindDevice(m_inputs, m_model->image().header->inputs.count, index, handle, bytes, "input");
+    return bindDevice(Storage::Input, index, handle, bytes);
 }
 
 Status Executor::bindDeviceOutput(std::uint32_t index, void* handle, std::size_t bytes)
 {
-    return bindDevice(m_outputs, m_model->image().header->outputs.count, index, handle, bytes, "output");
+    return bindDevice(Storage::Output, index, handle, bytes);
 }
 
 Status Executor::bindInput(std::uint32_t index, const void* data, std::size_t bytes)
 {
     // Inputs are only read: openImage() refuses instructions that write to them.
-    return bind(m_inputs, m_model->image().header->inputs.count, index,
-                static_cast<std::byte*>(const_cast<void*>(data)), bytes, "input");
+    return bind(Storage::Input, index, static_cast<std::byte*>(const_cast<void*>(data)), bytes);
 }
 
 Status Executor::bindOutput(std::uint32_t index, void* data, std::size_t bytes)
 {
-    return bind(m_outputs, m_model->image().header->outputs.count, index, static_cast<std::byte*>(data), bytes,
-                "output");
+    return bind(Storage::Output, index, static_cast<std::byte*>(data), bytes);
 }
 
 Status Executor::portBuffer(Port* ports, std::uint64_t count, std::uint32_t index)
@@ -320,12 +330,6 @@ Status Executor::prepareRun()
         if (port.bound == nullptr)
             return fail(Status::InvalidArgument, "input \"%s\" is not bound",
                         image.string(image.tensors[image.inputs[i].tensor].name));
-        if (port.used != port.bound)
-            std::memcpy(port.used, port.bound, port.bytes);
-        if (port.device != nullptr && port.onHost)
-            if (const Status status = m_devices.read(1, port.used, port.device, port.bytes, true, m_error);
-                status != Status::Ok)
-                return status;
     }
     for (std::uint32_t i = 0; i < image.header->outputs.count; ++i)
         if (const Status status = portBuffer(m_outputs, image.header->outputs.count, i); status != Status::Ok)
@@ -334,6 +338,20 @@ Status Executor::prepareRun()
         if (const Status status = refuseOverlaps(); status != Status::Ok)
             return status;
         refreshPointers();
+    }
+    if (const Status status = settlePorts(); status != Status::Ok)
+        return status;
+    for (std::uint64_t i = 0; i < image.header->inputs.count; ++i) {
+        const Port& port = m_inputs[i];
+        if (port.used != port.bound && port.shared == nullptr)
+            std::memcpy(port.used, port.bound, port.bytes);
+        if (port.device != nullptr && port.onHost)
+            if (const Status status = m_devices.read(1, port.used, port.device, port.bytes, true, m_error);
+                status != Status::Ok) {
+                ErrorText ignored;
+                takePorts(ignored);
+                return status;
+            }
     }
     return Status::Ok;
 }
@@ -348,9 +366,14 @@ Status Executor::run()
     if (const Status status = cutOutputs(); status != Status::Ok)
         return status;
     for (std::uint64_t i = 0; i < m_model->image().header->outputs.count; ++i) {
-        const Port& port = m_outputs[i];
-        if (port.used != port.bound)
+        Port& port = m_outputs[i];
+        if (port.shared != nullptr && port.shared == port.own) {
+            const std::uint64_t began = nowNanoseconds();
+            std::memcpy(port.bound, port.host, port.bytes);
+            port.moveNs = nowNanoseconds() - began;
+        } else if (port.used != port.bound && port.shared == nullptr) {
             std::memcpy(port.bound, port.used, port.bytes);
+        }
         if (port.device != nullptr && port.onHost)
             if (const Status status = m_devices.write(1, port.device, port.used, port.bytes, true, m_error);
                 status != Status::Ok)
@@ -437,10 +460,10 @@ void Executor::setObserver(Observer observer, void* user)
     m_observerUser = user;
 }
 
-/// Whether an output's values lie in the processor's memory.
+/// Whether an output's values lie in the processor's memory within a run.
 bool Executor::isFilled(const ImageTensor& tensor) const
 {
-    return tensor.storage != static_cast<std::uint32_t>(Storage::Output) || m_outputs[tensor.offset].device == nullptr
+    return tensor.storage != static_cast<std::uint32_t>(Storage::Output) || m_outputs[tensor.offset].there() == nullptr
            || m_outputs[tensor.offset].onHost;
 }
 
@@ -454,7 +477,8 @@ Status Executor::observe(std::uint32_t instruction)
         const void* data = m_pointers[in.firstArgument + k];
         Pages fetched;
         if (tensor.device != 0 || !isFilled(tensor)) {
-            DeviceMemory* const memory = tensor.device != 0 ? m_devices.memory(index) : m_outputs[tensor.offset].device;
+            DeviceMemory* const memory = tensor.device != 0 ? m_devices.memory(index)
+                                                            : m_outputs[tensor.offset].there();
             if (!fetched.allocate(tensor.bytes, false))
                 return fail(Status::NoMemory, "no memory to show tensor \"%s\"", image.string(tensor.name));
             if (const Status status = m_devices.read(tensor.device != 0 ? tensor.device : 1, fetched.data(), memory,

@@ -103,7 +103,9 @@ public:
     std::uint32_t parts() const { return m_parts; }
     const ErrorText& lastError() const { return m_error; }
 
-    /// Buffers that start at a multiple of 64 bytes are used in place, others are copied at each run.
+    /// Buffers that start at a multiple of 64 bytes are used in place, others are copied at each run. A device that
+    /// shares the processor's memory uses them in place as well, where it can: so they must live until another one is
+    /// bound, or until destroy(), and nobody but the executor may touch them within a run.
     Status bindInput(std::uint32_t index, const void* data, std::size_t bytes);
     Status bindOutput(std::uint32_t index, void* data, std::size_t bytes);
     /// Memory on the first device beside the processor (DeviceDriver::adopt()) instead; a run is over when the device
@@ -127,6 +129,8 @@ public:
     /// barrier behind it.
     Status runChain(std::uint32_t first, std::uint32_t last);
 
+    /// Whether a copy moved nothing in the last run: what it copies to or from lies where the device has it.
+    bool isInPlace(std::uint32_t instruction) const;
     void setProfiling(bool on);
     const Profile& profile(std::uint32_t instruction) const { return m_profiles[instruction]; }
     void setObserver(Observer observer, void* user);
@@ -140,7 +144,16 @@ private:
         std::int64_t shape[kMaxRank] = {}; ///< of an output, as of the last run
         Pages staging;
         DeviceMemory* device = nullptr; ///< the caller's, bound instead; `used` is then staging
-        bool onHost = false; ///< an instruction of the processor reads or writes it
+        bool onHost = false; ///< an instruction of the processor, or a device behind the first, reads or writes it
+        // Of those in whose place a tensor on the first device may lie (executor_ports.cpp):
+        bool mayShare = false; ///< until it turns out that the device has memory of its own
+        bool isSettled = false; ///< `shared` is for what is bound
+        DeviceMemory* shared = nullptr; ///< where the device has it: around `bound`, or `own`
+        DeviceMemory* own = nullptr; ///< for buffers that the device cannot use in place
+        void* host = nullptr; ///< where `shared` is while it is mapped: at all times but within a run
+        std::uint64_t moveNs = 0; ///< what the last copy between `bound` and `own` took
+        /// Where a run has it on the device; null: in the processor's memory.
+        DeviceMemory* there() const { return device != nullptr ? device : shared; }
     };
     struct Step; ///< what runs between two barriers
     struct LoopState;
@@ -154,8 +167,7 @@ private:
     Status prepareRun();
     Status runSteps(Run& run);
     Status cutOutputs();
-    Status bind(Port* ports, std::uint64_t count, std::uint32_t index, std::byte* data, std::size_t bytes,
-                const char* what);
+    Status bind(Storage storage, std::uint32_t index, std::byte* data, std::size_t bytes);
     Status portBuffer(Port* ports, std::uint64_t count, std::uint32_t index);
     void* ownBuffer(Port* ports, std::uint64_t count, std::uint32_t index);
     std::byte* pointerTo(const ImageTensor& tensor) const;
@@ -167,10 +179,19 @@ private:
     Status startOnDevice(const Step& step, std::uint32_t times, ErrorText& error);
     Status timeOnDevice(const Step& step, std::uint64_t& nanoseconds, ErrorText& error);
     Status carry(const Step& step, ErrorText& error);
-    Status bindDevice(Port* ports, std::uint64_t count, std::uint32_t index, void* handle, std::size_t bytes,
-                      const char* what);
+    Status bindDevice(Storage storage, std::uint32_t index, void* handle, std::size_t bytes);
     Status finishDevices();
     void findHostPorts();
+    void findSharedPorts();
+    template<typename Visit>
+    Status forEachShared(Visit visit);
+    Status settle(Storage storage, std::uint64_t index, Port& port);
+    void unshare(Storage storage, std::uint64_t index, Port& port);
+    Status settlePorts();
+    Status givePorts();
+    Status takePorts(ErrorText& error);
+    void releasePorts();
+    const Port* portOfCarry(const Step& step) const;
     Status prepareExchange(std::uint32_t instruction);
     void exchange(std::uint32_t instruction) const;
     std::uint32_t decide(const Run& run, std::uint32_t stepIndex) const;

@@ -226,17 +226,17 @@ Status Executor::carry(const Step& step, ErrorText& error)
         return m_devices.copy(to.device, m_devices.memory(arguments[0]), m_devices.memory(arguments[1]), from.bytes,
                               error);
     if (from.device == 0) {
-        if (isPort(from, Storage::Input) && m_inputs[from.offset].device != nullptr)
-            return m_devices.copy(to.device, m_inputs[from.offset].device, m_devices.memory(arguments[1]), from.bytes,
-                                  error);
+        if (DeviceMemory* const there = isPort(from, Storage::Input) ? m_inputs[from.offset].there() : nullptr;
+            there != nullptr && to.device == 1)
+            return m_devices.copy(1, there, m_devices.memory(arguments[1]), from.bytes, error);
         // Nobody writes to an input within a run.
         const bool waits = step.waits && !isPort(from, Storage::Input);
         return m_devices.write(to.device, m_devices.memory(arguments[1]), tensors[0], from.bytes, waits, error);
     }
-    if (isPort(to, Storage::Output) && m_outputs[to.offset].device != nullptr && !m_outputs[to.offset].onHost)
-        return m_devices.copy(from.device, m_devices.memory(arguments[0]), m_outputs[to.offset].device, from.bytes,
-                              error);
-    return m_devices.read(from.device, tensors[1], m_devices.memory(arguments[0]), from.bytes, step.waits, error);
+    if (isPort(to, Storage::Output) && !isFilled(to))
+        return m_devices.copy(1, m_devices.memory(arguments[0]), m_outputs[to.offset].there(), from.bytes, error);
+    const bool waits = step.waits || m_observer != nullptr; // which looks at it before the run ends
+    return m_devices.read(from.device, tensors[1], m_devices.memory(arguments[0]), from.bytes, waits, error);
 }
 
 Status Executor::startOnDevice(const Step& step, std::uint32_t times, ErrorText& error)
@@ -274,6 +274,10 @@ std::int32_t Executor::runDeviceStep(Run& run, const Step& step)
 {
     run.deviceNs = 0;
     const bool counts = m_profiling && (!run.chain || run.timed == step.instruction);
+    if (const Port* const port = step.kind == StepKind::Carry ? portOfCarry(step) : nullptr; port != nullptr) {
+        run.deviceNs = port->moveNs > 0 ? port->moveNs : 1; // the run's begin and end do it
+        return 0;
+    }
     Status status = counts ? timeOnDevice(step, run.deviceNs, m_deviceError) : startOnDevice(step, 1, m_deviceError);
     if (status == Status::Ok && m_profiling && !counts)
         status = m_devices.finish(m_deviceError);
@@ -404,15 +408,20 @@ void Executor::runOnCaller(Run& run)
 
 Status Executor::runSteps(Run& run)
 {
+    const Status given = givePorts();
     if (m_profiling)
         run.mark = nowNanoseconds();
+    if (given != Status::Ok)
+        run.last = run.first;
     if (m_parallelFor != nullptr)
         runOnCaller(run);
     else if (run.last > run.first)
         m_pool->run(&poolTask, &run);
     // Whatever happened: what was started may not run on behind this call.
     ErrorText late;
-    const Status finished = m_devices.finish(late);
+    const Status taken = takePorts(late);
+    if (given != Status::Ok)
+        return given;
 
     const Image& image = m_model->image();
     if (const std::uint64_t failure = run.failure.load(std::memory_order_relaxed); failure != 0) {
@@ -426,8 +435,8 @@ Status Executor::runSteps(Run& run)
             return fail(static_cast<Status>(code), "\"%.200s\" failed: %s", image.string(in.name), m_deviceError.text);
         return fail(Status::KernelFailed, "kernel \"%s\" failed with code %d", image.string(in.name), code);
     }
-    if (finished != Status::Ok)
-        return fail(finished, "%s", late.text);
+    if (taken != Status::Ok)
+        return fail(taken, "%s", late.text);
     return run.observed;
 }
 

@@ -581,8 +581,9 @@ std::int32_t lathe_0_profile_entry(const lathe_instance* instance, std::uint32_t
         return LATHE_INVALID_ARGUMENT;
     const Image& image = instance->executor->model().image();
     const Profile& profile = instance->executor->profile(index);
-    *entry = lathe_profile_entry{image.string(image.instructions[index].name),
-                                 kInstructionWords[image.instructions[index].kind], profile.calls, profile.totalNs,
+    const char* const kind = instance->executor->isInPlace(index) ? "map"
+                                                                  : kInstructionWords[image.instructions[index].kind];
+    *entry = lathe_profile_entry{image.string(image.instructions[index].name), kind, profile.calls, profile.totalNs,
                                  profile.minNs};
     return LATHE_OK;
 }

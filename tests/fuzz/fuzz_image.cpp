@@ -129,8 +129,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     source.drivers = drivers;
     source.driverCount = 1;
     late::device().others = touchAll;
+    late::device().sharesMemory = data[offsetof(ImageHeader, checksum)] % 2 != 0; // which was put right
     run(source);
     const late::Device& left = late::device();
     LATHE_CHECK(left.contexts == 0 && left.queues == 0 && left.launches == 0 && left.pieces == 0);
+    LATHE_CHECK(left.misuses == 0);
     return 0;
 }

@@ -2,9 +2,12 @@
 
 /// A device beside the processor for tests: its memory is the test's, its kernels are functions, and what is enqueued
 /// is done as late as it may be: when somebody waits. So what was forgotten to be waited for gives wrong results.
+/// Memory that it shares with the host is the host's while it is mapped. Else the host finds rubbish there, and each
+/// byte that it changes is counted, as is a launch on memory that is mapped.
 
 #include "core/runtime/device_driver.h"
 
+#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
@@ -28,10 +31,16 @@ struct Device
     bool isHere = true;
     std::size_t most = SIZE_MAX; ///< bytes of one piece of memory
     int mostPieces = INT_MAX;
+    bool sharesMemory = false;
+    std::size_t alignment = 64; ///< of host memory that it can use in place
     // Counted:
     int contexts = 0, queues = 0, launches = 0, pieces = 0; ///< that live
     int uploads = 0; ///< pieces that were allocated with something in them
     int waits = 0;
+    int copies = 0; ///< commands that moved bytes
+    int maps = 0, unmaps = 0;
+    int wraps = 0; ///< pieces around memory of the host's
+    int misuses = 0; ///< of shared memory
     std::string code; ///< of the context that was opened last
 };
 inline Device& device()
@@ -49,6 +58,20 @@ struct Memory
     std::vector<std::byte> own;
     std::byte* data = nullptr;
     std::size_t bytes = 0;
+    // Of shared memory; the device has its bytes in `own`:
+    std::byte* host = nullptr;
+    std::vector<std::byte> hostOwn;
+    bool isMapped = false;
+    int launches = 0; ///< that hold it
+
+    static constexpr std::byte kRubbish{0xDB};
+    void hide() { std::fill_n(host, bytes, kRubbish); }
+    /// With what the device has.
+    void show()
+    {
+        device().misuses += std::any_of(host, host + bytes, [](std::byte b) { return b != kRubbish; }) ? 1 : 0;
+        std::memcpy(host, data, bytes);
+    }
 };
 struct Queue
 {
@@ -57,7 +80,7 @@ struct Queue
 struct Launch
 {
     runtime::LaunchRequest request;
-    std::vector<std::byte*> buffers;
+    std::vector<Memory*> buffers;
     Function function;
 };
 
@@ -72,10 +95,10 @@ inline runtime::Status drain(Queue& queue, runtime::ErrorText& error)
     ++device().waits;
     std::vector<std::function<bool()>> all;
     all.swap(queue.waiting);
+    bool good = true;
     for (const auto& command : all)
-        if (!command())
-            return refuse(error, "the device refused a command");
-    return runtime::Status::Ok;
+        good = command() && good;
+    return good ? runtime::Status::Ok : refuse(error, "the device refused a command");
 }
 
 inline Memory* of(runtime::DeviceMemory* memory)
@@ -92,6 +115,21 @@ inline runtime::Status enqueue(runtime::DeviceQueue* queue, std::function<bool()
 {
     of(queue).waiting.push_back(std::move(command));
     return wait ? drain(of(queue), error) : runtime::Status::Ok;
+}
+
+inline std::function<bool()> copyOf(std::byte* target, const std::byte* source, std::size_t bytes)
+{
+    return [=] {
+        ++device().copies;
+        return std::memcpy(target, source, bytes) != nullptr;
+    };
+}
+
+/// A command on shared memory, which has to be the host's, or the device's; else that is counted.
+inline bool take(Memory& memory, bool mapped)
+{
+    device().misuses += memory.host == nullptr || memory.isMapped != mapped ? 1 : 0;
+    return memory.host != nullptr;
 }
 
 inline const runtime::DeviceDriver& driver()
@@ -127,7 +165,7 @@ inline const runtime::DeviceDriver& driver()
                     error.set("the device has no room for another %zu bytes", bytes);
                     return Status::NoMemory;
                 }
-                auto* const made = new Memory{std::vector<std::byte>(bytes, std::byte{0xA5}), nullptr, bytes};
+                auto* const made = new Memory{std::vector<std::byte>(bytes, std::byte{0xA5}), nullptr, bytes, {}, {}};
                 made->data = made->own.data();
                 if (host != nullptr) {
                     std::memcpy(made->data, host, bytes);
@@ -145,11 +183,37 @@ inline const runtime::DeviceDriver& driver()
                     return Status::InvalidArgument;
                 }
                 ++device().pieces;
-                *memory = reinterpret_cast<DeviceMemory*>(new Memory{{}, from.data(), bytes});
+                *memory = reinterpret_cast<DeviceMemory*>(new Memory{{}, from.data(), bytes, {}, {}});
+                return Status::Ok;
+            },
+        .share =
+            [](DeviceContext*, void* host, std::size_t bytes, bool, DeviceMemory** memory, ErrorText& error) {
+                if (!device().sharesMemory
+                    || (host != nullptr && reinterpret_cast<std::uintptr_t>(host) % device().alignment != 0))
+                    return Status::Ok;
+                if (device().pieces >= device().mostPieces) {
+                    error.set("the device has no room for another %zu bytes", bytes);
+                    return Status::NoMemory;
+                }
+                auto* const made = new Memory{{}, nullptr, bytes, {}, {}};
+                if (host == nullptr)
+                    made->hostOwn.resize(bytes);
+                else
+                    ++device().wraps;
+                made->host = host == nullptr ? made->hostOwn.data() : static_cast<std::byte*>(host);
+                made->own.assign(made->host, made->host + bytes);
+                made->data = made->own.data();
+                made->hide();
+                ++device().pieces;
+                *memory = reinterpret_cast<DeviceMemory*>(made);
                 return Status::Ok;
             },
         .release =
             [](DeviceMemory* memory) {
+                if (of(memory)->host != nullptr) {
+                    device().misuses += of(memory)->isMapped || of(memory)->launches > 0 ? 1 : 0;
+                    of(memory)->show(); // it is the host's again
+                }
                 --device().pieces;
                 delete of(memory);
             },
@@ -172,10 +236,20 @@ inline const runtime::DeviceDriver& driver()
                     return refuse(error, "there is no such function");
                 auto* const made = new Launch{request, {}, function};
                 for (std::uint32_t i = 0; i < request.bufferCount; ++i)
-                    made->buffers.push_back(request.buffers[i] != nullptr ? of(request.buffers[i])->data : nullptr);
+                    made->buffers.push_back(of(request.buffers[i]));
                 made->request.buffers = nullptr;
                 ++device().launches;
                 *launch = reinterpret_cast<DeviceLaunch*>(made);
+                return Status::Ok;
+            },
+        .point =
+            [](DeviceLaunch* launch, std::uint32_t buffer, DeviceMemory* memory, ErrorText&) {
+                Memory*& place = reinterpret_cast<Launch*>(launch)->buffers.at(buffer);
+                if (place != nullptr && place->host != nullptr)
+                    --place->launches;
+                place = of(memory);
+                if (place != nullptr && place->host != nullptr)
+                    ++place->launches;
                 return Status::Ok;
             },
         .forget =
@@ -186,26 +260,61 @@ inline const runtime::DeviceDriver& driver()
         .launch =
             [](DeviceQueue* queue, DeviceLaunch* launch, ErrorText& error) {
                 const auto* const made = reinterpret_cast<Launch*>(launch);
+                const std::vector<Memory*> memory = made->buffers; // as it is set now
                 return enqueue(
-                    queue, [made] { return made->function(made->buffers, made->request); }, false, error);
+                    queue,
+                    [made, memory] {
+                        std::vector<std::byte*> buffers;
+                        for (const Memory* const one : memory) {
+                            device().misuses += one != nullptr && one->isMapped ? 1 : 0;
+                            buffers.push_back(one != nullptr ? one->data : nullptr);
+                        }
+                        return made->function(buffers, made->request);
+                    },
+                    false, error);
             },
         .copy =
             [](DeviceQueue* queue, DeviceMemory* from, DeviceMemory* to, std::size_t bytes, ErrorText& error) {
-                std::byte *const source = of(from)->data, *const target = of(to)->data;
-                return enqueue(
-                    queue, [=] { return std::memcpy(target, source, bytes) != nullptr; }, false, error);
+                return enqueue(queue, copyOf(of(to)->data, of(from)->data, bytes), false, error);
             },
         .write =
             [](DeviceQueue* queue, DeviceMemory* to, const void* from, std::size_t bytes, bool wait, ErrorText& error) {
-                std::byte* const target = of(to)->data;
-                return enqueue(
-                    queue, [=] { return std::memcpy(target, from, bytes) != nullptr; }, wait, error);
+                return enqueue(queue, copyOf(of(to)->data, static_cast<const std::byte*>(from), bytes), wait, error);
             },
         .read =
             [](DeviceQueue* queue, void* to, DeviceMemory* from, std::size_t bytes, bool wait, ErrorText& error) {
-                const std::byte* const source = of(from)->data;
+                return enqueue(queue, copyOf(static_cast<std::byte*>(to), of(from)->data, bytes), wait, error);
+            },
+        .map =
+            [](DeviceQueue* queue, DeviceMemory* memory, void** host, ErrorText& error) {
+                Memory* const one = of(memory);
+                ++device().maps;
+                *host = one->host;
                 return enqueue(
-                    queue, [=] { return std::memcpy(to, source, bytes) != nullptr; }, wait, error);
+                    queue,
+                    [one] {
+                        if (!take(*one, false))
+                            return false;
+                        one->show();
+                        return one->isMapped = true;
+                    },
+                    false, error);
+            },
+        .unmap =
+            [](DeviceQueue* queue, DeviceMemory* memory, ErrorText& error) {
+                Memory* const one = of(memory);
+                ++device().unmaps;
+                return enqueue(
+                    queue,
+                    [one] {
+                        if (!take(*one, true))
+                            return false;
+                        std::memcpy(one->data, one->host, one->bytes);
+                        one->hide();
+                        one->isMapped = false;
+                        return true;
+                    },
+                    false, error);
             },
         .finish = [](DeviceQueue* queue, ErrorText& error) { return drain(of(queue), error); },
     };

@@ -24,6 +24,11 @@ struct DeviceMemory
     const opencl::Driver* driver = nullptr;
     cl_mem memory = nullptr; ///< retained
     std::size_t bytes = 0;
+    bool isForBoth = false; ///< made by us where the device's memory is the host's
+    void* mapped = nullptr; ///< where map() put it
+    // Of the host's memory alone:
+    std::uintptr_t host = 0;
+    DeviceMemory *next = nullptr, *before = nullptr; ///< in the list of all such memory
 };
 
 } // namespace lathe::runtime
@@ -40,6 +45,8 @@ runtime::Status allocate(runtime::DeviceContext* context, std::size_t bytes, con
                          runtime::DeviceMemory** memory, runtime::ErrorText& error);
 runtime::Status adopt(runtime::DeviceContext* context, void* handle, std::size_t bytes, runtime::DeviceMemory** memory,
                       runtime::ErrorText& error);
+runtime::Status share(runtime::DeviceContext* context, void* host, std::size_t bytes, bool isInput,
+                      runtime::DeviceMemory** memory, runtime::ErrorText& error);
 void release(runtime::DeviceMemory* memory);
 
 } // namespace lathe::opencl

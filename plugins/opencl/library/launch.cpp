@@ -40,23 +40,31 @@ Status checkBuilt(const DeviceQueue& queue, const LaunchRequest& request, Device
     return Status::Ok;
 }
 
+/// A buffer that the launch holds from now on, instead of the one before.
+Status setBuffer(DeviceLaunch& made, std::uint32_t b, const DeviceMemory* memory, ErrorText& error)
+{
+    cl_mem const buffer = memory != nullptr ? memory->memory : nullptr;
+    cl_int code = buffer != nullptr ? made.driver->retainMemObject(buffer) : CL_SUCCESS;
+    if (code == CL_SUCCESS) {
+        code = made.driver->setKernelArg(made.kernel, b, sizeof buffer, &buffer);
+        cl_mem const unused = code == CL_SUCCESS ? made.buffers[b] : buffer;
+        if (code == CL_SUCCESS)
+            made.buffers[b] = buffer;
+        if (unused != nullptr)
+            made.driver->releaseMemObject(unused);
+    }
+    return code == CL_SUCCESS ? Status::Ok : refused(error, code, "buffer %u of kernel %s", b, made.symbol);
+}
+
 Status setArguments(const LaunchRequest& request, DeviceLaunch& made, ErrorText& error)
 {
     made.buffers = runtime::makeArray<cl_mem>(request.bufferCount);
     if (made.buffers == nullptr)
         return noHostMemory(error);
     made.bufferCount = request.bufferCount;
-    for (std::uint32_t b = 0; b < request.bufferCount; ++b) {
-        const DeviceMemory* const memory = request.buffers[b];
-        cl_mem const buffer = memory != nullptr ? memory->memory : nullptr;
-        cl_int code = buffer != nullptr ? made.driver->retainMemObject(buffer) : CL_SUCCESS;
-        if (code == CL_SUCCESS) {
-            made.buffers[b] = buffer;
-            code = made.driver->setKernelArg(made.kernel, b, sizeof buffer, &buffer);
-        }
-        if (code != CL_SUCCESS)
-            return refused(error, code, "buffer %u of kernel %s", b, made.symbol);
-    }
+    for (std::uint32_t b = 0; b < request.bufferCount; ++b)
+        if (const Status status = setBuffer(made, b, request.buffers[b], error); status != Status::Ok)
+            return status;
     return Status::Ok;
 }
 
@@ -95,6 +103,11 @@ Status prepareLaunch(DeviceQueue* queue, const LaunchRequest& request, DeviceLau
     else
         forgetLaunch(made);
     return status;
+}
+
+Status pointLaunch(DeviceLaunch* launch, std::uint32_t buffer, DeviceMemory* memory, ErrorText& error)
+{
+    return setBuffer(*launch, buffer, memory, error);
 }
 
 void forgetLaunch(DeviceLaunch* launch)

@@ -2,6 +2,9 @@
 #include "plugins/opencl/library/context.h"
 #include "plugins/opencl/library/refusal.h"
 
+#include <pthread.h>
+
+#include <cstdint>
 #include <cstring>
 
 namespace lathe::opencl {
@@ -37,6 +40,32 @@ Status wrap(const Driver& driver, cl_mem buffer, std::size_t bytes, DeviceMemory
     return Status::Ok;
 }
 
+/// All of the host's memory that is in a buffer now, of whatever context: what commands do on two buffers over the same
+/// memory is undefined, even if both only read it.
+constinit DeviceMemory* g_hosts = nullptr;
+constinit pthread_mutex_t g_hostsLock = PTHREAD_MUTEX_INITIALIZER;
+
+bool isInOther(std::uintptr_t begin, std::size_t bytes)
+{
+    for (const DeviceMemory* other = g_hosts; other != nullptr; other = other->next)
+        if (begin < other->host + other->bytes && other->host < begin + bytes)
+            return true;
+    return false;
+}
+
+/// Whether the driver uses these bytes where they are, by what its maker says of CL_MEM_USE_HOST_PTR: Intel's for GPUs
+/// wants whole lines of a cache from the begin of a page on, processors' an alignment that they tell. Arm says that its
+/// driver copies them at each map, of others nothing is known: memory of the driver's own serves these better.
+bool isUsedInPlace(const Driver& driver, const DeviceFacts& device, std::uintptr_t begin, std::size_t bytes)
+{
+    if (device.isProcessor) {
+        cl_uint bits = 0;
+        driver.getDeviceInfo(device.id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr);
+        return bits >= 8 && begin % (bits / 8) == 0;
+    }
+    return std::strstr(device.platformName, "Intel") != nullptr && begin % 4096 == 0 && bytes % 64 == 0;
+}
+
 template<typename Value>
 Value valueOf(const Driver& driver, cl_mem buffer, cl_mem_info what)
 {
@@ -68,10 +97,47 @@ Status allocate(DeviceContext* context, std::size_t bytes, const void* host, Dev
     cl_int code = CL_SUCCESS;
     cl_mem const buffer = context->driver->createBuffer(
         context->context, flags, bytes < kLeastBytes ? kLeastBytes : bytes, const_cast<void*>(host), &code);
-    if (buffer != nullptr)
-        return wrap(*context->driver, buffer, bytes, memory, error);
-    const Status status = refused(error, code, "a buffer of %zu bytes", bytes);
-    return code == CL_OUT_OF_RESOURCES ? Status::NoMemory : status;
+    if (buffer == nullptr) {
+        const Status status = refused(error, code, "a buffer of %zu bytes", bytes);
+        return code == CL_OUT_OF_RESOURCES ? Status::NoMemory : status;
+    }
+    const Status status = wrap(*context->driver, buffer, bytes, memory, error);
+    if (status == Status::Ok)
+        (*memory)->isForBoth = device.sharesMemory;
+    return status;
+}
+
+Status share(DeviceContext* context, void* host, std::size_t bytes, bool isInput, DeviceMemory** memory,
+             ErrorText& error)
+{
+    *memory = nullptr;
+    const DeviceFacts& device = context->device;
+    if (!device.sharesMemory || bytes == 0)
+        return Status::Ok;
+    if (host == nullptr)
+        return allocate(context, bytes, nullptr, memory, error);
+    const auto begin = reinterpret_cast<std::uintptr_t>(host);
+    if (bytes < kLeastBytes || bytes > device.largestBuffer || !isUsedInPlace(*context->driver, device, begin, bytes))
+        return Status::Ok;
+    ::pthread_mutex_lock(&g_hostsLock);
+    Status status = Status::Ok;
+    if (!isInOther(begin, bytes)) {
+        cl_int code = CL_SUCCESS;
+        const cl_mem_flags flags = CL_MEM_USE_HOST_PTR | (isInput ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE);
+        cl_mem const buffer = context->driver->createBuffer(context->context, flags, bytes, host, &code);
+        if (buffer != nullptr) // what the driver refuses here is copied
+            status = wrap(*context->driver, buffer, bytes, memory, error);
+        if (*memory != nullptr) {
+            DeviceMemory& made = **memory;
+            made.host = begin;
+            made.next = g_hosts;
+            if (g_hosts != nullptr)
+                g_hosts->before = &made;
+            g_hosts = &made;
+        }
+    }
+    ::pthread_mutex_unlock(&g_hostsLock);
+    return status;
 }
 
 Status adopt(DeviceContext* context, void* handle, std::size_t bytes, DeviceMemory** memory, ErrorText& error)
@@ -101,6 +167,13 @@ void release(DeviceMemory* memory)
     if (memory == nullptr)
         return;
     memory->driver->releaseMemObject(memory->memory);
+    if (memory->host != 0) {
+        ::pthread_mutex_lock(&g_hostsLock);
+        (memory->before != nullptr ? memory->before->next : g_hosts) = memory->next;
+        if (memory->next != nullptr)
+            memory->next->before = memory->before;
+        ::pthread_mutex_unlock(&g_hostsLock);
+    }
     runtime::freeArray(memory, 1);
 }
 

@@ -3,6 +3,8 @@
 #include "core/runtime/array.h"
 #include "plugins/opencl/library/refusal.h"
 
+#include <cstring>
+
 namespace lathe::opencl {
 
 using runtime::DeviceContext;
@@ -60,6 +62,26 @@ bool hasBytes(const DeviceMemory* memory, std::size_t bytes, Status& status, Err
     return bytes > 0 && bytes <= has;
 }
 
+/// Null: `error` says why.
+void* mapped(const DeviceQueue& queue, const DeviceMemory& memory, cl_map_flags flags, std::size_t bytes, bool wait,
+             ErrorText& error)
+{
+    cl_int code = CL_SUCCESS;
+    void* const host = queue.context->driver->enqueueMapBuffer(queue.queue, memory.memory, wait ? CL_TRUE : CL_FALSE,
+                                                               flags, 0, bytes, 0, nullptr, nullptr, &code);
+    if (code == CL_SUCCESS && host != nullptr)
+        return host;
+    refused(error, code, "to map %zu bytes", bytes);
+    return nullptr;
+}
+
+Status unmapped(const DeviceQueue& queue, const DeviceMemory& memory, void* host, ErrorText& error)
+{
+    const cl_int code = queue.context->driver->enqueueUnmapMemObject(queue.queue, memory.memory, host, 0, nullptr,
+                                                                     nullptr);
+    return code == CL_SUCCESS ? Status::Ok : refused(error, code, "to unmap %zu bytes", memory.bytes);
+}
+
 } // namespace
 
 Status startQueue(DeviceContext* context, void* handle, DeviceQueue** queue, ErrorText& error)
@@ -110,6 +132,13 @@ Status enqueueWrite(DeviceQueue* queue, DeviceMemory* to, const void* from, std:
     Status status = Status::Ok;
     if (!hasBytes(to, bytes, status, error))
         return status;
+    if (wait && to->isForBoth) { // there is one copy then, by this thread, whatever the driver does with writes
+        void* const host = mapped(*queue, *to, CL_MAP_WRITE, bytes, true, error);
+        if (host == nullptr)
+            return Status::KernelFailed;
+        std::memcpy(host, from, bytes);
+        return unmapped(*queue, *to, host, error);
+    }
     const cl_int code = queue->context->driver->enqueueWriteBuffer(queue->queue, to->memory, wait ? CL_TRUE : CL_FALSE,
                                                                    0, bytes, from, 0, nullptr, nullptr);
     return code == CL_SUCCESS ? Status::Ok : refused(error, code, "a copy of %zu bytes to the device", bytes);
@@ -120,9 +149,30 @@ Status enqueueRead(DeviceQueue* queue, void* to, DeviceMemory* from, std::size_t
     Status status = Status::Ok;
     if (!hasBytes(from, bytes, status, error))
         return status;
+    if (wait && from->isForBoth) {
+        void* const host = mapped(*queue, *from, CL_MAP_READ, bytes, true, error);
+        if (host == nullptr)
+            return Status::KernelFailed;
+        std::memcpy(to, host, bytes);
+        return unmapped(*queue, *from, host, error);
+    }
     const cl_int code = queue->context->driver->enqueueReadBuffer(queue->queue, from->memory, wait ? CL_TRUE : CL_FALSE,
                                                                   0, bytes, to, 0, nullptr, nullptr);
     return code == CL_SUCCESS ? Status::Ok : refused(error, code, "a copy of %zu bytes from the device", bytes);
+}
+
+Status enqueueMap(DeviceQueue* queue, DeviceMemory* memory, void** host, ErrorText& error)
+{
+    *host = mapped(*queue, *memory, CL_MAP_READ | CL_MAP_WRITE, memory->bytes, false, error);
+    memory->mapped = *host;
+    return *host != nullptr ? Status::Ok : Status::KernelFailed;
+}
+
+Status enqueueUnmap(DeviceQueue* queue, DeviceMemory* memory, ErrorText& error)
+{
+    void* const host = memory->mapped;
+    memory->mapped = nullptr;
+    return unmapped(*queue, *memory, host, error);
 }
 
 Status finishQueue(DeviceQueue* queue, ErrorText& error)

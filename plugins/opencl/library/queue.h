@@ -38,10 +38,15 @@ runtime::Status enqueueWrite(runtime::DeviceQueue* queue, runtime::DeviceMemory*
                              std::size_t bytes, bool wait, runtime::ErrorText& error);
 runtime::Status enqueueRead(runtime::DeviceQueue* queue, void* to, runtime::DeviceMemory* from, std::size_t bytes,
                             bool wait, runtime::ErrorText& error);
+runtime::Status enqueueMap(runtime::DeviceQueue* queue, runtime::DeviceMemory* memory, void** host,
+                           runtime::ErrorText& error);
+runtime::Status enqueueUnmap(runtime::DeviceQueue* queue, runtime::DeviceMemory* memory, runtime::ErrorText& error);
 runtime::Status finishQueue(runtime::DeviceQueue* queue, runtime::ErrorText& error);
 
 runtime::Status prepareLaunch(runtime::DeviceQueue* queue, const runtime::LaunchRequest& request,
                               runtime::DeviceLaunch** launch, runtime::ErrorText& error);
+runtime::Status pointLaunch(runtime::DeviceLaunch* launch, std::uint32_t buffer, runtime::DeviceMemory* memory,
+                            runtime::ErrorText& error);
 void forgetLaunch(runtime::DeviceLaunch* launch);
 
 } // namespace lathe::opencl

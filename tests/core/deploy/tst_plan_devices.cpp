@@ -126,6 +126,34 @@ private slots:
         }
     }
 
+    /// Tensors on the device lie in the caller's buffers, but for what a kernel of the processor reads or writes.
+    void inputsAndOutputsAreUsedInPlaceWhereMemoryIsShared_data()
+    {
+        QTest::addColumn<unsigned>("beside");
+        QTest::addColumn<int>("wraps");
+        QTest::newRow("all") << 7U << 2;
+        QTest::newRow("the first") << 1U << 1;
+        QTest::newRow("the middle") << 2U << 0;
+        QTest::newRow("the last") << 4U << 1;
+    }
+    void inputsAndOutputsAreUsedInPlaceWhereMemoryIsShared()
+    {
+        QFETCH(unsigned, beside);
+        QFETCH(int, wraps);
+        HandNetwork network;
+        const auto image = plan(network, beside);
+        QVERIFY2(image, image ? "" : image.error().message.c_str());
+        const std::vector<float> expected = runImage(*image);
+        const int copies = late::device().copies;
+        late::device().copies = 0;
+        late::device().sharesMemory = true;
+        QCOMPARE(runImage(*image), expected);
+        QCOMPARE(late::device().wraps, wraps);
+        QCOMPARE(late::device().copies, copies - 3 * wraps); // three runs
+        QCOMPARE(late::device().misuses, 0);
+        QCOMPARE(late::device().pieces, 0);
+    }
+
     /// Each side has memory of its own, at multiples that its device asks for.
     void eachSideHasItsOwnMemory()
     {

@@ -8,7 +8,9 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <list>
 #include <memory>
 
 namespace tst_executor_devices {
@@ -20,6 +22,7 @@ using deploy::ImageWriter;
 namespace {
 
 constexpr std::int64_t kCells = 24;
+constexpr std::size_t kBytes = kCells * sizeof(float);
 
 IndexMap plain(std::vector<std::int64_t> shape)
 {
@@ -91,16 +94,16 @@ Network makeNetwork()
     const std::uint32_t device = writer.addDevice("late -fast", 2048, 512);
     const IndexMap map = plain({kCells});
     const auto x = writer.addTensor({"x", DType::F32, Storage::Input, 0, map});
-    const auto dx = writer.addTensor({"x", DType::F32, Storage::Arena, 0, map, device});
+    const auto dx = writer.addTensor({"x", DType::F32, Storage::Arena, 0, map, device, x + 1});
+    const auto y = writer.addTensor({"y", DType::F32, Storage::Output, 0, map});
+    const auto z = writer.addTensor({"z", DType::F32, Storage::Output, 1, map});
     const auto w = writer.addTensor({"w", DType::F32, Storage::Weights, 0, map, device});
     const auto again = writer.addTensor({"w again", DType::F32, Storage::Weights, 0, map, device});
-    const auto dm = writer.addTensor({"m", DType::F32, Storage::Arena, 512, map, device});
+    const auto dm = writer.addTensor({"m", DType::F32, Storage::Arena, 512, map, device, z + 1});
     const auto m = writer.addTensor({"m", DType::F32, Storage::Arena, 0, map});
     const auto n = writer.addTensor({"n", DType::F32, Storage::Arena, 128, map});
     const auto dn = writer.addTensor({"n", DType::F32, Storage::Arena, 1024, map, device});
-    const auto dy = writer.addTensor({"y", DType::F32, Storage::Arena, 0, map, device}); // x is dead
-    const auto y = writer.addTensor({"y", DType::F32, Storage::Output, 0, map});
-    const auto z = writer.addTensor({"z", DType::F32, Storage::Output, 1, map});
+    const auto dy = writer.addTensor({"y", DType::F32, Storage::Arena, 0, map, device, y + 1}); // x is dead
     KernelInfo scale;
     scale.form = KernelForm::Launches;
     scale.parameters.resize(3);
@@ -177,10 +180,11 @@ ExecutorPtr makeExecutor(const Model& model, std::uint32_t threads, ErrorText& e
     return ExecutorPtr(Executor::create(model, options, status, error));
 }
 
-std::vector<float> runWith(Executor& executor, const std::vector<float>& x, std::vector<float>* z = nullptr)
+std::vector<float> runWith(Executor& executor, const std::vector<float>& input, std::vector<float>* z = nullptr)
 {
-    std::vector<float> y(kCells, -1), ownZ(kCells, -1);
-    constexpr std::size_t kBytes = kCells * sizeof(float);
+    static std::list<std::vector<float>> bound; // buffers live as long as they are bound
+    const std::vector<float>& x = bound.emplace_back(input);
+    std::vector<float>&y = bound.emplace_back(kCells, -1), &ownZ = bound.emplace_back(kCells, -1);
     if (executor.bindInput(0, x.data(), kBytes) != Status::Ok || executor.bindOutput(0, y.data(), kBytes) != Status::Ok
         || executor.bindOutput(1, ownZ.data(), kBytes) != Status::Ok || executor.run() != Status::Ok)
         return {};
@@ -195,6 +199,69 @@ std::vector<std::byte> bytesOf(const std::vector<float>& values)
     return {first, first + values.size() * sizeof(float)};
 }
 
+/// A buffer of the caller's, at a multiple of 64 bytes or 4 bytes behind one.
+class Buffer
+{
+public:
+    explicit Buffer(bool isAligned, const std::vector<float>& values = std::vector<float>(kCells, -1))
+        : m_block(static_cast<float*>(std::aligned_alloc(64, 192)))
+        , m_first(isAligned ? 0 : 1)
+    {
+        std::ranges::copy(values, data());
+    }
+    float* data() const { return m_block.get() + m_first; }
+    std::vector<float> values() const { return {data(), data() + kCells}; }
+
+private:
+    struct Free
+    {
+        void operator()(float* block) const { std::free(block); }
+    };
+    std::unique_ptr<float, Free> m_block;
+    std::size_t m_first = 0;
+};
+
+/// An executor with the buffers that are bound to its ports, which outlive it.
+struct Bound
+{
+    std::unique_ptr<Buffer> x, y, z;
+    ExecutorPtr executor;
+
+    explicit Bound(ExecutorPtr made)
+        : executor(std::move(made))
+    {
+    }
+
+    /// What was bound before is freed at once.
+    bool bind(bool isAligned, float shift)
+    {
+        auto newX = std::make_unique<Buffer>(isAligned, someInput(shift));
+        auto newY = std::make_unique<Buffer>(isAligned), newZ = std::make_unique<Buffer>(isAligned);
+        const bool good = executor->bindInput(0, newX->data(), kBytes) == Status::Ok
+                          && executor->bindOutput(0, newY->data(), kBytes) == Status::Ok
+                          && executor->bindOutput(1, newZ->data(), kBytes) == Status::Ok;
+        x = std::move(newX);
+        y = std::move(newY);
+        z = std::move(newZ);
+        return good;
+    }
+    /// Empty: the outputs are as they should be.
+    QString run() const
+    {
+        if (executor->run() != Status::Ok)
+            return executor->lastError().text;
+        return check();
+    }
+    QString check() const
+    {
+        if (late::device().misuses > 0)
+            return "memory was touched by the one while it was the other's";
+        if (y->values() != expected(x->values()))
+            return "y is wrong";
+        return z->values() == scaled(x->values()) ? "" : "z is wrong";
+    }
+};
+
 } // namespace
 
 class TestExecutorDevices : public QObject
@@ -205,16 +272,22 @@ private slots:
     {
         QTest::addColumn<std::uint32_t>("threads");
         QTest::addColumn<bool>("callers");
-        QTest::newRow("as usual") << 0U << false;
-        QTest::newRow("one thread") << 1U << false;
-        QTest::newRow("three threads") << 3U << false;
-        QTest::newRow("the caller's") << 2U << true;
+        QTest::addColumn<bool>("shares");
+        QTest::newRow("as usual") << 0U << false << false;
+        QTest::newRow("one thread") << 1U << false << false;
+        QTest::newRow("three threads") << 3U << false << false;
+        QTest::newRow("the caller's") << 2U << true << false;
+        QTest::newRow("shared memory") << 0U << false << true;
+        QTest::newRow("shared memory, three threads") << 3U << false << true;
+        QTest::newRow("shared memory, the caller's threads") << 2U << true << true;
     }
     void runsOnDeviceAndProcessor()
     {
         QFETCH(std::uint32_t, threads);
         QFETCH(bool, callers);
+        QFETCH(bool, shares);
         const Network network = makeNetwork();
+        late::device().sharesMemory = shares;
         {
             Model model;
             ErrorText error;
@@ -246,6 +319,172 @@ private slots:
         late::device().waits = 0;
         QVERIFY(!runWith(*executor, someInput(1)).empty());
         QCOMPARE(late::device().waits, 2); // for m, and at the end
+    }
+
+    /// All that is left to copy is what goes from the device to the kernel of the processor and back.
+    void callersBuffersAreUsedInPlace()
+    {
+        const Network network = makeNetwork();
+        late::device().sharesMemory = true;
+        ErrorText error;
+        {
+            Model model;
+            QVERIFY(model.open(network.source(), true, error) == Status::Ok);
+            Bound bound(makeExecutor(model, 1, error));
+            QVERIFY(bound.executor);
+            QVERIFY(bound.bind(true, 1));
+            QCOMPARE(bound.run(), QString());
+            QCOMPARE(late::device().wraps, 3);
+            late::device().maps = late::device().unmaps = late::device().copies = late::device().waits = 0;
+            std::ranges::copy(someInput(7), bound.x->data());
+            QCOMPARE(bound.run(), QString());
+            QCOMPARE(late::device().copies, 2);
+            QCOMPARE(late::device().unmaps, 3);
+            QCOMPARE(late::device().maps, 3);
+            QCOMPARE(late::device().waits, 2); // for m, and at the end
+            QCOMPARE(late::device().wraps, 3);
+            for (const std::uint32_t instruction : {0U, 6U, 7U})
+                QVERIFY(bound.executor->isInPlace(instruction));
+            for (const std::uint32_t instruction : {1U, 2U, 3U, 4U, 5U})
+                QVERIFY(!bound.executor->isInPlace(instruction));
+        }
+        QCOMPARE(late::device().misuses, 0);
+        QCOMPARE(late::device().contexts + late::device().queues + late::device().launches + late::device().pieces, 0);
+    }
+
+    void theExecutorsOwnBuffersAreUsedInPlace()
+    {
+        const Network network = makeNetwork();
+        late::device().sharesMemory = true;
+        late::device().alignment = 4096;
+        Model model;
+        ErrorText error;
+        QVERIFY(model.open(network.source(), true, error) == Status::Ok);
+        const ExecutorPtr executor = makeExecutor(model, 1, error);
+        for (const float shift : {2.0F, 3.0F}) {
+            std::ranges::copy(someInput(shift), static_cast<float*>(executor->inputBuffer(0)));
+            QVERIFY2(executor->run() == Status::Ok, executor->lastError().text);
+            const auto* const y = static_cast<const float*>(executor->outputBuffer(0));
+            QCOMPARE(std::vector<float>(y, y + kCells), expected(someInput(shift)));
+        }
+        QCOMPARE(late::device().wraps, 3);
+        QCOMPARE(late::device().copies, 4);
+        QCOMPARE(late::device().misuses, 0);
+    }
+
+    /// The device has its tensors in memory of the driver's for both; the host moves the bytes, and no command does.
+    void buffersThatTheDeviceCannotUseAreMovedByTheHost()
+    {
+        const Network network = makeNetwork();
+        late::device().sharesMemory = true;
+        Model model;
+        ErrorText error;
+        QVERIFY(model.open(network.source(), true, error) == Status::Ok);
+        Bound bound(makeExecutor(model, 1, error));
+        QVERIFY(bound.executor);
+        QVERIFY(bound.bind(false, 1));
+        QCOMPARE(bound.run(), QString());
+        const int pieces = late::device().pieces;
+        late::device().copies = late::device().waits = 0;
+        QVERIFY(bound.bind(false, 4));
+        QCOMPARE(bound.run(), QString());
+        QCOMPARE(late::device().copies, 2);
+        QCOMPARE(late::device().waits, 2);
+        QCOMPARE(late::device().wraps, 0);
+        QCOMPARE(late::device().pieces, pieces); // they are there for the next ones
+        QVERIFY(!bound.executor->isInPlace(0) && !bound.executor->isInPlace(6));
+    }
+
+    /// What is bound may be anything from run to run, and what was bound is the caller's to free.
+    void buffersMayBeOthersInEachRun()
+    {
+        const Network network = makeNetwork();
+        late::device().sharesMemory = true;
+        ErrorText error;
+        {
+            Model model;
+            QVERIFY(model.open(network.source(), true, error) == Status::Ok);
+            Bound bound(makeExecutor(model, 2, error));
+            QVERIFY(bound.executor);
+            float shift = 0;
+            for (const bool isAligned : {true, true, false, false, true, false, true}) {
+                QVERIFY(bound.bind(isAligned, ++shift));
+                QCOMPARE(bound.run(), QString());
+            }
+            // The same buffers again, and once without a run between.
+            const Buffer other(true);
+            for (float* const y : {other.data(), bound.y->data(), bound.y->data()})
+                QVERIFY(bound.executor->bindOutput(0, y, kBytes) == Status::Ok);
+            QCOMPARE(bound.check(), QString()); // as the last run left them
+            QCOMPARE(bound.run(), QString());
+            // Memory of the device's own, and back.
+            std::vector<std::byte> x = bytesOf(someInput(5)), y(x.size());
+            QVERIFY(bound.executor->bindDeviceInput(0, &x, x.size()) == Status::Ok);
+            QVERIFY(bound.executor->bindDeviceOutput(0, &y, y.size()) == Status::Ok);
+            QVERIFY(bound.executor->run() == Status::Ok);
+            QCOMPARE(y, bytesOf(expected(someInput(5))));
+            QCOMPARE(bound.z->values(), scaled(someInput(5)));
+            QVERIFY(bound.bind(true, 6));
+            QCOMPARE(bound.run(), QString());
+        }
+        QCOMPARE(late::device().misuses, 0);
+        QCOMPARE(late::device().pieces, 0);
+    }
+
+    /// However a run ends, the buffers are the caller's again.
+    void buffersComeBackFromRunsThatFail()
+    {
+        const Network network = makeNetwork();
+        late::device().sharesMemory = true;
+        Model model;
+        ErrorText error;
+        QVERIFY(model.open(network.source(), true, error) == Status::Ok);
+        bool fails = true;
+        late::device().functions["add_0"] = [&fails, add = late::device().functions["add_0"]](
+                                                const std::vector<std::byte*>& b, const LaunchRequest& request) {
+            return add(b, request) && !fails;
+        };
+        Bound bound(makeExecutor(model, 1, error));
+        QVERIFY(bound.executor);
+        for (const bool isAligned : {true, false}) {
+            QVERIFY(bound.bind(isAligned, 3));
+            QVERIFY(bound.executor->run() == Status::KernelFailed);
+            QCOMPARE(bound.x->values(), someInput(3));
+            fails = false;
+            QCOMPARE(bound.run(), QString());
+            fails = true;
+        }
+        QVERIFY(bound.bind(true, 2));
+        late::device().mostPieces = late::device().pieces + 1; // there is room for x, not for y
+        QVERIFY(bound.executor->run() == Status::NoMemory);
+        QCOMPARE(bound.x->values(), someInput(2));
+        late::device().mostPieces = INT_MAX;
+        fails = false;
+        QCOMPARE(bound.run(), QString());
+    }
+
+    void chainsLeaveSharedBuffersToTheirOwners()
+    {
+        const Network network = makeNetwork();
+        late::device().sharesMemory = true;
+        Model model;
+        ErrorText error;
+        QVERIFY(model.open(network.source(), true, error) == Status::Ok);
+        Bound bound(makeExecutor(model, 1, error));
+        QVERIFY(bound.executor);
+        for (const bool isAligned : {true, false}) {
+            QVERIFY(bound.bind(isAligned, 3));
+            QCOMPARE(bound.run(), QString());
+            bound.executor->setProfiling(true);
+            for (std::uint32_t last = 0; last < 8; ++last) {
+                QVERIFY(bound.executor->runChain(last > 0 ? last - 1 : 0, last) == Status::Ok);
+                QCOMPARE(bound.executor->profile(last).calls, 1U);
+            }
+            bound.executor->setProfiling(false);
+            QCOMPARE(late::device().misuses, 0);
+            QCOMPARE(bound.x->values(), someInput(3));
+            QCOMPARE(bound.run(), QString());
+        }
     }
 
     void instancesShareWeights()
@@ -311,14 +550,25 @@ private slots:
         QVERIFY(executor->bindDeviceInput(0, &memory, memory.size()) == Status::InvalidArgument);
     }
 
+    void observerSeesWhatIsOnTheDevice_data()
+    {
+        QTest::addColumn<bool>("shares");
+        QTest::newRow("memory of its own") << false;
+        QTest::newRow("shared memory") << true;
+    }
     void observerSeesWhatIsOnTheDevice()
     {
+        QFETCH(bool, shares);
         const Network network = makeNetwork();
+        late::device().sharesMemory = shares;
         Model model;
         ErrorText error;
         QVERIFY(model.open(network.source(), true, error) == Status::Ok);
-        const ExecutorPtr executor = makeExecutor(model, 2, error);
         std::map<std::string, std::vector<float>> seen;
+        const std::vector<float> x = someInput(2);
+        std::vector<std::byte> y(kCells * 4);
+        std::vector<float> z(kCells);
+        const ExecutorPtr executor = makeExecutor(model, 2, error);
         executor->setObserver(
             [](void* user, std::uint32_t instruction, const ImageTensor&, const void* data) {
                 const auto* const values = static_cast<const float*>(data);
@@ -326,9 +576,6 @@ private slots:
                     values, values + kCells};
             },
             &seen);
-        const std::vector<float> x = someInput(2);
-        std::vector<std::byte> y(kCells * 4);
-        std::vector<float> z(kCells);
         QVERIFY(executor->bindInput(0, x.data(), kCells * 4) == Status::Ok);
         QVERIFY(executor->bindDeviceOutput(0, &y, y.size()) == Status::Ok);
         QVERIFY(executor->bindOutput(1, z.data(), kCells * 4) == Status::Ok);
@@ -339,6 +586,8 @@ private slots:
         QCOMPARE(seen["2"], scaled(x));
         QCOMPARE(seen["5"], expected(x));
         QCOMPARE(seen["6"], expected(x)); // in the caller's memory on the device
+        QCOMPARE(seen["7"], scaled(x));
+        QCOMPARE(late::device().misuses, 0);
     }
 
     /// A step is timed by a row of them, unless it takes so long that waiting for it does not count.
