@@ -126,7 +126,7 @@ private slots:
         QVERIFY(!connection);
         QVERIFY(connection.error().code == Errc::NotFound);
         QVERIFY(connection.error().message.find(server.url()) != std::string::npos);
-        QCOMPARE(int(Connection::open({"nats://127.0.0.1:99999", "test"}).error().code), int(Errc::InvalidArgument));
+        QCOMPARE(int(Connection::open({"", "test"}).error().code), int(Errc::InvalidArgument));
     }
 };
 
