@@ -1,5 +1,7 @@
 #include "core/broker/connection.h"
 
+#include "core/broker/nkey.h"
+#include "core/support/log.h"
 #include "core/support/message.h"
 
 #include <nats/nats.h>
@@ -27,6 +29,7 @@ std::string reasonOf(natsStatus status)
 
 struct Connection::Impl
 {
+    std::string seed;
     natsOptions* options = nullptr;
     natsConnection* connection = nullptr;
 
@@ -38,6 +41,18 @@ struct Connection::Impl
 };
 
 namespace {
+
+natsStatus sign(char** reason, unsigned char** signature, int* bytes, const char* nonce, void* seed)
+{
+    *reason = nullptr;
+    return nats_Sign(static_cast<const char*>(seed), nonce, signature, bytes);
+}
+
+/// What goes wrong on a connection that is there: a subject that we may not use, messages that nobody took.
+void onError(natsConnection*, natsSubscription*, natsStatus status, void*)
+{
+    log(LogLevel::Debug, "broker", reasonOf(status));
+}
 
 /// The library calls back on its own threads: what it calls is freed by itself, once it will call no more.
 struct Listener
@@ -99,6 +114,14 @@ Result<std::shared_ptr<Connection>> Connection::open(const BrokerAddress& addres
     if (status != NATS_OK)
         return makeError(Errc::InvalidArgument, say(Msg::BrokerUnreachable, address.url, reasonOf(status)));
     then(natsOptions_SetName, address.name.c_str());
+    if (!address.seed.empty()) {
+        LATHE_TRY_ASSIGN(const NKey key, userKeyOf(address.seed));
+        impl->seed = address.seed;
+        then(natsOptions_SetNKey, key.publicKey.c_str(), sign, impl->seed.data());
+    }
+    if (!address.authority.empty())
+        then(natsOptions_SetCATrustedCertificates, address.authority.c_str());
+    then(natsOptions_SetErrorHandler, onError, nullptr);
     then(natsOptions_SetTimeout, kConnectMs);
     then(natsOptions_SetAllowReconnect, true);
     then(natsOptions_SetMaxReconnect, -1);

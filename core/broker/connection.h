@@ -12,8 +12,10 @@ namespace lathe::broker {
 /// A NATS server, and who we are there.
 struct BrokerAddress
 {
-    std::string url; ///< nats://HOST:PORT
-    std::string name; ///< of this program, for who looks at the server's connections
+    std::string url; ///< nats://HOST:PORT, with TLS tls://HOST:PORT
+    std::string seed = {}; ///< our secret (nkey.h); empty: we have none
+    std::string authority = {}; ///< certificates (PEM) of those whom the server's may be signed by; empty: the system's
+    std::string name = {}; ///< of this program, for who looks at the server's connections
 };
 
 /// What one wants to hear; nothing more of it is heard once it is gone.

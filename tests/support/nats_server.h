@@ -22,14 +22,17 @@ public:
     }
 
     std::string url() const { return "nats://127.0.0.1:" + std::to_string(m_port); }
-    /// On the same port, if it was started before.
-    Result<> start()
+    int port() const { return m_port; }
+    /// On the same port, if it was started before. @param config  a file of its own; empty: everybody may do everything
+    Result<> start(const std::filesystem::path& config = {})
     {
         SubprocessOptions options;
         options.program = "/usr/sbin/nats-server";
         if (!std::filesystem::exists(options.program))
             options.program = "/usr/bin/nats-server";
-        options.arguments = {"--addr", "127.0.0.1", "--port", std::to_string(m_port)};
+        options.arguments = {"--addr", "127.0.0.1", "--port", std::to_string(m_port), "--log", "/dev/null"};
+        if (!config.empty())
+            options.arguments = {"--config", config.string(), "--log", "/dev/null"};
         options.pipeOutput = false;
         options.pipeErrors = false;
         LATHE_TRY_ASSIGN(m_process, Subprocess::start(options));

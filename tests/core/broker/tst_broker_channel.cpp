@@ -35,8 +35,8 @@ struct Ends
 Result<Ends> open(const NatsServer& server)
 {
     Ends ends;
-    LATHE_TRY_ASSIGN(ends.leftConnection, Connection::open({server.url(), "left"}));
-    LATHE_TRY_ASSIGN(ends.rightConnection, Connection::open({server.url(), "right"}));
+    LATHE_TRY_ASSIGN(ends.leftConnection, Connection::open({server.url()}));
+    LATHE_TRY_ASSIGN(ends.rightConnection, Connection::open({server.url()}));
     LATHE_TRY_ASSIGN(ends.left, Channel::open(ends.leftConnection, "test.right", "test.left", kSession));
     LATHE_TRY_ASSIGN(ends.right, Channel::open(ends.rightConnection, "test.left", "test.right", kSession));
     return ends;
@@ -122,11 +122,11 @@ private slots:
         const NatsServer server; // not started
         QElapsedTimer timer;
         timer.start();
-        const auto connection = Connection::open({server.url(), "test"});
+        const auto connection = Connection::open({server.url()});
         QVERIFY(!connection);
         QVERIFY(connection.error().code == Errc::NotFound);
         QVERIFY(connection.error().message.find(server.url()) != std::string::npos);
-        QCOMPARE(int(Connection::open({"", "test"}).error().code), int(Errc::InvalidArgument));
+        QCOMPARE(int(Connection::open({""}).error().code), int(Errc::InvalidArgument));
     }
 };
 

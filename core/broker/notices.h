@@ -1,0 +1,65 @@
+#pragma once
+
+#include "core/support/hash.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace lathe::broker {
+
+/// What programs tell all others of a key, about once a second. Who has not been heard for a while is gone; nothing is
+/// kept anywhere else, so nothing has to be cleaned up. Durations, not times of day: clocks differ, and jump.
+
+/// Of one who wants devices of a key, as long as he wants any.
+struct ClaimNotice
+{
+    std::string key;
+    std::string ticket; ///< the claim's own name, random
+    std::string user;
+    std::string program; ///< for people: "lathe-cli tune zoo:resnet-18"
+    int priority = 0;
+    std::chrono::milliseconds waited{0}; ///< since it was made
+    std::chrono::milliseconds reserve{0}; ///< how long each device is wanted at least, whoever waits
+};
+
+enum class DeviceState : std::uint8_t
+{
+    Free,
+    Offered, ///< to a claim that has not taken it yet
+    Leased,
+    Draining, ///< leased, and given to nobody afterwards
+    Drained,
+    Sick ///< its own checks fail
+};
+
+/// Of a device, as long as it is there.
+struct DeviceNotice
+{
+    std::string key;
+    std::string device; ///< its own name, the same after a restart
+    DeviceState state = DeviceState::Free;
+    std::string ticket; ///< that it is offered or leased to
+    std::string user;
+    std::chrono::milliseconds had{0}; ///< by this ticket
+};
+
+/// Why an offer or a lease is over.
+enum class LeaseEnd : std::uint8_t
+{
+    NotTaken, ///< nobody said anything in time
+    HolderSilent, ///< nothing is heard of the claim any more
+    TurnOver, ///< another user has less
+    Drained,
+    Sick
+};
+
+/// To one claim: the device is his, if he says something in the session within a short time.
+struct Offer
+{
+    std::string ticket;
+    std::string device;
+    Hash128 session; ///< of the link; random
+};
+
+} // namespace lathe::broker

@@ -1,0 +1,114 @@
+#include "core/broker/server_config.h"
+
+#include "core/broker/subjects.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace lathe::broker {
+
+namespace {
+
+/// A text in quotes, as the server's files have it: like JSON's.
+std::string quoted(const std::string& text)
+{
+    return nlohmann::json(text).dump();
+}
+
+std::string list(const std::vector<std::string>& subjects)
+{
+    std::string text;
+    for (const std::string& subject : subjects)
+        text += (text.empty() ? "" : ", ") + quoted(subject);
+    return "[" + text + "]";
+}
+
+std::string permissionText(const Permissions& permissions)
+{
+    return fmt::format("{{ publish: {{ allow: {} }}, subscribe: {{ allow: {} }} }}",
+                       permissions.publish.empty() ? "[\"lathe.nothing\"]" : list(permissions.publish),
+                       list(permissions.subscribe));
+}
+
+bool isPublicKey(const std::string& text)
+{
+    return text.size() == 56 && text.front() == 'U'
+           && std::ranges::all_of(text, [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '2' && c <= '7'); });
+}
+
+Result<> check(const ServerOptions& options)
+{
+    const bool here = isLoopback(options.host);
+    const bool tls = !options.certificate.empty() && !options.privateKey.empty();
+    if (!here && !tls)
+        return makeError(Errc::Unsupported,
+                         fmt::format("a broker at {} is reached by other machines, and needs TLS", options.host));
+    if (!here && !options.localUser.empty())
+        return makeError(
+            Errc::Unsupported,
+            fmt::format("a broker at {} is reached by other machines, and lets nobody in without a key", options.host));
+    std::set<std::string> keys;
+    for (const Member& member : options.members) {
+        if (!isWord(member.name) || (member.role == Role::Runner && !isWord(member.key)))
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("\"{}\" is no name that subjects can have", member.name));
+        if (!isPublicKey(member.publicKey) || !keys.insert(member.publicKey).second)
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("the public key of \"{}\" is none, or another one's", member.name));
+    }
+    if (!options.localUser.empty() && !isWord(options.localUser))
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("\"{}\" is no name that subjects can have", options.localUser));
+    return {};
+}
+
+} // namespace
+
+Permissions permissionsOf(const Member& member)
+{
+    switch (member.role) {
+    case Role::Runner:
+        return {
+            {hereSubject(member.key, member.name), "lathe.offer.*", fmt::format("lathe.from.{}.>", member.name)},
+            {hereSubject(member.key, "*"), claimSubject(member.key, "*"), fmt::format("lathe.to.{}.>", member.name)}};
+    case Role::User:
+        return {{claimSubject("*", member.name), fmt::format("lathe.to.*.{}.>", member.name)},
+                {"lathe.here.>", "lathe.claim.>", offerSubject(member.name),
+                 fmt::format("lathe.from.*.{}.>", member.name)}};
+    case Role::Observer: return {{}, {"lathe.here.>", "lathe.claim.>"}};
+    }
+    return {};
+}
+
+bool isLoopback(std::string_view host)
+{
+    return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+Result<std::string> serverConfig(const ServerOptions& options)
+{
+    LATHE_TRY(check(options));
+    std::string text = fmt::format("host: {}\nport: {}\nserver_name: \"lathe\"\nmax_payload: 1048576\n",
+                                   quoted(options.host), options.port);
+    if (!options.certificate.empty())
+        text += fmt::format("tls: {{ cert_file: {}, key_file: {} }}\n", quoted(options.certificate.string()),
+                            quoted(options.privateKey.string()));
+    text += "authorization: {\n  users: [\n";
+    for (const Member& member : options.members)
+        text += fmt::format("    {{ nkey: {}, permissions: {} }}\n", member.publicKey,
+                            permissionText(permissionsOf(member)));
+    if (!options.localUser.empty()) {
+        // Any program of this machine: its own devices and its own runs.
+        text += "    { user: \"local\", password: \"\", permissions: { publish: { allow: [\"lathe.>\"] }, "
+                "subscribe: { allow: [\"lathe.>\"] } } }\n";
+    }
+    text += "  ]\n}\n";
+    if (!options.localUser.empty())
+        text += "no_auth_user: \"local\"\n";
+    return text;
+}
+
+} // namespace lathe::broker
