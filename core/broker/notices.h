@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace lathe::broker {
 
@@ -42,6 +44,7 @@ struct DeviceNotice
     std::string ticket; ///< that it is offered or leased to
     std::string user;
     std::chrono::milliseconds had{0}; ///< by this ticket
+    std::string about; ///< for people and programs, a JSON object: host, version, what it has, health, last error
 };
 
 /// Why an offer or a lease is over.
@@ -61,5 +64,18 @@ struct Offer
     std::string device;
     Hash128 session; ///< of the link; random
 };
+
+/// As they are sent, in JSON. Who a notice is of stands in its subject alone (subjects.h), which the broker lets nobody
+/// use but him: what the text says of that is not looked at.
+std::string toText(const ClaimNotice& notice);
+std::string toText(const DeviceNotice& notice);
+std::string toText(const Offer& offer);
+
+/// Nothing: it is none, or larger than any is.
+std::optional<ClaimNotice> claimIn(std::string_view subject, std::string_view text);
+std::optional<DeviceNotice> deviceIn(std::string_view subject, std::string_view text);
+std::optional<Offer> offerIn(std::string_view text);
+
+inline constexpr std::size_t kMostNoticeBytes = 64u << 10;
 
 } // namespace lathe::broker

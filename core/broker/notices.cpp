@@ -1,0 +1,157 @@
+#include "core/broker/notices.h"
+
+#include "core/broker/subjects.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace lathe::broker {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<const char*, 6> kStates = {"free", "offered", "leased", "draining", "drained", "sick"};
+constexpr std::size_t kMostTextBytes = 256;
+
+/// The last two words of "lathe.WHAT.FIRST.SECOND".
+std::optional<std::pair<std::string, std::string>> wordsOf(std::string_view subject, std::string_view what)
+{
+    if (!subject.starts_with(what))
+        return std::nullopt;
+    subject.remove_prefix(what.size());
+    const std::size_t dot = subject.find('.');
+    if (dot == std::string_view::npos)
+        return std::nullopt;
+    std::pair<std::string, std::string> words(subject.substr(0, dot), subject.substr(dot + 1));
+    if (!isWord(words.first) || !isWord(words.second))
+        return std::nullopt;
+    return words;
+}
+
+std::optional<json> objectIn(std::string_view text)
+{
+    if (text.size() > kMostNoticeBytes)
+        return std::nullopt;
+    json object = json::parse(text, nullptr, false);
+    if (!object.is_object())
+        return std::nullopt;
+    return object;
+}
+
+/// A member that is a text of a bearable length; empty where it is none.
+std::string textIn(const json& object, const char* name)
+{
+    const auto found = object.find(name);
+    if (found == object.end() || !found->is_string())
+        return {};
+    const auto& text = found->get_ref<const std::string&>();
+    return text.size() <= kMostTextBytes ? text : std::string();
+}
+
+std::int64_t wholeIn(const json& object, const char* name, std::int64_t least, std::int64_t most)
+{
+    const auto found = object.find(name);
+    if (found == object.end() || !found->is_number_integer())
+        return std::clamp<std::int64_t>(0, least, most);
+    // Larger than what is signed holds: it would turn negative.
+    if (found->is_number_unsigned() && found->get<std::uint64_t>() > static_cast<std::uint64_t>(most))
+        return most;
+    return std::clamp(found->get<std::int64_t>(), least, most);
+}
+
+std::chrono::milliseconds spanIn(const json& object, const char* name)
+{
+    constexpr std::int64_t kWeekMs = std::int64_t(7) * 24 * 3600 * 1000;
+    return std::chrono::milliseconds(wholeIn(object, name, 0, kWeekMs));
+}
+
+/// As JSON, with what is no UTF-8 replaced.
+std::string dumped(const json& object)
+{
+    return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+} // namespace
+
+std::string toText(const ClaimNotice& notice)
+{
+    return dumped({{"ticket", notice.ticket},
+                   {"program", notice.program},
+                   {"priority", notice.priority},
+                   {"waited_ms", notice.waited.count()},
+                   {"reserve_ms", notice.reserve.count()}});
+}
+
+std::string toText(const DeviceNotice& notice)
+{
+    json object = {{"state", kStates[static_cast<std::size_t>(notice.state)]},
+                   {"ticket", notice.ticket},
+                   {"user", notice.user},
+                   {"had_ms", notice.had.count()}};
+    if (json about = json::parse(notice.about, nullptr, false); about.is_object())
+        object["about"] = std::move(about);
+    return dumped(object);
+}
+
+std::string toText(const Offer& offer)
+{
+    return dumped({{"ticket", offer.ticket}, {"device", offer.device}, {"session", offer.session.hex()}});
+}
+
+std::optional<ClaimNotice> claimIn(std::string_view subject, std::string_view text)
+{
+    const auto words = wordsOf(subject, "lathe.claim.");
+    const auto object = objectIn(text);
+    if (!words || !object)
+        return std::nullopt;
+    ClaimNotice notice;
+    notice.key = words->first;
+    notice.user = words->second;
+    notice.ticket = textIn(*object, "ticket");
+    notice.program = textIn(*object, "program");
+    notice.priority = static_cast<int>(wholeIn(*object, "priority", -4, 4));
+    notice.waited = spanIn(*object, "waited_ms");
+    notice.reserve = spanIn(*object, "reserve_ms");
+    if (!isWord(notice.ticket))
+        return std::nullopt;
+    return notice;
+}
+
+std::optional<DeviceNotice> deviceIn(std::string_view subject, std::string_view text)
+{
+    const auto words = wordsOf(subject, "lathe.here.");
+    const auto object = objectIn(text);
+    if (!words || !object)
+        return std::nullopt;
+    DeviceNotice notice;
+    notice.key = words->first;
+    notice.device = words->second;
+    const auto state = std::ranges::find(kStates, textIn(*object, "state"));
+    if (state == kStates.end())
+        return std::nullopt;
+    notice.state = static_cast<DeviceState>(state - kStates.begin());
+    notice.ticket = textIn(*object, "ticket");
+    notice.user = textIn(*object, "user");
+    notice.had = spanIn(*object, "had_ms");
+    if (const auto about = object->find("about"); about != object->end() && about->is_object())
+        notice.about = dumped(*about);
+    return notice;
+}
+
+std::optional<Offer> offerIn(std::string_view text)
+{
+    const auto object = objectIn(text);
+    if (!object)
+        return std::nullopt;
+    const auto session = Hash128::fromHex(textIn(*object, "session"));
+    Offer offer = {textIn(*object, "ticket"), textIn(*object, "device"), session.value_or(Hash128())};
+    if (!session || !isWord(offer.ticket) || !isWord(offer.device))
+        return std::nullopt;
+    return offer;
+}
+
+} // namespace lathe::broker
