@@ -1,40 +1,12 @@
 #include "core/broker/channel.h"
 
 #include "core/support/check.h"
+#include "core/support/message.h"
 #include "core/wire/messages.h"
 
-#include <fmt/format.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include <mutex>
 #include <vector>
 
 namespace lathe::broker {
-
-struct Channel::Inbox
-{
-    std::mutex mutex;
-    std::vector<std::string> packets;
-    int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-
-    ~Inbox() { ::close(bell); }
-
-    void put(std::string_view packet)
-    {
-        const std::scoped_lock lock(mutex);
-        packets.emplace_back(packet);
-        const std::uint64_t one = 1;
-        [[maybe_unused]] const ssize_t n = ::write(bell, &one, sizeof one);
-    }
-    std::vector<std::string> takeAll()
-    {
-        const std::scoped_lock lock(mutex);
-        std::uint64_t rung = 0;
-        [[maybe_unused]] const ssize_t n = ::read(bell, &rung, sizeof rung);
-        return std::exchange(packets, {});
-    }
-};
 
 Channel::Channel(std::shared_ptr<Connection> connection, std::string to, Hash128 session)
     : m_connection(std::move(connection))
@@ -48,16 +20,17 @@ Result<std::unique_ptr<Channel>> Channel::open(std::shared_ptr<Connection> conne
                                                const std::string& from, Hash128 session)
 {
     std::unique_ptr<Channel> channel(new Channel(std::move(connection), std::move(to), session));
-    LATHE_TRY_ASSIGN(
-        channel->m_subscription,
-        channel->m_connection->subscribe(
-            from, [inbox = channel->m_inbox](std::string_view, std::string_view packet) { inbox->put(packet); }));
+    LATHE_TRY_ASSIGN(channel->m_subscription,
+                     channel->m_connection->subscribe(
+                         from, [inbox = channel->m_inbox](std::string_view subject, std::string_view packet) {
+                             inbox->put(subject, packet);
+                         }));
     return channel;
 }
 
 Channel::~Channel()
 {
-    end("it was closed");
+    end(textOf(say(Msg::DeviceGivenBack)));
     (void)pump();
 }
 
@@ -72,8 +45,8 @@ void Channel::queue(const wire::Message& message)
 Result<> Channel::pump()
 {
     const Link::Time now = Link::Clock::now();
-    for (const std::string& packet : m_inbox->takeAll())
-        m_link.receive(packet, now);
+    for (const Inbox::Heard& packet : m_inbox->takeAll())
+        m_link.receive(packet.bytes, now);
     for (const std::string& packet : m_link.outgoing(now))
         m_connection->publish(m_to, packet); // what is lost is sent again
     return m_link.ended() ? Result<>(*m_link.ended()) : Result<>();
@@ -88,13 +61,13 @@ Result<std::optional<wire::Message>> Channel::next()
         return std::optional<wire::Message>();
     std::optional<wire::Message> message(std::in_place);
     if (!message->ParseFromString(*bytes) || message->body_case() == wire::Message::BODY_NOT_SET)
-        return makeError(Errc::BadFile, fmt::format("a message of {} bytes does not parse", bytes->size()));
+        return makeError(Errc::BadFile, say(Msg::MessageUnreadable, bytes->size()));
     return message;
 }
 
 void Channel::watch(std::vector<pollfd>& fds) const
 {
-    fds.push_back({m_inbox->bell, POLLIN, 0});
+    fds.push_back(m_inbox->watched());
 }
 
 Deadline Channel::wake() const

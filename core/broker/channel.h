@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/broker/connection.h"
+#include "core/broker/inbox.h"
 #include "core/broker/link.h"
 #include "core/wire/channel.h"
 
@@ -31,7 +32,6 @@ public:
     void end(std::string_view why); ///< sent by the next pump()
 
 private:
-    struct Inbox; ///< between the library's threads and ours
     Channel(std::shared_ptr<Connection> connection, std::string to, Hash128 session);
 
     std::shared_ptr<Connection> m_connection;

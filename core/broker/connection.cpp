@@ -156,7 +156,7 @@ Result<std::unique_ptr<Subscription>> Connection::subscribe(const std::string& s
     if (status != NATS_OK) {
         natsSubscription_Destroy(subscription);
         return makeError(status == NATS_INVALID_SUBJECT ? Errc::InvalidArgument : Errc::Internal,
-                         "cannot subscribe to " + subject + ": " + reasonOf(status));
+                         say(Msg::SubscribeRefused, subject, reasonOf(status)));
     }
     listener.release(); // NOLINT(bugprone-unused-return-value): onEnd has it
     natsSubscription_SetPendingLimits(subscription, -1, 256 << 20);

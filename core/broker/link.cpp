@@ -31,7 +31,7 @@ std::vector<std::string> Link::outgoing(Time now)
     if (m_flying.empty() && !m_waiting.empty())
         m_progress = now;
     if (!m_flying.empty() && now - m_progress >= kGiveUp) {
-        fail(Errc::DeviceLost, textOf(say(Msg::LinkSilent, std::chrono::duration<double>(kGiveUp).count())));
+        fail(Errc::DeviceLost, say(Msg::LinkSilent, std::chrono::duration<double>(kGiveUp).count()));
         return packets;
     }
     // The oldest piece tells whether those in flight are late.
@@ -94,7 +94,7 @@ void Link::receive(std::string_view bytes, Time now)
     case Packet::Kind::Gap:
         m_repeatFirst = !m_flying.empty() && now - m_flying.begin()->second.sent >= kGapAfter;
         return;
-    case Packet::Kind::End: fail(Errc::DeviceLost, std::string(packet->data)); return;
+    case Packet::Kind::End: fail(Errc::DeviceLost, phrase(packet->data)); return;
     case Packet::Kind::Piece:
     case Packet::Kind::LastPiece: break;
     }
@@ -126,7 +126,7 @@ void Link::take(Packet::Kind kind, std::string_view data)
     ++m_arrived;
     ++m_owed;
     if (m_partial.size() + data.size() > wire::kMaxFrameBytes) {
-        fail(Errc::BadFile, "the other side sent a message that is longer than messages may be");
+        fail(Errc::BadFile, say(Msg::MessageTooLong));
         return;
     }
     m_partial.append(data);
@@ -165,9 +165,9 @@ void Link::end(std::string_view why)
         m_end = std::string(why.substr(0, kPieceBytes));
 }
 
-void Link::fail(Errc code, std::string text)
+void Link::fail(Errc code, Message message)
 {
-    m_ended = makeError(code, std::move(text));
+    m_ended = makeError(code, std::move(message));
 }
 
 } // namespace lathe::broker

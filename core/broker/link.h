@@ -76,7 +76,7 @@ private:
     void acknowledge(std::uint64_t upTo, Time now);
     void take(Packet::Kind kind, std::string_view data);
     std::string encoded(std::uint64_t sequence, const Piece& piece) const;
-    void fail(Errc code, std::string text);
+    void fail(Errc code, Message message);
 
     Hash128 m_session;
     // What is sent.

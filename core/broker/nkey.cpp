@@ -1,5 +1,7 @@
 #include "core/broker/nkey.h"
 
+#include "core/support/message.h"
+
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
@@ -85,7 +87,7 @@ Result<NKey> keyOf(PrivateKey key)
     std::size_t secretBytes = secret.size(), openBytes = open.size();
     if (!key || EVP_PKEY_get_raw_private_key(key.get(), secret.data(), &secretBytes) != 1
         || EVP_PKEY_get_raw_public_key(key.get(), open.data(), &openBytes) != 1)
-        return makeError(Errc::Internal, "a pair of Ed25519 keys cannot be made");
+        return makeError(Errc::Internal, say(Msg::KeysNotMade));
     Bytes seed(kSeedPrefix.begin(), kSeedPrefix.end());
     seed.insert(seed.end(), secret.begin(), secret.end());
     OPENSSL_cleanse(secret.data(), secret.size());
@@ -112,7 +114,7 @@ Result<NKey> userKeyOf(std::string_view seed)
         right = crc16(*bytes) == crc;
     }
     if (!right)
-        return makeError(Errc::InvalidArgument, "the secret is no user's seed (\"SU\" and 56 more letters)");
+        return makeError(Errc::InvalidArgument, say(Msg::SeedIsNone));
     return keyOf(
         {EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes->data() + kSeedPrefix.size(), kKeyBytes),
          EVP_PKEY_free});

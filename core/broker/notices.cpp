@@ -1,12 +1,12 @@
 #include "core/broker/notices.h"
 
 #include "core/broker/subjects.h"
+#include "core/support/json_values.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 namespace lathe::broker {
 
@@ -45,22 +45,17 @@ std::optional<json> objectIn(std::string_view text)
 /// A member that is a text of a bearable length; empty where it is none.
 std::string textIn(const json& object, const char* name)
 {
-    const auto found = object.find(name);
-    if (found == object.end() || !found->is_string())
-        return {};
-    const auto& text = found->get_ref<const std::string&>();
+    std::string text;
+    takeMember(object, name, text);
     return text.size() <= kMostTextBytes ? text : std::string();
 }
 
+/// 0 where it is no whole number, or larger than any.
 std::int64_t wholeIn(const json& object, const char* name, std::int64_t least, std::int64_t most)
 {
-    const auto found = object.find(name);
-    if (found == object.end() || !found->is_number_integer())
-        return std::clamp<std::int64_t>(0, least, most);
-    // Larger than what is signed holds: it would turn negative.
-    if (found->is_number_unsigned() && found->get<std::uint64_t>() > static_cast<std::uint64_t>(most))
-        return most;
-    return std::clamp(found->get<std::int64_t>(), least, most);
+    std::int64_t value = 0;
+    takeMember(object, name, value);
+    return std::clamp(value, least, most);
 }
 
 std::chrono::milliseconds spanIn(const json& object, const char* name)

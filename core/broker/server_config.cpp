@@ -1,6 +1,7 @@
 #include "core/broker/server_config.h"
 
 #include "core/broker/subjects.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -44,24 +45,20 @@ Result<> check(const ServerOptions& options)
     const bool here = isLoopback(options.host);
     const bool tls = !options.certificate.empty() && !options.privateKey.empty();
     if (!here && !tls)
-        return makeError(Errc::Unsupported,
-                         fmt::format("a broker at {} is reached by other machines, and needs TLS", options.host));
+        return makeError(Errc::Unsupported, say(Msg::BrokerNeedsTls, options.host));
     if (!here && !options.localUser.empty())
-        return makeError(
-            Errc::Unsupported,
-            fmt::format("a broker at {} is reached by other machines, and lets nobody in without a key", options.host));
+        return makeError(Errc::Unsupported, say(Msg::BrokerNeedsKeys, options.host));
     std::set<std::string> keys;
     for (const Member& member : options.members) {
-        if (!isWord(member.name) || (member.role == Role::Runner && !isWord(member.key)))
-            return makeError(Errc::InvalidArgument,
-                             fmt::format("\"{}\" is no name that subjects can have", member.name));
+        if (!isWord(member.name))
+            return makeError(Errc::InvalidArgument, say(Msg::NameNoWord, member.name));
+        if (member.role == Role::Runner && !isWord(member.key))
+            return makeError(Errc::InvalidArgument, say(Msg::NameNoWord, member.key));
         if (!isPublicKey(member.publicKey) || !keys.insert(member.publicKey).second)
-            return makeError(Errc::InvalidArgument,
-                             fmt::format("the public key of \"{}\" is none, or another one's", member.name));
+            return makeError(Errc::InvalidArgument, say(Msg::PublicKeyWrong, member.name));
     }
     if (!options.localUser.empty() && !isWord(options.localUser))
-        return makeError(Errc::InvalidArgument,
-                         fmt::format("\"{}\" is no name that subjects can have", options.localUser));
+        return makeError(Errc::InvalidArgument, say(Msg::NameNoWord, options.localUser));
     return {};
 }
 

@@ -501,7 +501,7 @@ void Batch::workerEnded(Lane& lane, const Error& why)
     const std::deque<Flight> flights = std::exchange(lane.flights, {});
     const bool hadHistory = lane.endpoint->served() > 1;
     const bool crashed = why.code == Errc::WorkerCrashed;
-    const PortEnd end = lane.endpoint->close(why);
+    const wire::PortEnd end = lane.endpoint->close(why);
     for (const Flight& flight : flights) {
         const Message crash = lane.builder ? say(Msg::GeneratorCrashed, phrase(flight.what), end.cause)
                                            : say(Msg::KernelCrashed, phrase(flight.what), end.cause);
@@ -557,7 +557,7 @@ void Batch::deadlinePassed(Lane& lane)
     const Message tooLong = lane.builder ? say(Msg::BuildTookLong, limit, phrase(flight.what))
                                          : say(Msg::RunTookLong, limit, phrase(flight.what));
     const Error why = makeError(lane.builder ? Errc::BuildTimeout : Errc::RunTimeout, tooLong);
-    const PortEnd end = lane.endpoint->close(why);
+    const wire::PortEnd end = lane.endpoint->close(why);
     for (const std::size_t index : flight.items) {
         Item& item = m_items[index];
         if (flight.items.size() > 1) { // which of them hangs is found out one by one

@@ -30,10 +30,10 @@ struct BuilderClient::Impl
     std::string target, device;
     WorkerClient worker;
 
-    Impl(std::string targetText, std::string aimedAt, WorkerPrograms programs, std::stop_token stop)
+    Impl(std::string targetText, std::string aimedAt, const WorkerPrograms& programs, std::stop_token stop)
         : target(std::move(targetText))
         , device(std::move(aimedAt))
-        , worker(WorkerKind::Builder, std::move(programs), std::move(stop))
+        , worker(WorkerKind::Builder, programs, std::move(stop))
     {
     }
 

@@ -4,8 +4,6 @@
 #include "core/wire/hello.h"
 #include "core/wire/messages.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -17,7 +15,7 @@ constexpr std::chrono::seconds kOpenSeconds(60);
 constexpr int kStarts = 4; // of a process that others kill
 } // namespace
 
-Endpoint::Endpoint(std::unique_ptr<Port> port, EndpointTraits traits)
+Endpoint::Endpoint(std::unique_ptr<wire::Port> port, EndpointTraits traits)
     : m_port(std::move(port))
     , m_traits(std::move(traits))
 {
@@ -54,7 +52,7 @@ Result<> Endpoint::turn(Time now)
     if (taken && m_state == State::Opening && !pumped)
         taken = pumped;
     if (taken && m_state == State::Opening && now >= m_openBy)
-        taken = makeError(Errc::RunTimeout, "no answer in time");
+        taken = makeError(Errc::RunTimeout, say(Msg::NoAnswerInTime));
     if (!taken)
         return failed(taken.error());
     return {};
@@ -99,7 +97,7 @@ Result<> Endpoint::take(const wire::Message& message)
 
 Error Endpoint::failed(const Error& why)
 {
-    const PortEnd end = close(why);
+    const wire::PortEnd end = close(why);
     m_killed = end.killed;
     if (why.code != Errc::WorkerCrashed)
         return why;
@@ -121,7 +119,7 @@ Result<> Endpoint::waitUntilReady()
             const auto left = std::chrono::ceil<std::chrono::milliseconds>(wake() - Clock::now());
             const auto timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
             if (::poll(fds.data(), fds.size(), timeout) < 0 && errno != EINTR)
-                return makeError(Errc::Internal, fmt::format("cannot wait for workers: {}", std::strerror(errno)));
+                return makeError(Errc::Internal, say(Msg::CannotWait, std::strerror(errno)));
         }
         if (ready || !m_killed || i == kStarts)
             return ready;
@@ -158,7 +156,7 @@ void Endpoint::offerBlob(const Hash128& hash, std::string_view bytes)
         m_port->channel()->queueBlob(hash, bytes);
 }
 
-PortEnd Endpoint::close(const Error& why)
+wire::PortEnd Endpoint::close(const Error& why)
 {
     m_state = State::Down;
     return m_port->close(why);
@@ -167,7 +165,7 @@ PortEnd Endpoint::close(const Error& why)
 void Endpoint::stop()
 {
     if (m_state != State::Down)
-        (void)close(makeError(Errc::Cancelled, "it is wanted no longer"));
+        (void)close(makeError(Errc::Cancelled, say(Msg::Stopped)));
 }
 
 void Endpoint::suspend(Time now)

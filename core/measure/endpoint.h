@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/measure/port.h"
 #include "core/measure/types.h"
 #include "core/support/result.h"
 #include "core/wire/blob_store.h"
+#include "core/wire/port.h"
 
 #include <chrono>
 #include <cstdint>
@@ -39,7 +39,7 @@ public:
     using Clock = std::chrono::steady_clock;
     using Time = Clock::time_point;
 
-    Endpoint(std::unique_ptr<Port> port, EndpointTraits traits);
+    Endpoint(std::unique_ptr<wire::Port> port, EndpointTraits traits);
     ~Endpoint();
 
     const EndpointTraits& traits() const { return m_traits; }
@@ -73,7 +73,7 @@ public:
     std::uint32_t served() const { return m_served; } ///< since it was started
 
     /// Nothing more is asked of this worker; another one is started when one is wanted.
-    PortEnd close(const Error& why);
+    wire::PortEnd close(const Error& why);
     void stop(); ///< close(), whatever it says
     void suspend(Time now); ///< its work stands still
     void resume(Time now);
@@ -93,7 +93,7 @@ private:
     Result<> take(const wire::Message& message);
     Error failed(const Error& why);
 
-    std::unique_ptr<Port> m_port;
+    std::unique_ptr<wire::Port> m_port;
     EndpointTraits m_traits;
     State m_state = State::Down;
     bool m_greeted = false;

@@ -2,16 +2,15 @@
 
 #include "core/backend/codegen.h"
 #include "core/measure/batch.h"
-#include "core/measure/process_port.h"
-#include "core/measure/stop_bell.h"
 #include "core/measure/worker_client.h"
 #include "core/support/message.h"
+#include "core/support/stop_bell.h"
 #include "core/target/detect.h"
 #include "core/target/target.h"
 #include "core/wire/failure.h"
 #include "core/wire/messages.h"
+#include "core/wire/process_port.h"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -69,14 +68,16 @@ std::unique_ptr<Endpoint> makeBuilder(const WorkerPrograms& programs)
     EndpointTraits traits;
     traits.buildId = backend::buildId();
     traits.sharesMachine = true;
-    return std::make_unique<Endpoint>(std::make_unique<ProcessPort>(WorkerKind::Builder, programs), std::move(traits));
+    return std::make_unique<Endpoint>(std::make_unique<wire::ProcessPort>(programOf(WorkerKind::Builder, programs)),
+                                      std::move(traits));
 }
 
 std::unique_ptr<Endpoint> makeRunner(const WorkerPrograms& programs, const DeviceSpec& device)
 {
     EndpointTraits traits;
     traits.device = device;
-    return std::make_unique<Endpoint>(std::make_unique<ProcessPort>(WorkerKind::Runner, programs), std::move(traits));
+    return std::make_unique<Endpoint>(std::make_unique<wire::ProcessPort>(programOf(WorkerKind::Runner, programs)),
+                                      std::move(traits));
 }
 
 } // namespace
@@ -144,7 +145,7 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
         batch.watch(fds);
         const int timeout = Deadline::at(batch.wake(now)).pollMs();
         if (::poll(fds.data(), fds.size(), timeout) < 0 && errno != EINTR)
-            return makeError(Errc::Internal, fmt::format("cannot wait for workers: {}", std::strerror(errno)));
+            return makeError(Errc::Internal, say(Msg::CannotWait, std::strerror(errno)));
     }
     return {};
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 
 namespace lathe::measure {
 
@@ -27,8 +28,15 @@ EndpointTraits traitsOf(WorkerKind kind)
 
 } // namespace
 
-WorkerClient::WorkerClient(WorkerKind kind, WorkerPrograms programs, std::stop_token stop)
-    : m_own(std::in_place, std::make_unique<ProcessPort>(kind, std::move(programs)), traitsOf(kind))
+wire::WorkerProgram programOf(WorkerKind kind, const WorkerPrograms& programs)
+{
+    if (kind == WorkerKind::Builder)
+        return {"lathe-builder", programs.builder, programs.environment};
+    return {"lathe-runner", programs.runner, programs.environment};
+}
+
+WorkerClient::WorkerClient(WorkerKind kind, const WorkerPrograms& programs, std::stop_token stop)
+    : m_own(std::in_place, std::make_unique<wire::ProcessPort>(programOf(kind, programs)), traitsOf(kind))
     , m_endpoint(*m_own)
     , m_stop(std::move(stop))
 {
@@ -46,7 +54,7 @@ Result<wire::Message> WorkerClient::ask(const wire::Message& request, const std:
 
 Error WorkerClient::ended(const Error& why)
 {
-    const PortEnd end = m_endpoint.close(why);
+    const wire::PortEnd end = m_endpoint.close(why);
     m_killed = end.killed;
     if (why.code != Errc::WorkerCrashed)
         return why;
@@ -68,7 +76,7 @@ Result<std::optional<wire::Message>> WorkerClient::wait(Deadline deadline)
     Deadline look = m_stop.stop_possible() ? Deadline::in(kLook) : Deadline::never();
     look = std::min({look, deadline, Deadline::at(m_endpoint.wake())});
     if (::poll(fds.data(), fds.size(), look.pollMs()) < 0 && errno != EINTR)
-        return makeError(Errc::Internal, "cannot wait for a worker");
+        return makeError(Errc::Internal, say(Msg::CannotWait, std::strerror(errno)));
     return message;
 }
 
@@ -89,7 +97,7 @@ Result<wire::Message> WorkerClient::exchange(const wire::Message& request,
         if (!answer)
             return answer.error();
         if (!*answer && deadline.passed())
-            return makeError(Errc::RunTimeout, "no answer in time");
+            return makeError(Errc::RunTimeout, say(Msg::NoAnswerInTime));
         if (!*answer || (*answer)->has_progress())
             continue;
         wire::Message message = **std::move(answer);

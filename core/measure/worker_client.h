@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/measure/endpoint.h"
-#include "core/measure/process_port.h"
 #include "core/support/deadline.h"
 #include "core/wire/blob_store.h"
+#include "core/wire/process_port.h"
 
 #include <cstdint>
 #include <map>
@@ -12,13 +12,15 @@
 
 namespace lathe::measure {
 
+wire::WorkerProgram programOf(WorkerKind kind, const WorkerPrograms& programs);
+
 /// An endpoint that is asked step by step: a request, then its answer.
 /// Threads: one at a time.
 class WorkerClient
 {
 public:
     /// A process of this machine. A stop ends it in the middle of its work.
-    WorkerClient(WorkerKind kind, WorkerPrograms programs, std::stop_token stop = {});
+    WorkerClient(WorkerKind kind, const WorkerPrograms& programs, std::stop_token stop = {});
     /// One that is used by others too, in between.
     explicit WorkerClient(Endpoint& endpoint)
         : m_endpoint(endpoint)

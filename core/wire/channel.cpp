@@ -1,9 +1,8 @@
 #include "core/wire/channel.h"
 
+#include "core/support/message.h"
 #include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -37,7 +36,7 @@ Result<> Channel::wait(Deadline deadline) const
     watch(fds);
     const int timeout = std::min(deadline, wake()).pollMs();
     if (::poll(fds.data(), fds.size(), timeout) < 0 && errno != EINTR)
-        return makeError(Errc::Internal, fmt::format("cannot wait for messages: {}", std::strerror(errno)));
+        return makeError(Errc::Internal, say(Msg::CannotWait, std::strerror(errno)));
     return {};
 }
 
@@ -50,7 +49,7 @@ Result<Message> Channel::receive(Deadline deadline)
             return *std::move(message);
         LATHE_TRY(pumped);
         if (deadline.passed())
-            return makeError(Errc::RunTimeout, "no answer in time");
+            return makeError(Errc::RunTimeout, say(Msg::NoAnswerInTime));
         LATHE_TRY(wait(deadline));
     }
 }
@@ -63,7 +62,7 @@ Result<> Channel::send(const Message& message, Deadline deadline)
         if (!hasOutput())
             return {};
         if (deadline.passed())
-            return makeError(Errc::RunTimeout, "the message could not be sent in time");
+            return makeError(Errc::RunTimeout, say(Msg::NoAnswerInTime));
         LATHE_TRY(wait(deadline));
     }
 }

@@ -1,6 +1,7 @@
 #include "core/wire/pipe_channel.h"
 
 #include "core/support/check.h"
+#include "core/support/message.h"
 #include "core/wire/messages.h"
 
 #include <fcntl.h>
@@ -87,7 +88,7 @@ Result<std::optional<Message>> PipeChannel::next()
     }
     std::optional<Message> message(std::in_place);
     if (!message->ParseFromString(*frame) || message->body_case() == Message::BODY_NOT_SET)
-        return makeError(Errc::BadFile, fmt::format("a message of {} bytes does not parse", frame->size()));
+        return makeError(Errc::BadFile, say(Msg::MessageUnreadable, frame->size()));
     return message;
 }
 

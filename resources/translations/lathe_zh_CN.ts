@@ -519,6 +519,74 @@
             <translation>无法连接位于 {url} 的代理服务器：{reason}</translation>
         </message>
         <message>
+            <source>no answer in time</source>
+            <translation>未及时应答</translation>
+        </message>
+        <message>
+            <source>cannot wait for messages: {reason}</source>
+            <translation>无法等待消息：{reason}</translation>
+        </message>
+        <message>
+            <source>the other side sent a message that is longer than messages may be</source>
+            <translation>对方发送的消息超过了消息的最大长度</translation>
+        </message>
+        <message>
+            <source>a message of {bytes} bytes cannot be read</source>
+            <translation>无法读取一条 {bytes} 字节的消息</translation>
+        </message>
+        <message>
+            <source>the broker does not send what is under {subject}: {reason}</source>
+            <translation>代理服务器不发送 {subject} 下的消息：{reason}</translation>
+        </message>
+        <message>
+            <source>a pair of Ed25519 keys cannot be made</source>
+            <translation>无法生成 Ed25519 密钥对</translation>
+        </message>
+        <message>
+            <source>the secret is no seed of a user: these are SU and 56 more letters</source>
+            <translation>该密钥不是用户种子：种子为 SU 加 56 个字母</translation>
+        </message>
+        <message>
+            <source>a broker at {host} is reached by other machines, and needs TLS</source>
+            <translation>位于 {host} 的代理服务器可被其他机器访问，需要 TLS</translation>
+        </message>
+        <message>
+            <source>a broker at {host} is reached by other machines, and lets nobody in without a key</source>
+            <translation>位于 {host} 的代理服务器可被其他机器访问，没有密钥者不得进入</translation>
+        </message>
+        <message>
+            <source>a broker cannot have the name &quot;{name}&quot;: it may have letters, digits, - and _, 64 at most</source>
+            <translation>代理服务器不能使用名称“{name}”：只能包含字母、数字、- 和 _，最多 64 个</translation>
+        </message>
+        <message>
+            <source>the public key of &quot;{name}&quot; is none, or another one&apos;s</source>
+            <translation>“{name}”的公钥无效，或属于他人</translation>
+        </message>
+        <message>
+            <source>the device was given back</source>
+            <translation>设备已归还</translation>
+        </message>
+        <message>
+            <source>the offer was not taken in time</source>
+            <translation>未及时接受设备</translation>
+        </message>
+        <message>
+            <source>the device heard nothing of the one who had it</source>
+            <translation>设备未收到占用者的任何消息</translation>
+        </message>
+        <message>
+            <source>it is another user&apos;s turn on the device</source>
+            <translation>轮到另一位用户使用该设备</translation>
+        </message>
+        <message>
+            <source>the device is being drained</source>
+            <translation>设备正在停用</translation>
+        </message>
+        <message>
+            <source>the device is sick</source>
+            <translation>设备状态异常</translation>
+        </message>
+        <message>
             <source>{device} did not answer in time</source>
             <translation>{device} 未及时应答</translation>
         </message>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/measure/port.h"
 #include "core/wire/channel.h"
 #include "core/wire/hello.h"
 #include "core/wire/messages.h"
+#include "core/wire/port.h"
 
 #include <deque>
 #include <memory>
@@ -37,7 +37,7 @@ public:
 };
 
 /// A worker that says hello and opens its device at once, and does nothing that the test does not say.
-class FakePort : public measure::Port
+class FakePort : public wire::Port
 {
 public:
     /// What the test sees of it, whoever owns the port.
@@ -90,7 +90,7 @@ public:
     wire::Channel* channel() override { return m_channel ? &*m_channel : nullptr; }
     Result<> pump() override { return m_channel->pump(); }
     void watch(std::vector<pollfd>&) const override {}
-    measure::PortEnd close(const Error& why) override
+    wire::PortEnd close(const Error& why) override
     {
         ++m_seen->closed;
         m_gone = true;

@@ -124,9 +124,9 @@ private slots:
                         static_cast<test::FakeChannel*>(channel())->ended = makeError(Errc::WorkerCrashed, "signal 9");
                 return opened;
             }
-            PortEnd close(const Error& why) override
+            wire::PortEnd close(const Error& why) override
             {
-                PortEnd end = FakePort::close(why);
+                wire::PortEnd end = FakePort::close(why);
                 end.killed = true;
                 return end;
             }

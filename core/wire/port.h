@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-namespace lathe::measure {
+namespace lathe::wire {
 
 /// How a worker ended.
 struct PortEnd
 {
-    Message cause; ///< "signal 11 (SIGSEGV, segmentation fault)"
+    lathe::Message cause; ///< "signal 11 (SIGSEGV, segmentation fault)"
     bool killed = false; ///< by somebody else, which no work brings about
     std::string words; ///< its last ones on standard error
 };
@@ -30,7 +30,7 @@ public:
     /// Starts the worker anew. Errors: NotFound (no such program), Internal.
     virtual Result<> open() = 0;
     /// To the worker that was started last; null before the first one.
-    virtual wire::Channel* channel() = 0;
+    virtual Channel* channel() = 0;
     /// Sends and reads what can be. Errors: those of the channel.
     virtual Result<> pump() = 0;
     /// For poll(2): what pump() waits for.
@@ -45,4 +45,4 @@ public:
     virtual std::string name() const = 0;
 };
 
-} // namespace lathe::measure
+} // namespace lathe::wire

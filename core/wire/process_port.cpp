@@ -1,4 +1,4 @@
-#include "core/measure/process_port.h"
+#include "core/wire/process_port.h"
 
 #include "core/support/files.h"
 
@@ -7,7 +7,7 @@
 #include <array>
 #include <csignal>
 
-namespace lathe::measure {
+namespace lathe::wire {
 
 namespace {
 
@@ -24,15 +24,9 @@ void ignoreBrokenPipes()
 
 } // namespace
 
-ProcessPort::ProcessPort(WorkerKind kind, WorkerPrograms programs)
-    : m_kind(kind)
-    , m_programs(std::move(programs))
+ProcessPort::ProcessPort(WorkerProgram program)
+    : m_program(std::move(program))
 {
-}
-
-std::string ProcessPort::name() const
-{
-    return m_kind == WorkerKind::Builder ? "lathe-builder" : "lathe-runner";
 }
 
 Result<> ProcessPort::open()
@@ -42,11 +36,11 @@ Result<> ProcessPort::open()
     m_channel.reset();
     m_errors.clear();
     SubprocessOptions options;
-    options.program = m_kind == WorkerKind::Builder ? m_programs.builder : m_programs.runner;
+    options.program = m_program.path;
     if (options.program.empty()) {
         LATHE_TRY_ASSIGN(options.program, findProgram(name()));
     }
-    options.environment = m_programs.environment;
+    options.environment = m_program.environment;
     LATHE_TRY_ASSIGN(m_process, Subprocess::start(options));
     m_channel.emplace(m_process.output(), m_process.input());
     return {};
@@ -110,4 +104,4 @@ std::string ProcessPort::takeErrors()
     return text;
 }
 
-} // namespace lathe::measure
+} // namespace lathe::wire

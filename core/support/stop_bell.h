@@ -4,7 +4,7 @@
 
 #include <stop_token>
 
-namespace lathe::measure {
+namespace lathe {
 
 /// Wakes poll(2) when a stop is requested, from whatever thread requests it.
 class StopBell
@@ -35,4 +35,4 @@ private:
         m_callback; ///< ends before the file, and waits for a ring: none is written to a file that is closed
 };
 
-} // namespace lathe::measure
+} // namespace lathe

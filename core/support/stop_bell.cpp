@@ -1,4 +1,4 @@
-#include "core/measure/stop_bell.h"
+#include "core/support/stop_bell.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace lathe::measure {
+namespace lathe {
 
 StopBell::EventFile::EventFile()
     : fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
@@ -29,4 +29,4 @@ StopBell::StopBell(std::stop_token stop)
 {
 }
 
-} // namespace lathe::measure
+} // namespace lathe

@@ -1,0 +1,281 @@
+#include "core/serve/child_runner.h"
+
+#include "core/runtime/codes.h"
+#include "core/support/message.h"
+#include "core/wire/channel.h"
+#include "core/wire/failure.h"
+#include "core/wire/hash_field.h"
+#include "core/wire/hello.h"
+
+#include <algorithm>
+
+namespace lathe::serve {
+
+namespace {
+
+constexpr std::chrono::seconds kOpenSeconds(60);
+constexpr double kLeastSeconds = 1, kMostSeconds = 3600; // of a job, whatever it asks for
+
+double secondsOf(const wire::RunJob& job)
+{
+    const double wanted = 1e-3 * job.plan().deadline_ms();
+    return wanted >= kLeastSeconds ? std::min(wanted, kMostSeconds) : kLeastSeconds;
+}
+
+} // namespace
+
+ChildRunner::ChildRunner(std::unique_ptr<wire::Port> port, std::uint64_t blobBytes)
+    : m_port(std::move(port))
+    , m_blobs(blobBytes)
+{
+}
+
+Result<> ChildRunner::take(const wire::Message& message, Time now)
+{
+    switch (message.body_case()) {
+    case wire::Message::kBlob:
+        return m_blobs.putChunk(wire::fromWire(message.blob().hash()), message.blob().total(), message.blob().offset(),
+                                message.blob().data());
+    case wire::Message::kOpenDevice:
+        reset();
+        m_device = message.open_device();
+        m_tellOpened = true;
+        ensureOpen(now);
+        return {};
+    case wire::Message::kRunJob: m_jobs.push_back(message.run_job()); return {};
+    case wire::Message::kHealth: m_asked = message; return {};
+    default: return makeError(Errc::BadFile, say(Msg::WorkerAnsweredElse));
+    }
+}
+
+void ChildRunner::reset()
+{
+    m_jobs.clear();
+    m_running.reset();
+    m_asked.reset();
+    m_device.reset();
+    m_tellOpened = false;
+    close(makeError(Errc::Cancelled, say(Msg::Stopped)));
+}
+
+void ChildRunner::close(const Error& why)
+{
+    if (m_open || m_opening)
+        m_port->close(why);
+    m_open = m_opening = false;
+}
+
+void ChildRunner::ensureOpen(Time now)
+{
+    if (m_open && m_port->gone()) // while it was idle, which costs nobody anything
+        close(makeError(Errc::Cancelled, say(Msg::Stopped)));
+    if (m_open || m_opening || !m_device)
+        return;
+    m_sent.clear();
+    if (const Result<> opened = m_port->open(); !opened) {
+        ended(opened.error());
+        return;
+    }
+    m_opening = true;
+    m_greeted = false;
+    m_openBy = now + kOpenSeconds;
+    m_port->channel()->queue(wire::helloOf({"lathe-runner", {}}));
+    wire::Message open;
+    *open.mutable_open_device() = *m_device;
+    m_port->channel()->queue(open);
+}
+
+void ChildRunner::turn(Time now)
+{
+    if (!m_running && !m_jobs.empty())
+        startJob(now);
+    if (m_running || m_asked)
+        ensureOpen(now);
+    while (m_open || m_opening) {
+        const Result<> pumped = m_port->pump();
+        const auto message = m_port->channel()->next();
+        if (!message || (!*message && !pumped)) {
+            ended(message ? pumped.error() : message.error());
+            break;
+        }
+        if (!*message)
+            break;
+        handle(**message, now);
+    }
+    if (m_opening && now >= m_openBy)
+        ended(makeError(Errc::RunTimeout, say(Msg::NoAnswerInTime)));
+    if (m_running && now >= m_running->deadline) {
+        const double limit = secondsOf(m_running->job);
+        const Error tooLong = makeError(Errc::RunTimeout, say(Msg::RunTookLong, limit, phrase(m_running->what)));
+        const wire::PortEnd end = m_port->close(tooLong);
+        m_open = m_opening = false;
+        answerFailure(m_running->stage,
+                      end.words.empty() ? tooLong
+                                        : makeError(Errc::RunTimeout, say(Msg::Noted, messageOf(tooLong), end.words)));
+    }
+}
+
+void ChildRunner::startJob(Time now)
+{
+    m_running.emplace();
+    m_running->job = std::move(m_jobs.front());
+    m_jobs.pop_front();
+    m_running->stage = LATHE_STAGE_LOAD;
+    m_running->what = "loading the artifact";
+    m_running->deadline = Time::max();
+    if (!m_device) {
+        answerFailure(LATHE_STAGE_LOAD, makeError(Errc::InvalidArgument, say(Msg::NoDeviceOpen)));
+        return;
+    }
+    ensureOpen(now);
+    if (m_open)
+        sendJob(now);
+}
+
+void ChildRunner::sendJob(Time now)
+{
+    for (const auto& artifact : m_running->job.artifacts())
+        if (const Hash128 hash = wire::fromWire(artifact.blob()); !m_sent.contains(hash))
+            if (const wire::Blob blob = m_blobs.find(hash)) {
+                m_sent.insert(hash);
+                m_port->channel()->queueBlob(hash, *blob);
+            }
+    wire::Message message;
+    *message.mutable_run_job() = m_running->job;
+    m_port->channel()->queue(message);
+    m_running->deadline = now
+                          + std::chrono::duration_cast<Clock::duration>(
+                              std::chrono::duration<double>(secondsOf(m_running->job)));
+}
+
+void ChildRunner::handle(const wire::Message& message, Time now)
+{
+    switch (message.body_case()) {
+    case wire::Message::kHello:
+        if (const Result<> right = wire::checkHello(message, {"lathe-runner", {}}); !right)
+            ended(right.error());
+        m_greeted = true;
+        return;
+    case wire::Message::kDeviceOpened: {
+        const bool failed = message.device_opened().failure().code() != 0;
+        m_opening = false;
+        m_open = !failed;
+        if (std::exchange(m_tellOpened, false))
+            m_answers.push_back(message);
+        else if (failed) {
+            ended(wire::errorOf(message.device_opened().failure()));
+            return;
+        }
+        if (failed) {
+            m_port->close(makeError(Errc::Cancelled, say(Msg::Stopped)));
+            m_device.reset();
+            return;
+        }
+        if (m_asked)
+            m_port->channel()->queue(*m_asked);
+        if (m_running)
+            sendJob(now);
+        return;
+    }
+    case wire::Message::kProgress:
+        if (m_running && message.progress().id() == m_running->job.id()) {
+            m_running->stage = message.progress().stage();
+            m_running->what = message.progress().what();
+            m_running->heard = true;
+            m_answers.push_back(message);
+        }
+        return;
+    case wire::Message::kMissing: {
+        // What the process has let go is sent again from here, what is not here either the other side is asked for.
+        wire::Message missing;
+        missing.mutable_missing()->set_id(message.missing().id());
+        for (const auto& hash : message.missing().blobs()) {
+            m_sent.erase(wire::fromWire(hash));
+            if (!m_blobs.find(wire::fromWire(hash)))
+                *missing.mutable_missing()->add_blobs() = hash;
+        }
+        if (!m_running)
+            return;
+        if (missing.missing().blobs_size() == 0) {
+            sendJob(now);
+            return;
+        }
+        m_answers.push_back(std::move(missing));
+        m_running.reset();
+        return;
+    }
+    case wire::Message::kBlob: m_answers.push_back(message); return;
+    case wire::Message::kHealthReport:
+        m_asked.reset();
+        m_answers.push_back(message);
+        return;
+    case wire::Message::kRunResult: {
+        if (!m_running || message.run_result().id() != m_running->job.id())
+            return;
+        m_answers.push_back(message);
+        m_running.reset();
+        // A kernel that went wrong may have written anywhere in its process: nothing else is measured there.
+        const wire::RunResult& result = message.run_result();
+        if (result.failure().code() != 0
+            && (result.stage() >= LATHE_STAGE_RUN
+                || result.failure().code() == static_cast<std::uint32_t>(Errc::DeviceLost)))
+            close(makeError(Errc::Cancelled, say(Msg::Stopped)));
+        return;
+    }
+    default: ended(makeError(Errc::BadFile, say(Msg::WorkerAnsweredElse)));
+    }
+}
+
+/// The process, or the way to it: whoever waits for an answer gets the reason.
+void ChildRunner::ended(const Error& why)
+{
+    const wire::PortEnd end = m_port->close(why);
+    m_open = m_opening = false;
+    const Message cause = end.words.empty() ? end.cause : say(Msg::Noted, end.cause, end.words);
+    if (std::exchange(m_tellOpened, false)) {
+        wire::Message answer;
+        answer.mutable_device_opened()->set_id(m_device ? m_device->id() : 0);
+        wire::setFailure(answer.mutable_device_opened()->mutable_failure(),
+                         makeError(Errc::DeviceLost, say(Msg::WorkerEnded, m_port->name(), cause)));
+        m_answers.push_back(std::move(answer));
+        m_device.reset();
+    }
+    if (std::exchange(m_asked, std::nullopt)) {
+        wire::Message answer;
+        wire::setFailure(answer.mutable_health_report()->mutable_failure(),
+                         makeError(Errc::DeviceLost, say(Msg::WorkerEnded, m_port->name(), cause)));
+        m_answers.push_back(std::move(answer));
+    }
+    if (m_running)
+        answerFailure(m_running->stage,
+                      m_running->deadline == Time::max()
+                          ? makeError(Errc::DeviceLost, say(Msg::WorkerEnded, m_port->name(), cause))
+                          : makeError(Errc::WorkerCrashed, say(Msg::KernelCrashed, phrase(m_running->what), cause)));
+}
+
+void ChildRunner::answerFailure(std::uint32_t stage, const Error& error)
+{
+    wire::Message answer;
+    wire::RunResult& result = *answer.mutable_run_result();
+    result.set_id(m_running->job.id());
+    *result.mutable_trial() = m_running->job.trial();
+    result.set_stage(stage);
+    wire::setFailure(result.mutable_failure(), error);
+    m_answers.push_back(std::move(answer));
+    m_running.reset();
+}
+
+void ChildRunner::watch(std::vector<pollfd>& fds) const
+{
+    if (m_open || m_opening)
+        m_port->watch(fds);
+}
+
+ChildRunner::Time ChildRunner::wake() const
+{
+    if (!m_running && !m_jobs.empty())
+        return Time();
+    return std::min(m_running ? m_running->deadline : Time::max(), m_opening ? m_openBy : Time::max());
+}
+
+} // namespace lathe::serve

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "core/support/result.h"
+#include "core/wire/blob_store.h"
+#include "core/wire/messages.h"
+#include "core/wire/port.h"
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace lathe::serve {
+
+/// A runner process that is supervised: started when there is work, killed when a job hangs, started anew when it
+/// crashed or may be spoilt; what became of a job is in the job's result whatever happened. For who speaks with it it
+/// is one runner that never ends. Jobs that wait are held, one is worked on.
+///
+/// A state machine over its port: it is told the time, and does not wait. Threads: one.
+class ChildRunner
+{
+public:
+    using Clock = std::chrono::steady_clock;
+    using Time = Clock::time_point;
+
+    /// @param blobBytes  of the cache of what was sent: artifacts, mostly
+    ChildRunner(std::unique_ptr<wire::Port> port, std::uint64_t blobBytes);
+
+    /// What the other side sent: OpenDevice, BlobChunk, RunJob, Health. Errors: BadFile (a runner takes no such
+    /// message).
+    Result<> take(const wire::Message& message, Time now);
+    void turn(Time now);
+    std::vector<wire::Message> takeAnswers() { return std::exchange(m_answers, {}); }
+
+    bool busy() const { return m_running || m_opening || m_asked; }
+    /// Jobs that wait are dropped; the one that is worked on goes on.
+    void dropWaiting() { m_jobs.clear(); }
+    /// Nothing of what was asked counts any more, and the process ends.
+    void reset();
+
+    void watch(std::vector<pollfd>& fds) const;
+    Time wake() const;
+
+private:
+    struct Running
+    {
+        wire::RunJob job;
+        std::uint32_t stage = 0; ///< lathe::TrialStage, as the process said last
+        std::string what;
+        Time deadline;
+        bool heard = false;
+    };
+    void startJob(Time now);
+    void ensureOpen(Time now);
+    void handle(const wire::Message& message, Time now);
+    void sendJob(Time now);
+    void ended(const Error& why);
+    void answerFailure(std::uint32_t stage, const Error& error);
+    void close(const Error& why);
+
+    std::unique_ptr<wire::Port> m_port;
+    wire::BlobStore m_blobs;
+    std::optional<wire::OpenDevice> m_device; ///< that is open, or is to be
+    bool m_tellOpened = false; ///< the other side waits for the answer to it
+    bool m_open = false; ///< the process runs, and the device in it
+    bool m_opening = false;
+    bool m_greeted = false;
+    Time m_openBy = Time::max();
+    std::deque<wire::RunJob> m_jobs;
+    std::optional<Running> m_running;
+    std::optional<wire::Message> m_asked; ///< a question about its health that it has not answered
+    std::unordered_set<Hash128> m_sent; ///< to this process
+    std::vector<wire::Message> m_answers;
+};
+
+} // namespace lathe::serve

@@ -1,0 +1,202 @@
+#include "core/serve/farm_runner.h"
+
+#include "core/broker/channel.h"
+#include "core/broker/inbox.h"
+#include "core/broker/subjects.h"
+#include "core/support/deadline.h"
+#include "core/support/message.h"
+#include "core/support/stop_bell.h"
+#include "core/wire/hello.h"
+#include "core/wire/messages.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+namespace lathe::serve {
+
+namespace {
+
+using broker::Desk;
+
+/// Three of these may be lost before others take it for gone (DeskOptions::silence).
+constexpr std::chrono::milliseconds kNoticeEach(1000);
+
+Hash128 randomSession()
+{
+    std::random_device random; // of the system: nobody else can guess it
+    const auto half = [&] { return std::uint64_t(random()) << 32 | random(); };
+    return {half(), half()};
+}
+
+std::string sentenceOf(broker::LeaseEnd why)
+{
+    switch (why) {
+    case broker::LeaseEnd::NotTaken: return textOf(say(Msg::OfferNotTaken));
+    case broker::LeaseEnd::HolderSilent: return textOf(say(Msg::HolderSilent));
+    case broker::LeaseEnd::TurnOver: return textOf(say(Msg::TurnOver));
+    case broker::LeaseEnd::Drained: return textOf(say(Msg::DeviceDrained));
+    case broker::LeaseEnd::Sick: return textOf(say(Msg::DeviceSick));
+    }
+    return {};
+}
+
+class FarmRunner
+{
+public:
+    FarmRunner(std::shared_ptr<broker::Connection> connection, std::unique_ptr<wire::Port> worker,
+               const FarmRunnerOptions& options)
+        : m_connection(std::move(connection))
+        , m_options(options)
+        , m_desk(options.desk, randomSession)
+        , m_child(std::move(worker), options.blobBytes)
+        , m_inbox(std::make_shared<broker::Inbox>())
+    {
+    }
+
+    Result<> run(std::stop_token stop)
+    {
+        const broker::DeskOptions& desk = m_options.desk;
+        const auto put = [inbox = m_inbox](std::string_view subject, std::string_view text) {
+            inbox->put(subject, text);
+        };
+        LATHE_TRY_ASSIGN(const auto devices, m_connection->subscribe(broker::hereSubject(desk.key, "*"), put));
+        LATHE_TRY_ASSIGN(const auto claims, m_connection->subscribe(broker::claimSubject(desk.key, "*"), put));
+        const StopBell bell(stop);
+        while (true) {
+            const Desk::Time now = Desk::Clock::now();
+            if (stop.stop_requested())
+                m_desk.drain(true);
+            LATHE_TRY(turn(now));
+            tell(now);
+            if (stop.stop_requested() && !m_desk.session())
+                return {};
+            std::vector<pollfd> fds = {m_inbox->watched()};
+            if (!stop.stop_requested())
+                fds.push_back(bell.watched());
+            Desk::Time wake = std::min({m_desk.wake(now), m_child.wake(), m_nextNotice});
+            m_child.watch(fds);
+            if (m_channel) {
+                m_channel->watch(fds);
+                wake = std::min(wake, m_channel->wake().time());
+            }
+            if (::poll(fds.data(), fds.size(), Deadline::at(wake).pollMs()) < 0 && errno != EINTR)
+                return makeError(Errc::Internal, say(Msg::CannotWait, std::strerror(errno)));
+        }
+    }
+
+private:
+    Result<> turn(Desk::Time now)
+    {
+        for (const broker::Inbox::Heard& heard : m_inbox->takeAll()) {
+            if (const auto claim = broker::claimIn(heard.subject, heard.bytes))
+                m_desk.hear(*claim, now);
+            else if (const auto device = broker::deviceIn(heard.subject, heard.bytes))
+                m_desk.hear(*device, now);
+        }
+        const Desk::Step step = m_desk.turn(now);
+        if (step.over && m_channel) {
+            m_why = step.why;
+            m_over = true;
+            m_child.dropWaiting();
+        }
+        if (step.offer) {
+            LATHE_TRY(offer(*step.offer, now));
+        }
+        serve(now);
+        // What is in hand is done first, unless the offer was not even taken.
+        if (m_channel && m_over && !m_child.busy())
+            end(sentenceOf(m_why), now);
+        return {};
+    }
+
+    Result<> offer(const broker::Offer& offer, Desk::Time now)
+    {
+        const std::string user = m_desk.notice(now).user;
+        m_session = offer.session;
+        m_greeted = m_over = false;
+        LATHE_TRY_ASSIGN(m_channel, broker::Channel::open(
+                                        m_connection, broker::fromDeviceSubject(offer.device, user, offer.session),
+                                        broker::toDeviceSubject(offer.device, user, offer.session), offer.session));
+        m_connection->publish(broker::offerSubject(user), broker::toText(offer));
+        return {};
+    }
+
+    /// What the one who has the device asks for, and what comes of it.
+    void serve(Desk::Time now)
+    {
+        if (m_channel) {
+            (void)m_channel->pump();
+            while (m_channel) {
+                const auto message = m_channel->next();
+                if (message && !*message)
+                    break;
+                const Result<> taken = message ? take(**message, now) : Result<>(message.error());
+                if (!taken)
+                    end(taken.error().message, now);
+            }
+        }
+        m_child.turn(now);
+        for (const wire::Message& answer : m_child.takeAnswers())
+            if (m_channel)
+                m_channel->queue(answer);
+        if (m_channel)
+            (void)m_channel->pump();
+    }
+
+    Result<> take(const wire::Message& message, Desk::Time now)
+    {
+        m_desk.taken(m_session, now);
+        if (m_greeted)
+            return m_over && message.has_run_job() ? Result<>() : m_child.take(message, now);
+        m_channel->queue(wire::helloOf({"lathe-runner", {}}));
+        LATHE_TRY(wire::checkHello(message, {"lathe-runner", {}}));
+        m_greeted = true;
+        return {};
+    }
+
+    void end(std::string_view why, Desk::Time now)
+    {
+        m_channel->end(why);
+        (void)m_channel->pump();
+        m_channel.reset();
+        m_child.reset();
+        m_desk.returned(m_session, now);
+        m_nextNotice = now;
+    }
+
+    void tell(Desk::Time now)
+    {
+        broker::DeviceNotice notice = m_desk.notice(now);
+        if (now < m_nextNotice && notice.state == m_told)
+            return;
+        notice.about = m_options.about;
+        m_told = notice.state;
+        m_nextNotice = now + kNoticeEach;
+        m_connection->publish(broker::hereSubject(notice.key, notice.device), broker::toText(notice));
+    }
+
+    std::shared_ptr<broker::Connection> m_connection;
+    const FarmRunnerOptions& m_options;
+    Desk m_desk;
+    ChildRunner m_child;
+    std::shared_ptr<broker::Inbox> m_inbox;
+    std::unique_ptr<broker::Channel> m_channel; ///< to the one who was offered it, or has it
+    Hash128 m_session;
+    bool m_greeted = false;
+    bool m_over = false; ///< it is to be taken from him
+    broker::LeaseEnd m_why = broker::LeaseEnd::NotTaken;
+    broker::DeviceState m_told = broker::DeviceState::Sick;
+    Desk::Time m_nextNotice = {};
+};
+
+} // namespace
+
+Result<> runOnFarm(const std::shared_ptr<broker::Connection>& connection, std::unique_ptr<wire::Port> worker,
+                   const FarmRunnerOptions& options, std::stop_token stop)
+{
+    return FarmRunner(connection, std::move(worker), options).run(std::move(stop));
+}
+
+} // namespace lathe::serve

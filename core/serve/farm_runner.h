@@ -1,0 +1,30 @@
+#pragma once
+
+#include "core/broker/connection.h"
+#include "core/broker/desk.h"
+#include "core/serve/child_runner.h"
+#include "core/support/result.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace lathe::serve {
+
+struct FarmRunnerOptions
+{
+    broker::DeskOptions desk; ///< key and name of the device among others
+    std::uint64_t blobBytes = std::uint64_t(1) << 30;
+    std::string about = "{}"; ///< what its notices say of it (notices.h)
+};
+
+/// Offers a device to a broker: tells about once a second that it is there, gives it to one claim after the other
+/// (desk.h), and carries out what the one who has it asks for (child_runner.h), until it is stopped. A broker that is
+/// away is waited for. A stop ends it when the job in hand is done.
+/// Errors: those of the subscriptions. Threads: the caller's; it waits in here.
+Result<> runOnFarm(const std::shared_ptr<broker::Connection>& connection, std::unique_ptr<wire::Port> worker,
+                   const FarmRunnerOptions& options, std::stop_token stop);
+
+} // namespace lathe::serve
