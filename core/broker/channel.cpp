@@ -31,7 +31,7 @@ Result<std::unique_ptr<Channel>> Channel::open(std::shared_ptr<Connection> conne
 Channel::~Channel()
 {
     end(textOf(say(Msg::DeviceGivenBack)));
-    (void)pump();
+    (void)Channel::pump();
 }
 
 void Channel::queue(const wire::Message& message)
@@ -49,16 +49,17 @@ Result<> Channel::pump()
         m_link.receive(packet.bytes, now);
     for (const std::string& packet : m_link.outgoing(now))
         m_connection->publish(m_to, packet); // what is lost is sent again
-    return m_link.ended() ? Result<>(*m_link.ended()) : Result<>();
+    const std::optional<Error>& ended = m_link.ended();
+    return ended ? Result<>(*ended) : Result<>();
 }
 
 Result<std::optional<wire::Message>> Channel::next()
 {
     const std::optional<std::string> bytes = m_link.next();
-    if (!bytes && m_link.ended())
-        return *m_link.ended();
-    if (!bytes)
-        return std::optional<wire::Message>();
+    if (!bytes) {
+        const std::optional<Error>& ended = m_link.ended();
+        return ended ? Result<std::optional<wire::Message>>(*ended) : std::optional<wire::Message>();
+    }
     std::optional<wire::Message> message(std::in_place);
     if (!message->ParseFromString(*bytes) || message->body_case() == wire::Message::BODY_NOT_SET)
         return makeError(Errc::BadFile, say(Msg::MessageUnreadable, bytes->size()));

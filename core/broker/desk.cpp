@@ -137,7 +137,7 @@ Desk::Step Desk::turn(Time now)
     }
     if (m_session || m_drained || m_sick)
         return step;
-    KeyState state = stateAt(now);
+    const KeyState state = stateAt(now);
     std::optional<std::string> ticket = nextTicket(state, m_refused);
     if (!ticket && !m_refused.empty()) { // all have been asked: once more
         m_refused.clear();

@@ -32,9 +32,9 @@ void Inbox::put(std::string_view subject, std::string_view bytes)
 
 std::vector<Inbox::Heard> Inbox::takeAll()
 {
-    const std::scoped_lock lock(m_mutex);
     std::uint64_t rung = 0;
-    [[maybe_unused]] const ssize_t n = ::read(m_bell, &rung, sizeof rung);
+    [[maybe_unused]] const ssize_t n = ::read(m_bell, &rung, sizeof rung); // what comes after this rings again
+    const std::scoped_lock lock(m_mutex);
     m_bytes = 0;
     return std::exchange(m_heard, {});
 }
