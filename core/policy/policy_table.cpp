@@ -55,8 +55,8 @@ MadePolicy reference(const SearchTask& task, ModelPtr model, const PolicyOptions
     return std::unique_ptr<search::Policy>(std::move(made));
 }
 
-/// What the analytical estimate ranks first. Launches have default schedules (schedule/default_launches.h), which do
-/// not hang on an estimate of a device that nobody has measured.
+/// What the analytical estimate ranks first. Launches have guesses of their own (search/lathe/launch_guess.h), with
+/// default schedules beside them.
 Result<Candidate> ownGuess(const SearchTask& task)
 {
     if (task.target.traits().form != KernelForm::Phases)

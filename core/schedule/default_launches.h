@@ -23,8 +23,8 @@ struct LaunchScheduleOptions
 /// with its reader is one launch of blocks of 64 to 256 threads, where neighbouring threads access neighbouring
 /// elements. A sum of few long rows is divided among the threads of a block; other sums are kept in a small tile of
 /// registers for each thread. Shared memory holds no more than what threads hand over at the end of a divided sum, and
-/// a thread has no scratch but its tile. Errors: IllegalSchedule or Unsupported, what kept it from applying or from
-/// being lowered.
+/// a thread has no scratch but its tile. On GPUs long sums are better served by core/search/lathe/launch_guess.h.
+/// Errors: IllegalSchedule or Unsupported, what kept it from applying or from being lowered.
 Result<State> planDefaultLaunches(const compute::DagPtr& dag, const LaunchScheduleOptions& options);
 
 } // namespace lathe::schedule

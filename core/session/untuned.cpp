@@ -5,6 +5,7 @@
 #include "core/schedule/default_launches.h"
 #include "core/schedule/default_schedule.h"
 #include "core/schedule/step.h"
+#include "core/search/lathe/launch_guess.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,9 +28,12 @@ Result<std::vector<schedule::Step>> phaseSchedule(const search::SearchTask& task
     return state.steps();
 }
 
-/// For GPUs, whose kernels are launches.
+/// For GPUs, whose kernels are launches: what the estimate likes best, as nobody has measured. The plain launches are
+/// for what the rules of the search do not take in, and for processors, on which they were tuned.
 Result<std::vector<schedule::Step>> launchSchedule(const search::SearchTask& task)
 {
+    if (auto guess = search::guessLaunches(task))
+        return std::move(guess->steps);
     const search::SearchAlternative& alternative = task.alternatives.front();
     schedule::LaunchScheduleOptions options;
     if (const std::int64_t most = task.hardware.get("max_threads_per_block"); most > 0)

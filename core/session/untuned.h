@@ -15,7 +15,8 @@ namespace lathe::session {
 std::optional<Candidate> untunedCandidate(const search::SearchTask& task);
 
 /// What is compiled for a task without a record: the back end's own default schedule, or plain loops where it has none
-/// for this task; of a back end without default schedules, where kernels are launches, those of
+/// for this task; of a back end without default schedules, where kernels are launches, what the search's estimate likes
+/// best (core/search/lathe/launch_guess.h) or, where it has nothing for the task, the launches of
 /// core/schedule/default_launches.h, else the first guess of a policy with rules for the target, else plain loops.
 /// Errors: those of the back end (but Unsupported and IllegalSchedule) and of such a policy.
 Result<Candidate> defaultCandidate(const search::SearchTask& task);

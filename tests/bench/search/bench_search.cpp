@@ -8,9 +8,8 @@
 
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
-#include "core/policy/default_candidate.h"
 #include "core/policy/policy_table.h"
-#include "core/schedule/default_launches.h"
+#include "core/session/untuned.h"
 #include "tests/support/search/cases.h"
 #include "tests/support/search/recorded_table.h"
 
@@ -212,12 +211,7 @@ Result<> launches(const Options& options)
             continue;
         LATHE_TRY_ASSIGN(const search::SearchTask task, searchCase(name, target));
         SimulatedCost costs(task, sim::GpuMachine::like(task.target.attribute("like").value_or("cuda")));
-        schedule::LaunchScheduleOptions plain;
-        plain.constantInputs = task.alternatives.front().constantInputs;
-        LATHE_TRY_ASSIGN(const schedule::State state,
-                         schedule::planDefaultLaunches(task.alternatives.front().dag, plain));
-        Candidate untuned = policy::plainLoops(task);
-        untuned.steps = schedule::toJson(state.steps()).dump();
+        LATHE_TRY_ASSIGN(const Candidate untuned, session::defaultCandidate(task));
         std::vector<double> reference, sketch;
         std::string seeds;
         for (int seed = 1; seed <= options.seeds; ++seed) {
