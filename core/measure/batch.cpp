@@ -99,6 +99,8 @@ Result<> Batch::turn(Time now)
         for (Lane& lane : *lanes)
             if (!lane.paused)
                 LATHE_TRY(receive(lane));
+    if (count(Phase::Built) == 0 && !sharingBusy()) // before builders are looked at: they may be all that can go on
+        setQuiet(false);
     LATHE_TRY(dispatchBuilds());
     LATHE_TRY(dispatchRuns());
     giveResults();
@@ -289,10 +291,7 @@ void Batch::queueBuild(Lane& lane, Flight& flight)
 
 Result<> Batch::dispatchRuns()
 {
-    const std::size_t ready = count(Phase::Built);
-    if (ready == 0 && !sharingBusy())
-        setQuiet(false);
-    if (ready == 0)
+    if (count(Phase::Built) == 0)
         return {};
     const std::size_t before = m_lastRunner;
     for (std::size_t i = 1; i <= m_runners.size(); ++i) {

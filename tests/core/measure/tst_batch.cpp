@@ -216,6 +216,24 @@ private slots:
         QCOMPARE(runner.closed, 1); // in the middle of a job
     }
 
+    /// Nothing else would wake who waits for the batch.
+    void buildersGoOnOnceNothingIsLeftToMeasure()
+    {
+        Scene scene(2);
+        auto& builder = scene.addBuilder();
+        auto& runner = scene.addRunner(here());
+        QVERIFY(scene.turn());
+        Scene::built(builder, builder.takeJobs().at(0));
+        QVERIFY(scene.turn());
+        const auto jobs = runner.takeJobs();
+        QCOMPARE(jobs.size(), std::size_t(1));
+        QVERIFY(builder.takeJobs().empty());
+        Scene::ran(runner, jobs[0], 5);
+        QVERIFY(scene.batch().turn(scene.now())); // one turn alone
+        QVERIFY(!scene.quiet());
+        QCOMPARE(builder.takeJobs().size(), std::size_t(1));
+    }
+
     void elsewhereBuildingAndMeasuringOverlap()
     {
         Scene scene(3);
