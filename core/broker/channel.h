@@ -15,8 +15,9 @@ namespace lathe::broker {
 class Channel : public wire::Channel
 {
 public:
-    /// @param to, from  subjects that the other side hears and sends to; both sides have the same `session`, a random
-    /// one Errors: those of Connection::subscribe().
+    /// Errors: those of Connection::subscribe().
+    /// @param to, from  subjects that the other side hears and sends to
+    /// @param session  a random one, the same at both sides
     static Result<std::unique_ptr<Channel>> open(std::shared_ptr<Connection> connection, std::string to,
                                                  const std::string& from, Hash128 session);
     /// Tells the other side, if it can be reached.

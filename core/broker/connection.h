@@ -18,7 +18,7 @@ struct BrokerAddress
     std::string name = {}; ///< of this program, for who looks at the server's connections
 };
 
-/// What one wants to hear; nothing more of it is heard once it is gone.
+/// What one wants to hear. Once it is gone nothing more is heard, but what is being handed over at that moment.
 class Subscription
 {
 public:

@@ -46,7 +46,7 @@ Result<> check(const ServerOptions& options)
     const bool tls = !options.certificate.empty() && !options.privateKey.empty();
     if (!here && !tls)
         return makeError(Errc::Unsupported, say(Msg::BrokerNeedsTls, options.host));
-    if (!here && !options.localUser.empty())
+    if (!here && options.isOpenHere)
         return makeError(Errc::Unsupported, say(Msg::BrokerNeedsKeys, options.host));
     std::set<std::string> keys;
     for (const Member& member : options.members) {
@@ -57,8 +57,6 @@ Result<> check(const ServerOptions& options)
         if (!isPublicKey(member.publicKey) || !keys.insert(member.publicKey).second)
             return makeError(Errc::InvalidArgument, say(Msg::PublicKeyWrong, member.name));
     }
-    if (!options.localUser.empty() && !isWord(options.localUser))
-        return makeError(Errc::InvalidArgument, say(Msg::NameNoWord, options.localUser));
     return {};
 }
 
@@ -97,13 +95,13 @@ Result<std::string> serverConfig(const ServerOptions& options)
     for (const Member& member : options.members)
         text += fmt::format("    {{ nkey: {}, permissions: {} }}\n", member.publicKey,
                             permissionText(permissionsOf(member)));
-    if (!options.localUser.empty()) {
+    if (options.isOpenHere) {
         // Any program of this machine: its own devices and its own runs.
         text += "    { user: \"local\", password: \"\", permissions: { publish: { allow: [\"lathe.>\"] }, "
                 "subscribe: { allow: [\"lathe.>\"] } } }\n";
     }
     text += "  ]\n}\n";
-    if (!options.localUser.empty())
+    if (options.isOpenHere)
         text += "no_auth_user: \"local\"\n";
     return text;
 }

@@ -40,8 +40,7 @@ struct ServerOptions
     /// Both empty: without TLS, which is for this machine alone.
     std::filesystem::path certificate, privateKey;
     std::vector<Member> members;
-    /// Whoever connects from this machine without a key is a user of this name; empty: nobody may.
-    std::string localUser;
+    bool isOpenHere = false; ///< whoever connects from this machine without a key may do everything
 };
 
 /// The file that nats-server reads. Errors: InvalidArgument (a name that is no word, a public key that is none, two

@@ -50,8 +50,8 @@ public:
         Measuring
     };
 
-    /// `builders`, `runners` and `requests` outlive the batch. `turn`: the runner that was given something last; the
-    /// others come first.
+    /// What is given by reference or span outlives the batch. @param lastRunner  that was given something: the others
+    /// come first
     Batch(const BatchOptions& options, std::span<Endpoint* const> builders, std::span<Endpoint* const> runners,
           std::size_t& lastRunner, std::span<const MeasureRequest> requests, const Measurer::ResultCallback& onResult,
           MeasureTimes& times, Time now);
@@ -126,6 +126,7 @@ private:
     void sendBuild(Lane& lane, std::vector<std::size_t> group);
     void queueBuild(Lane& lane, Flight& flight);
     Result<> queueRun(Lane& lane, Flight& flight);
+    double runSeconds(const MeasureRequest& request) const; ///< that a run of it may take
     void startClock(const Lane& lane, Flight& flight) const;
 
     Result<> receive(Lane& lane);

@@ -54,7 +54,7 @@ Result<> Endpoint::turn(Time now)
     if (taken && m_state == State::Opening && now >= m_openBy)
         taken = makeError(Errc::RunTimeout, say(Msg::NoAnswerInTime));
     if (!taken)
-        return failed(taken.error());
+        return ended(taken.error());
     return {};
 }
 
@@ -95,7 +95,7 @@ Result<> Endpoint::take(const wire::Message& message)
     return {};
 }
 
-Error Endpoint::failed(const Error& why)
+Error Endpoint::ended(const Error& why)
 {
     const wire::PortEnd end = close(why);
     m_killed = end.killed;

@@ -53,7 +53,7 @@ public:
     /// Errors: it cannot be made ready, and why (its last words included). It may be opened again; at once, if
     /// killed().
     Result<> turn(Time now);
-    /// The last error of turn() came by a kill from outside.
+    /// The last error of turn() or ended() came by a kill from outside.
     bool killed() const { return m_killed; }
     /// Errors: Incompatible, those of open() and of the device. A worker that somebody kills is started again.
     Result<> waitUntilReady();
@@ -75,6 +75,8 @@ public:
     /// Nothing more is asked of this worker; another one is started when one is wanted.
     wire::PortEnd close(const Error& why);
     void stop(); ///< close(), whatever it says
+    /// close(), and what is to be told of it: how the worker ended, and its last words.
+    Error ended(const Error& why);
     void suspend(Time now); ///< its work stands still
     void resume(Time now);
 
@@ -91,7 +93,6 @@ private:
     };
     Result<> takeOpening();
     Result<> take(const wire::Message& message);
-    Error failed(const Error& why);
 
     std::unique_ptr<wire::Port> m_port;
     EndpointTraits m_traits;

@@ -1,7 +1,7 @@
 #include "core/measure/measurer.h"
 
-#include "core/backend/codegen.h"
 #include "core/measure/batch.h"
+#include "core/measure/local_worker.h"
 #include "core/measure/worker_client.h"
 #include "core/support/message.h"
 #include "core/support/stop_bell.h"
@@ -9,7 +9,6 @@
 #include "core/target/target.h"
 #include "core/wire/failure.h"
 #include "core/wire/messages.h"
-#include "core/wire/process_port.h"
 
 #include <nlohmann/json.hpp>
 
@@ -63,23 +62,6 @@ bool sharesCores(const DeviceIdentity& device)
     return json.is_object() && json.contains("shares_cores") && json["shares_cores"] == true;
 }
 
-std::unique_ptr<Endpoint> makeBuilder(const WorkerPrograms& programs)
-{
-    EndpointTraits traits;
-    traits.buildId = backend::buildId();
-    traits.sharesMachine = true;
-    return std::make_unique<Endpoint>(std::make_unique<wire::ProcessPort>(programOf(WorkerKind::Builder, programs)),
-                                      std::move(traits));
-}
-
-std::unique_ptr<Endpoint> makeRunner(const WorkerPrograms& programs, const DeviceSpec& device)
-{
-    EndpointTraits traits;
-    traits.device = device;
-    return std::make_unique<Endpoint>(std::make_unique<wire::ProcessPort>(programOf(WorkerKind::Runner, programs)),
-                                      std::move(traits));
-}
-
 } // namespace
 
 Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
@@ -93,9 +75,9 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
         options.devices.push_back(deviceOf(target));
     impl->oneAtATime = target.traits().sharesCores;
     for (std::uint32_t i = 0; i < options.builders; ++i)
-        impl->builders.push_back(makeBuilder(options.programs));
+        impl->builders.push_back(makeLocalWorker(WorkerKind::Builder, options.programs));
     for (const DeviceSpec& device : options.devices) {
-        impl->runners.push_back(makeRunner(options.programs, device));
+        impl->runners.push_back(makeLocalWorker(WorkerKind::Runner, options.programs, device));
         LATHE_TRY(impl->runners.back()->waitUntilReady());
         impl->devices.push_back(impl->runners.back()->identity());
         impl->oneAtATime = impl->oneAtATime || sharesCores(impl->devices.back());

@@ -78,12 +78,6 @@ struct DeviceSpec
     std::string options; ///< the target's words after the kind: "-threads=2"
 };
 
-enum class WorkerKind : std::uint8_t
-{
-    Builder,
-    Runner
-};
-
 struct WorkerPrograms
 {
     std::filesystem::path builder; ///< empty: lathe-builder beside this program

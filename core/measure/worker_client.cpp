@@ -1,6 +1,5 @@
 #include "core/measure/worker_client.h"
 
-#include "core/backend/codegen.h"
 #include "core/support/message.h"
 #include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
@@ -17,26 +16,10 @@ namespace {
 /// A stop is looked for so often.
 constexpr std::chrono::milliseconds kLook(50);
 
-EndpointTraits traitsOf(WorkerKind kind)
-{
-    EndpointTraits traits;
-    traits.sharesMachine = true;
-    if (kind == WorkerKind::Builder)
-        traits.buildId = backend::buildId();
-    return traits;
-}
-
 } // namespace
 
-wire::WorkerProgram programOf(WorkerKind kind, const WorkerPrograms& programs)
-{
-    if (kind == WorkerKind::Builder)
-        return {"lathe-builder", programs.builder, programs.environment};
-    return {"lathe-runner", programs.runner, programs.environment};
-}
-
 WorkerClient::WorkerClient(WorkerKind kind, const WorkerPrograms& programs, std::stop_token stop)
-    : m_own(std::in_place, std::make_unique<wire::ProcessPort>(programOf(kind, programs)), traitsOf(kind))
+    : m_own(makeLocalWorker(kind, programs))
     , m_endpoint(*m_own)
     , m_stop(std::move(stop))
 {
@@ -45,21 +28,10 @@ WorkerClient::WorkerClient(WorkerKind kind, const WorkerPrograms& programs, std:
 Result<wire::Message> WorkerClient::ask(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
                                         wire::BlobStore& blobs, Deadline deadline)
 {
-    m_killed = false;
     auto answer = exchange(request, needed, blobs, deadline);
     if (!answer)
         m_endpoint.stop(); // what it may still say answers nothing
     return answer;
-}
-
-Error WorkerClient::ended(const Error& why)
-{
-    const wire::PortEnd end = m_endpoint.close(why);
-    m_killed = end.killed;
-    if (why.code != Errc::WorkerCrashed)
-        return why;
-    const Message message = say(Msg::WorkerEnded, m_endpoint.name(), end.cause);
-    return makeError(Errc::WorkerCrashed, end.words.empty() ? message : say(Msg::Noted, message, end.words));
 }
 
 /// Until there is a message, or for a while.
@@ -68,7 +40,7 @@ Result<std::optional<wire::Message>> WorkerClient::wait(Deadline deadline)
     LATHE_TRY(m_endpoint.turn(Endpoint::Clock::now()));
     auto message = m_endpoint.next();
     if (!message)
-        return ended(message.error());
+        return m_endpoint.ended(message.error());
     if (*message)
         return message;
     std::vector<pollfd> fds;

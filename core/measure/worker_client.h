@@ -1,18 +1,17 @@
 #pragma once
 
-#include "core/measure/endpoint.h"
+#include "core/measure/local_worker.h"
 #include "core/support/deadline.h"
 #include "core/wire/blob_store.h"
-#include "core/wire/process_port.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <stop_token>
 #include <string_view>
 
 namespace lathe::measure {
-
-wire::WorkerProgram programOf(WorkerKind kind, const WorkerPrograms& programs);
 
 /// An endpoint that is asked step by step: a request, then its answer.
 /// Threads: one at a time.
@@ -37,20 +36,18 @@ public:
                               wire::BlobStore& blobs, Deadline deadline);
     /// Whether somebody else killed the worker of the request before, which may be asked again, once: more often it
     /// may be the work that eats the memory.
-    bool wasKilled() const { return m_killed; }
+    bool wasKilled() const { return m_endpoint.killed(); }
     std::uint64_t nextId() { return ++m_lastId; }
 
 private:
     Result<wire::Message> exchange(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
                                    wire::BlobStore& blobs, Deadline deadline);
     Result<std::optional<wire::Message>> wait(Deadline deadline);
-    Error ended(const Error& why);
 
-    std::optional<Endpoint> m_own;
+    std::unique_ptr<Endpoint> m_own;
     Endpoint& m_endpoint;
     std::stop_token m_stop;
     std::uint64_t m_lastId = 0;
-    bool m_killed = false;
 };
 
 } // namespace lathe::measure

@@ -16,6 +16,8 @@ namespace {
 constexpr std::chrono::seconds kOpenSeconds(60);
 constexpr double kLeastSeconds = 1, kMostSeconds = 3600; // of a job, whatever it asks for
 
+constexpr std::size_t kMostJobs = 64; ///< that wait; whoever sends more fills the board's memory
+
 double secondsOf(const wire::RunJob& job)
 {
     const double wanted = 1e-3 * job.plan().deadline_ms();
@@ -42,10 +44,15 @@ Result<> ChildRunner::take(const wire::Message& message, Time now)
         m_tellOpened = true;
         ensureOpen(now);
         return {};
-    case wire::Message::kRunJob: m_jobs.push_back(message.run_job()); return {};
+    case wire::Message::kRunJob:
+        if (m_jobs.size() >= kMostJobs)
+            break;
+        m_jobs.push_back(message.run_job());
+        return {};
     case wire::Message::kHealth: m_asked = message; return {};
-    default: return makeError(Errc::BadFile, say(Msg::WorkerAnsweredElse));
+    default: break;
     }
+    return makeError(Errc::BadFile, say(Msg::WorkerAnsweredElse));
 }
 
 void ChildRunner::reset()
@@ -77,7 +84,6 @@ void ChildRunner::ensureOpen(Time now)
         return;
     }
     m_opening = true;
-    m_greeted = false;
     m_openBy = now + kOpenSeconds;
     m_port->channel()->queue(wire::helloOf({"lathe-runner", {}}));
     wire::Message open;
@@ -154,7 +160,6 @@ void ChildRunner::handle(const wire::Message& message, Time now)
     case wire::Message::kHello:
         if (const Result<> right = wire::checkHello(message, {"lathe-runner", {}}); !right)
             ended(right.error());
-        m_greeted = true;
         return;
     case wire::Message::kDeviceOpened: {
         const bool failed = message.device_opened().failure().code() != 0;
@@ -181,7 +186,6 @@ void ChildRunner::handle(const wire::Message& message, Time now)
         if (m_running && message.progress().id() == m_running->job.id()) {
             m_running->stage = message.progress().stage();
             m_running->what = message.progress().what();
-            m_running->heard = true;
             m_answers.push_back(message);
         }
         return;

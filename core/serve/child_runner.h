@@ -29,8 +29,8 @@ public:
     /// @param blobBytes  of the cache of what was sent: artifacts, mostly
     ChildRunner(std::unique_ptr<wire::Port> port, std::uint64_t blobBytes);
 
-    /// What the other side sent: OpenDevice, BlobChunk, RunJob, Health. Errors: BadFile (a runner takes no such
-    /// message).
+    /// What the other side sent: OpenDevice, BlobChunk, RunJob, Health. Errors: BadFile (a
+    /// runner takes no such message, or no more jobs).
     Result<> take(const wire::Message& message, Time now);
     void turn(Time now);
     std::vector<wire::Message> takeAnswers() { return std::exchange(m_answers, {}); }
@@ -51,7 +51,6 @@ private:
         std::uint32_t stage = 0; ///< lathe::TrialStage, as the process said last
         std::string what;
         Time deadline;
-        bool heard = false;
     };
     void startJob(Time now);
     void ensureOpen(Time now);
@@ -67,7 +66,6 @@ private:
     bool m_tellOpened = false; ///< the other side waits for the answer to it
     bool m_open = false; ///< the process runs, and the device in it
     bool m_opening = false;
-    bool m_greeted = false;
     Time m_openBy = Time::max();
     std::deque<wire::RunJob> m_jobs;
     std::optional<Running> m_running;

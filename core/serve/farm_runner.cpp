@@ -96,7 +96,9 @@ private:
                 m_desk.hear(*device, now);
         }
         const Desk::Step step = m_desk.turn(now);
-        if (step.over && m_channel) {
+        if (step.over && m_channel && step.why == broker::LeaseEnd::NotTaken) {
+            end(sentenceOf(step.why), now); // whatever comes now is late: the next one may have it at once
+        } else if (step.over && m_channel) {
             m_why = step.why;
             m_over = true;
             m_child.dropWaiting();
@@ -105,7 +107,7 @@ private:
             LATHE_TRY(offer(*step.offer, now));
         }
         serve(now);
-        // What is in hand is done first, unless the offer was not even taken.
+        // What is in hand is done first.
         if (m_channel && m_over && !m_child.busy())
             end(sentenceOf(m_why), now);
         return {};

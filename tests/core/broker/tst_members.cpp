@@ -65,8 +65,7 @@ public:
             options.members.push_back(member);
             options.members.back().publicKey = key.publicKey;
         }
-        if (openHere)
-            options.localUser = "local";
+        options.isOpenHere = openHere;
         LATHE_TRY_ASSIGN(const std::string config, serverConfig(options));
         LATHE_TRY(writeFileAtomically(m_dir->path() / "nats.conf", config));
         return m_server.start(m_dir->path() / "nats.conf");
@@ -138,14 +137,14 @@ private slots:
     {
         ServerOptions options;
         QVERIFY(serverConfig(options));
-        options.localUser = "local";
+        options.isOpenHere = true;
         QVERIFY(serverConfig(options));
         options.host = "0.0.0.0";
         QCOMPARE(int(serverConfig(options).error().code), int(Errc::Unsupported));
         options.certificate = "/cert.pem";
         options.privateKey = "/key.pem";
         QCOMPARE(int(serverConfig(options).error().code), int(Errc::Unsupported)); // open to everybody
-        options.localUser.clear();
+        options.isOpenHere = false;
         QVERIFY(serverConfig(options));
     }
 

@@ -1,17 +1,16 @@
-#include "core/backend/codegen.h"
 #include "core/broker/connection.h"
 #include "core/broker/inbox.h"
 #include "core/broker/notices.h"
 #include "core/broker/subjects.h"
 #include "core/measure/batch.h"
+#include "core/measure/local_worker.h"
 #include "core/measure/measurer.h"
 #include "core/measure/remote_port.h"
 #include "core/measure/task_data.h"
-#include "core/measure/worker_client.h"
 #include "core/serve/farm_runner.h"
 #include "core/support/files.h"
+#include "core/wire/process_port.h"
 #include "tests/support/nats_server.h"
-#include "tests/support/processes.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -141,10 +140,7 @@ std::vector<TrialResult> measureAll(Endpoint& device, int count, const std::stri
                                     const std::function<void(std::size_t)>& meanwhile = {})
 {
     const auto all = requests(count);
-    EndpointTraits traits;
-    traits.buildId = backend::buildId();
-    traits.sharesMachine = true;
-    Endpoint builder(std::make_unique<wire::ProcessPort>(programOf(WorkerKind::Builder, {})), traits);
+    const std::unique_ptr<Endpoint> builder = makeLocalWorker(WorkerKind::Builder, {});
     BatchOptions options;
     options.target = "sim" + (words.empty() ? "" : " " + words);
     options.runTimeoutSeconds = 3;
@@ -152,7 +148,7 @@ std::vector<TrialResult> measureAll(Endpoint& device, int count, const std::stri
     const Measurer::ResultCallback onResult = [&](std::size_t, TrialResult result) {
         results.push_back(std::move(result));
     };
-    Endpoint* const builders[] = {&builder};
+    Endpoint* const builders[] = {builder.get()};
     Endpoint* const runners[] = {&device};
     std::size_t last = 0;
     MeasureTimes times;
@@ -271,7 +267,11 @@ private slots:
         const auto device = farm.device();
         QVERIFY(device);
         farm.stopClaiming();
-        QTRY_VERIFY_WITH_TIMEOUT(farm.notice()->state == broker::DeviceState::Free, 15000);
+        const auto isFree = [&] {
+            const auto notice = farm.notice();
+            return notice && notice->state == broker::DeviceState::Free;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isFree(), 15000);
     }
 };
 
