@@ -81,15 +81,20 @@ Result<> LaunchSketch::addParts()
         switch (nest.kind) {
         case NestKind::Map: part = makeLaunchMapPart(context, nest); break;
         case NestKind::Transform: part = makeLaunchTransformPart(context, nest); break;
-        case NestKind::Tile:
+        case NestKind::Tile: {
+            // One number has no axis whose elements threads could share among them: a tree divides the sum itself.
+            const bool hasAxes = !dag()->ops[static_cast<std::size_t>(nest.anchor)].shape.empty();
             if (m_form == LaunchForm::Tree)
                 part = makeLaunchTreePart(context, nest);
-            else if (m_form != LaunchForm::Registers)
+            else if (m_form != LaunchForm::Registers && hasAxes)
                 part = makeLaunchTilePart(context, nest, m_form);
             takesForm = takesForm || part;
+            if (!part && !hasAxes)
+                return makeError(Errc::Unsupported, say(Msg::NoSumForForm, alternative(), nameOf(m_form)));
             if (!part)
                 part = makeLaunchTilePart(context, nest, LaunchForm::Registers);
             break;
+        }
         }
         addPart(nest.owner, std::move(part));
     }

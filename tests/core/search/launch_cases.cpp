@@ -125,11 +125,12 @@ SearchAlternative softmaxOn(std::vector<std::int64_t> shape)
     return finish("direct", std::move(b), softmax(b, b.placeholder("data", std::move(shape), DType::F32), -1));
 }
 
-SearchAlternative reduced(compute::Reduction op, std::vector<std::int64_t> shape, std::vector<std::int64_t> axes)
+SearchAlternative reduced(compute::Reduction op, std::vector<std::int64_t> shape, std::vector<std::int64_t> axes,
+                          bool keepsAxes = true)
 {
     DagBuilder b;
     return finish("direct", std::move(b),
-                  reduction(b, op, b.placeholder("data", std::move(shape), DType::F32), std::move(axes), true));
+                  reduction(b, op, b.placeholder("data", std::move(shape), DType::F32), std::move(axes), keepsAxes));
 }
 
 SearchAlternative position(std::int64_t rows, std::int64_t n)
@@ -226,6 +227,10 @@ std::vector<LaunchCase> makeCases()
         {"sum of rows",
          [] {
              return reduced(compute::Reduction::Sum, {6, 200}, {1});
+         }},
+        {"sum to a number without axes",
+         [] {
+             return reduced(compute::Reduction::Sum, {3, 50}, {0, 1}, false);
          }},
         {"maximum of all", [] { return reduced(compute::Reduction::Max, {300}, {0}); }},
         {"mean of columns",
