@@ -90,8 +90,8 @@ private slots:
         QVERIFY(few.open(QIODevice::WriteOnly));
         few.write("max_threads_per_block = 8\n");
         few.close();
-        const QStringList words{"tune",       "zoo:mlp", "--target",           "sim -like=cuda",
-                                "--trials",   "8",       "--trials-per-round", "4",
+        const QStringList words{"tune",       "zoo:mlp",  "--target", "sim -like=cuda",     "--policy",
+                                "reference",  "--trials", "8",        "--trials-per-round", "4",
                                 "--hardware", "few.txt"};
         const Output told = cli(words + QStringList{"--project", "few.lathe", "--json"});
         QVERIFY2(told.code == 0, told.err);
