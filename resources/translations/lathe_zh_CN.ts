@@ -543,7 +543,7 @@
             <translation>无法生成 Ed25519 密钥对</translation>
         </message>
         <message>
-            <source>the secret is no seed of a user: these are SU and 56 more letters</source>
+            <source>the secret must be a user&apos;s seed: SU and 56 more letters</source>
             <translation>该密钥不是用户种子：种子为 SU 加 56 个字母</translation>
         </message>
         <message>
@@ -559,7 +559,7 @@
             <translation>代理服务器不能使用名称“{name}”：只能包含字母、数字、- 和 _，最多 64 个</translation>
         </message>
         <message>
-            <source>the public key of &quot;{name}&quot; is none, or another one&apos;s</source>
+            <source>the public key of &quot;{name}&quot; is not valid, or is another member&apos;s</source>
             <translation>“{name}”的公钥无效，或属于他人</translation>
         </message>
         <message>
