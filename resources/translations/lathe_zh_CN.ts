@@ -3066,6 +3066,162 @@
             <source>round {round}: {candidates:candidate was|candidates were} rejected before building: more threads or memory than the device has</source>
             <translation>第 {round} 轮：{candidates} 个候选在构建之前被拒绝：所需线程或内存超过设备所能提供的</translation>
         </message>
+        <message>
+            <source>a runner has no use for a message of this kind</source>
+            <translation>运行器不接受这类消息</translation>
+        </message>
+        <message>
+            <source>more than {most:job|jobs} wait for this device</source>
+            <translation>在此设备上等待的作业超过 {most} 个</translation>
+        </message>
+        <message>
+            <source>no device offers itself under the key {key} at {url}; the keys there: {keys}</source>
+            <translation>{url} 上没有设备以 {key} 为键提供服务；那里的键有：{keys}</translation>
+        </message>
+        <message>
+            <source>no device offers itself at {url}: start lathe-runner --broker {url} --key {key} where the device is</source>
+            <translation>{url} 上没有任何设备：请在设备所在处启动 lathe-runner --broker {url} --key {key}</translation>
+        </message>
+        <message>
+            <source>{device} has no device of kind {kind}; it has: {kinds}</source>
+            <translation>{device} 没有 {kind} 类型的设备；它有：{kinds}</translation>
+        </message>
+        <message>
+            <source>{device} is left out: {reason}</source>
+            <translation>{device} 未被使用：{reason}</translation>
+        </message>
+        <message>
+            <source>its latencies cannot be compared with those of the run&apos;s other devices ({theirs}, this one is {its})</source>
+            <translation>它的延迟无法与本次运行的其他设备相比（其他为 {theirs}，它为 {its}）</translation>
+        </message>
+        <message>
+            <source>Waiting for a device of {key}: {there:device is|devices are} there, {before:program waits|programs wait} before this one</source>
+            <translation>正在等待 {key} 的设备：共有 {there} 台，前面有 {before} 个程序在等待</translation>
+        </message>
+        <message>
+            <source>Waiting for a device of {key}: there is none at the moment</source>
+            <translation>正在等待 {key} 的设备：目前一台也没有</translation>
+        </message>
+        <message>
+            <source>{device} measures for this run</source>
+            <translation>{device} 开始为本次运行测量</translation>
+        </message>
+        <message>
+            <source>{device} no longer measures for this run: {reason}</source>
+            <translation>{device} 不再为本次运行测量：{reason}</translation>
+        </message>
+        <message>
+            <source>nothing was heard of it for {seconds:g} s</source>
+            <translation>已有 {seconds:g} 秒没有它的消息</translation>
+        </message>
+        <message>
+            <source>The broker at {url} does not answer; the run waits for it</source>
+            <translation>位于 {url} 的代理没有应答；运行正在等待它</translation>
+        </message>
+        <message>
+            <source>The broker at {url} answers again</source>
+            <translation>位于 {url} 的代理恢复应答</translation>
+        </message>
+        <message>
+            <source>a run measures on devices of one key at a broker: {first} or {second}, not both</source>
+            <translation>一次运行只在代理上同一个键的设备上测量：{first} 或 {second}，不能两者都用</translation>
+        </message>
+        <message>
+            <source>a run with --broker needs the key of its devices: --device KEY</source>
+            <translation>使用 --broker 的运行需要设备的键：--device KEY</translation>
+        </message>
+        <message>
+            <source>only a broker has devices of the key {key}: say which with --broker</source>
+            <translation>键为 {key} 的设备只在代理上：请用 --broker 指明是哪一个</translation>
+        </message>
+        <message>
+            <source>{file} is not a token made by lathe-cli tracker: {reason}</source>
+            <translation>{file} 不是 lathe-cli tracker 生成的令牌：{reason}</translation>
+        </message>
+        <message>
+            <source>{file} is for {role}, and this needs one for {wanted}</source>
+            <translation>{file} 属于{role}，而这里需要{wanted}的令牌</translation>
+        </message>
+        <message>
+            <source>{file} is for devices of the key {its}, not {key}</source>
+            <translation>{file} 用于键为 {its} 的设备，而不是 {key}</translation>
+        </message>
+        <message>
+            <source>a runner</source>
+            <translation>运行器</translation>
+        </message>
+        <message>
+            <source>a user</source>
+            <translation>用户</translation>
+        </message>
+        <message>
+            <source>an observer</source>
+            <translation>观察者</translation>
+        </message>
+        <message>
+            <source>it has no {member}</source>
+            <translation>其中没有 {member}</translation>
+        </message>
+        <message>
+            <source>the program nats-server is missing: install the package {package}</source>
+            <translation>缺少程序 nats-server：请安装软件包 {package}</translation>
+        </message>
+        <message>
+            <source>nats-server ended: {cause}</source>
+            <translation>nats-server 已结束：{cause}</translation>
+        </message>
+        <message>
+            <source>nats-server does not answer at {address}</source>
+            <translation>nats-server 在 {address} 没有应答</translation>
+        </message>
+        <message>
+            <source>a tracker runs with {folder} already</source>
+            <translation>已有一个 tracker 在使用 {folder}</translation>
+        </message>
+        <message>
+            <source>{host} is reached by other machines, and nobody has a token yet: make the first with lathe-cli tracker token</source>
+            <translation>其他机器可以访问 {host}，但还没有人持有令牌：请先用 lathe-cli tracker token 生成第一个</translation>
+        </message>
+        <message>
+            <source>no certificate can be made: {reason}</source>
+            <translation>无法生成证书：{reason}</translation>
+        </message>
+        <message>
+            <source>{name} has a token already: take it back first with lathe-cli tracker revoke {name}</source>
+            <translation>{name} 已有令牌：请先用 lathe-cli tracker revoke {name} 收回</translation>
+        </message>
+        <message>
+            <source>nobody has a token under the name {name}</source>
+            <translation>没有名为 {name} 的令牌</translation>
+        </message>
+        <message>
+            <source>&quot;{text}&quot; is not an address: write HOST:PORT</source>
+            <translation>“{text}”不是地址：请写成 主机:端口</translation>
+        </message>
+        <message>
+            <source>{file} does not say who has a token: {reason}</source>
+            <translation>{file} 没有说明谁持有令牌：{reason}</translation>
+        </message>
+        <message>
+            <source>another runner of this machine is called {name} already: give this one another name with --name</source>
+            <translation>本机已有一个名为 {name} 的运行器：请用 --name 给它另取一个名字</translation>
+        </message>
+        <message>
+            <source>this machine has no device to offer: {reason}</source>
+            <translation>本机没有可提供的设备：{reason}</translation>
+        </message>
+        <message>
+            <source>the library {file} has {bytes} bytes, and at most {most} can be sent to a device</source>
+            <translation>库 {file} 有 {bytes} 字节，最多只能向设备发送 {most} 字节</translation>
+        </message>
+        <message>
+            <source>{what} cannot be done on a device behind a broker</source>
+            <translation>{what} 无法在代理后面的设备上进行</translation>
+        </message>
+        <message>
+            <source>{device} does not know who asks: it takes orders only from those who have it</source>
+            <translation>{device} 不认识提问者：它只听从占用它的人</translation>
+        </message>
     </context>
     <context>
         <name>Devices</name>
