@@ -3,6 +3,7 @@
 #include "core/broker/connection.h"
 #include "core/broker/inbox.h"
 #include "core/broker/link.h"
+#include "core/support/message.h"
 #include "core/wire/channel.h"
 
 #include <memory>
@@ -31,6 +32,8 @@ public:
     Deadline wake() const override;
 
     void end(std::string_view why); ///< sent by the next pump()
+    /// next() tells it, behind what arrived until now.
+    void giveUp(lathe::Message why) { m_link.giveUp(std::move(why)); }
 
 private:
     Channel(std::shared_ptr<Connection> connection, std::string to, Hash128 session);

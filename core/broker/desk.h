@@ -18,8 +18,8 @@ struct DeskOptions
     /// However long somebody reserves.
     std::chrono::milliseconds longestReservation = std::chrono::minutes(30);
     std::chrono::milliseconds slice = std::chrono::seconds(20); ///< everybody may have it so long
-    std::chrono::milliseconds offerLasts = std::chrono::seconds(2);
-    std::chrono::milliseconds silence = std::chrono::milliseconds(3500); ///< who says nothing for so long is gone
+    std::chrono::milliseconds offerLasts = kOfferLasts;
+    std::chrono::milliseconds silence = kSilence; ///< who says nothing for so long is gone
 };
 
 /// Gives one device to one claim after the other: hears who wants it and what the other devices of its key do, offers

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <poll.h>
+#include "core/support/event_bell.h"
 
 #include <mutex>
 #include <string>
@@ -20,14 +20,9 @@ public:
         std::string subject, bytes;
     };
 
-    Inbox();
-    ~Inbox();
-    Inbox(const Inbox&) = delete;
-    Inbox& operator=(const Inbox&) = delete;
-
     void put(std::string_view subject, std::string_view bytes);
     std::vector<Heard> takeAll();
-    pollfd watched() const { return {m_bell, POLLIN, 0}; }
+    pollfd watched() const { return m_bell.watched(); }
 
     /// Beyond so many that nobody took, all of them go: who sends a flood fills no memory.
     static constexpr std::size_t kMostBytes = 256u << 20;
@@ -36,7 +31,7 @@ private:
     std::mutex m_mutex;
     std::vector<Heard> m_heard;
     std::size_t m_bytes = 0;
-    int m_bell;
+    EventBell m_bell;
 };
 
 } // namespace lathe::broker

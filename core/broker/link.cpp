@@ -165,6 +165,13 @@ void Link::end(std::string_view why)
         m_end = std::string(why.substr(0, kPieceBytes));
 }
 
+void Link::giveUp(Message why)
+{
+    m_waiting.clear();
+    if (!m_ended)
+        fail(Errc::DeviceLost, std::move(why));
+}
+
 void Link::fail(Errc code, Message message)
 {
     m_ended = makeError(code, std::move(message));

@@ -13,6 +13,10 @@ namespace lathe::broker {
 /// What programs tell all others of a key, about once a second. Who has not been heard for a while is gone; nothing is
 /// kept anywhere else, so nothing has to be cleaned up. Durations, not times of day: clocks differ, and jump.
 
+/// How often each tells, and after how long a silence he is gone: three notices may be lost.
+inline constexpr std::chrono::milliseconds kNoticeEach{1000};
+inline constexpr std::chrono::milliseconds kSilence{3500};
+
 /// Of one who wants devices of a key, as long as he wants any.
 struct ClaimNotice
 {
@@ -57,7 +61,8 @@ enum class LeaseEnd : std::uint8_t
     Sick
 };
 
-/// To one claim: the device is his, if he says something in the session within a short time.
+/// To one claim: the device is his, if he says something in the session within kOfferLasts.
+inline constexpr std::chrono::milliseconds kOfferLasts{2000};
 struct Offer
 {
     std::string ticket;

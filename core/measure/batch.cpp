@@ -37,10 +37,8 @@ Batch::Batch(const BatchOptions& options, std::span<Endpoint* const> builders, s
 {
     for (Endpoint* const builder : builders)
         m_builders.push_back({builder, true});
-    for (Endpoint* const runner : runners) {
-        m_runners.push_back({runner, false});
-        m_gated = m_gated || (options.quietGate && runner->traits().sharesMachine);
-    }
+    for (Endpoint* const runner : runners)
+        addRunner(*runner);
     for (std::size_t i = 0; i < requests.size(); ++i) {
         m_items[i].name = kernelNameOf(requests[i]);
         m_items[i].since = now;
@@ -62,6 +60,17 @@ Batch::~Batch()
                 lane.endpoint->stop();
 }
 
+void Batch::addRunner(Endpoint& runner)
+{
+    m_runners.push_back({&runner, false});
+    m_gated = m_gated || (m_options.quietGate && runner.traits().sharesMachine);
+}
+
+bool Batch::has(const Endpoint& runner) const
+{
+    return std::ranges::any_of(m_runners, [&](const Lane& lane) { return lane.endpoint == &runner; });
+}
+
 Result<> Batch::turn(Time now)
 {
     m_now = now;
@@ -69,6 +78,9 @@ Result<> Batch::turn(Time now)
         for (Lane& lane : *lanes)
             if (!lane.paused)
                 LATHE_TRY(receive(lane));
+    std::erase_if(m_runners, [](const Lane& lane) {
+        return lane.endpoint->traits().supervised && !lane.endpoint->ready() && !lane.endpoint->opening();
+    });
     if (count(Phase::Built) == 0 && !sharingBusy()) // before builders are looked at: they may be all that can go on
         setQuiet(false);
     LATHE_TRY(dispatchBuilds());
@@ -245,7 +257,7 @@ void Batch::queueBuild(Lane& lane, Flight& flight)
     flight.job = nextJob();
     job.set_id(flight.job);
     job.set_target(m_options.target);
-    job.set_device(m_runners.front().endpoint->identity().fingerprint);
+    job.set_device(m_options.device);
     for (const std::size_t i : flight.items) {
         const MeasureRequest& request = m_requests[i];
         lane.endpoint->offerBlob(request.task->dagHash, request.task->dagJson);

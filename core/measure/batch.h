@@ -22,12 +22,14 @@ namespace lathe::measure {
 struct BatchOptions
 {
     std::string target;
+    std::string device; ///< fingerprint of one that code is made for (DeviceIdentity)
     double buildTimeoutSeconds = 15;
     double runTimeoutSeconds = 10;
     std::uint32_t candidatesPerBuild = 0;
     std::uint32_t retireAfter = 5000;
     bool quietGate = true;
     std::function<void(bool quiet)> onQuiet;
+    std::function<void(const Endpoint& device, const Error& why)> onLost; ///< a device behind a supervisor
 };
 
 /// One call of Measurer::measure: requests on their way through builders and runners. A state machine: turn() takes
@@ -59,6 +61,11 @@ public:
     ~Batch();
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
+
+    /// A device that came since.
+    void addRunner(Endpoint& runner);
+    /// Whether it has something to do with it: a device behind a supervisor that was lost is none of it any more.
+    bool has(const Endpoint& runner) const;
 
     /// Errors: what keeps workers from running at all.
     Result<> turn(Time now);

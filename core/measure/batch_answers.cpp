@@ -221,6 +221,8 @@ void Batch::deviceLost(Lane& lane, const Error& why)
 {
     const std::deque<Flight> flights = std::exchange(lane.flights, {});
     lane.endpoint->close(why);
+    if (m_options.onLost)
+        m_options.onLost(*lane.endpoint, why);
     for (const Flight& flight : flights)
         for (const std::size_t index : flight.items) {
             Item& item = m_items[index];

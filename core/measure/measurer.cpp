@@ -1,5 +1,6 @@
 #include "core/measure/measurer.h"
 
+#include "core/broker/notices.h"
 #include "core/measure/batch.h"
 #include "core/measure/local_worker.h"
 #include "core/measure/worker_client.h"
@@ -18,15 +19,39 @@
 
 namespace lathe::measure {
 
+namespace {
+
+/// Whether a device says that it is made of this machine's processor, though its target may be one beside it.
+bool sharesCores(const DeviceIdentity& device)
+{
+    const auto json = nlohmann::json::parse(device.fingerprint, nullptr, false);
+    return json.is_object() && json.contains("shares_cores") && json["shares_cores"] == true;
+}
+
+} // namespace
+
 struct Measurer::Impl
 {
     BatchOptions batch;
+    std::function<void(const Message&)> onNotice;
+    std::string brokerUrl;
+    std::unique_ptr<RemoteDevices> remote; ///< its endpoints are in `runners`, and end before it
+    bool brokerAnswers = true;
     std::vector<std::unique_ptr<Endpoint>> builders;
     std::vector<std::unique_ptr<Endpoint>> runners;
     std::vector<DeviceIdentity> devices;
     bool oneAtATime = false; ///< they share this machine's cores
     std::size_t lastRunner = 0; ///< that was given something to measure
     MeasureTimes times;
+
+    Result<> waitForRemote(const RemoteClaim& claim, const std::stop_token& stop);
+    RemoteDevices::State takeRemote(Batch* running);
+    void addDevice(const DeviceIdentity& device);
+    void notify(const Message& message) const
+    {
+        if (onNotice)
+            onNotice(message);
+    }
 };
 
 Measurer::Measurer(std::unique_ptr<Impl> impl)
@@ -53,21 +78,11 @@ Result<> checkMeasurable(const Target& target)
     return {};
 }
 
-namespace {
-
-/// Whether a device says that it is made of this machine's processor, though its target may be one beside it.
-bool sharesCores(const DeviceIdentity& device)
-{
-    const auto json = nlohmann::json::parse(device.fingerprint, nullptr, false);
-    return json.is_object() && json.contains("shares_cores") && json["shares_cores"] == true;
-}
-
-} // namespace
-
-Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
+Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options, std::stop_token stop)
 {
     LATHE_TRY_ASSIGN(const Target target, Target::parse(options.target));
-    LATHE_TRY(checkMeasurable(target));
+    if (!options.remote)
+        LATHE_TRY(checkMeasurable(target));
     auto impl = std::make_unique<Impl>();
     if (options.builders == 0)
         options.builders = availableThreads();
@@ -76,6 +91,25 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
     impl->oneAtATime = target.traits().sharesCores;
     for (std::uint32_t i = 0; i < options.builders; ++i)
         impl->builders.push_back(makeLocalWorker(WorkerKind::Builder, options.programs));
+    impl->batch = {std::move(options.target),
+                   {},
+                   options.buildTimeoutSeconds,
+                   options.runTimeoutSeconds,
+                   options.candidatesPerBuild,
+                   options.retireAfter,
+                   options.quietGate,
+                   std::move(options.onQuiet),
+                   {}};
+    impl->onNotice = std::move(options.onNotice);
+    if (options.remote) {
+        impl->brokerUrl = options.remote->broker.url;
+        impl->batch.onLost = [impl = impl.get()](const Endpoint& device, const Error& why) {
+            impl->notify(say(Msg::DeviceLeft, device.name(), messageOf(why)));
+        };
+        LATHE_TRY_ASSIGN(impl->remote, RemoteDevices::open(*options.remote, options.devices.front()));
+        LATHE_TRY(impl->waitForRemote(*options.remote, stop));
+        return std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
+    }
     for (const DeviceSpec& device : options.devices) {
         impl->runners.push_back(makeLocalWorker(WorkerKind::Runner, options.programs, device));
         LATHE_TRY(impl->runners.back()->waitUntilReady());
@@ -85,10 +119,76 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
     for (const auto& runner : impl->runners)
         runner->setSharesMachine(impl->oneAtATime);
     impl->lastRunner = impl->runners.size() - 1;
-    impl->batch = {std::move(options.target),  options.buildTimeoutSeconds, options.runTimeoutSeconds,
-                   options.candidatesPerBuild, options.retireAfter,         options.quietGate,
-                   std::move(options.onQuiet)};
+    impl->batch.device = impl->devices.front().fingerprint;
     return std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
+}
+
+/// The first device: code is made for its like, and its class is the run's.
+Result<> Measurer::Impl::waitForRemote(const RemoteClaim& claim, const std::stop_token& stop)
+{
+    const StopBell bell(stop);
+    // Whoever is there has said so by then, and most that can be had have been opened.
+    const Deadline nobody = Deadline::in(2 * broker::kSilence);
+    std::optional<Message> told;
+    while (true) {
+        if (stop.stop_requested())
+            return makeError(Errc::Cancelled, say(Msg::MeasuringStopped));
+        remote->use();
+        const RemoteDevices::State state = takeRemote(nullptr);
+        if (!runners.empty())
+            return {};
+        if (!state.refusals.empty() && state.refused >= state.there)
+            return makeError(Errc::NotFound, state.refusals.back());
+        if (state.there == 0 && state.brokerAnswers && nobody.passed()) {
+            std::string keys;
+            for (const std::string& key : state.otherKeys)
+                keys += (keys.empty() ? "" : ", ") + key;
+            return makeError(Errc::NotFound, keys.empty() ? say(Msg::NobodyOffersAny, brokerUrl, claim.key)
+                                                          : say(Msg::NobodyOffersKey, claim.key, brokerUrl, keys));
+        }
+        if (nobody.passed()) {
+            const Message waiting = state.there == 0 ? say(Msg::WaitingForKey, claim.key)
+                                                     : say(Msg::WaitingForDevice, claim.key, state.there, state.before);
+            if (!told || textOf(*told) != textOf(waiting))
+                notify(waiting);
+            told = waiting;
+        }
+        pollfd fds[] = {bell.watched(), remote->watched()};
+        ::poll(fds, 2, 500);
+    }
+}
+
+/// Devices that were given to us since; and what became of the broker.
+RemoteDevices::State Measurer::Impl::takeRemote(Batch* running)
+{
+    for (std::unique_ptr<Endpoint>& device : remote->takeReady()) {
+        const DeviceIdentity& identity = device->identity();
+        if (!devices.empty() && identity.key != devices.front().key) {
+            remote->refuse(device->name(), say(Msg::DeviceOfOtherClass, devices.front().key, identity.key));
+            continue;
+        }
+        if (device->traits().sharesMachine) // else its cores are its own
+            device->setSharesMachine(oneAtATime || sharesCores(identity));
+        addDevice(identity);
+        notify(say(Msg::DeviceJoined, device->name()));
+        if (running != nullptr)
+            running->addRunner(*device);
+        runners.push_back(std::move(device));
+    }
+    RemoteDevices::State state = remote->state();
+    for (const Message& refusal : state.refusals)
+        notify(refusal);
+    if (state.brokerAnswers != brokerAnswers)
+        notify(state.brokerAnswers ? say(Msg::BrokerBack, brokerUrl) : say(Msg::BrokerAway, brokerUrl));
+    brokerAnswers = state.brokerAnswers;
+    return state;
+}
+
+void Measurer::Impl::addDevice(const DeviceIdentity& device)
+{
+    if (std::ranges::find(devices, device) == devices.end())
+        devices.push_back(device);
+    batch.device = devices.front().fingerprint;
 }
 
 Result<> Measurer::measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult,
@@ -119,13 +219,24 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
         else if (activity == Batch::Activity::Building)
             m_impl->times.buildSeconds += waited;
         since = now;
+        if (m_impl->remote) {
+            m_impl->remote->use();
+            m_impl->takeRemote(&batch);
+        }
         LATHE_TRY(batch.turn(now));
+        if (m_impl->remote) // those that were lost do not come back, there will be others
+            std::erase_if(m_impl->runners, [&](const auto& runner) { return !batch.has(*runner); });
         if (batch.done())
             break;
         activity = batch.activity();
         std::vector<pollfd> fds = {bell.watched()};
         batch.watch(fds);
-        const int timeout = Deadline::at(batch.wake(now)).pollMs();
+        Deadline wake = Deadline::at(batch.wake(now));
+        if (m_impl->remote) {
+            fds.push_back(m_impl->remote->watched());
+            wake = std::min(wake, Deadline::in(RemoteDevices::kIdle / 4)); // it is still used
+        }
+        const int timeout = wake.pollMs();
         if (::poll(fds.data(), fds.size(), timeout) < 0 && errno != EINTR)
             return makeError(Errc::Internal, say(Msg::CannotWait, std::strerror(errno)));
     }
@@ -144,6 +255,8 @@ std::size_t Measurer::builders() const
 
 std::size_t Measurer::measuringAtOnce() const
 {
+    if (m_impl->remote)
+        return std::max<std::size_t>(1, m_impl->runners.size());
     return m_impl->oneAtATime ? 1 : m_impl->devices.size();
 }
 
@@ -154,6 +267,10 @@ const std::vector<DeviceIdentity>& Measurer::devices() const
 
 Result<std::string> Measurer::limits()
 {
+    if (m_impl->remote) {
+        m_impl->remote->use();
+        m_impl->takeRemote(nullptr);
+    }
     Result<std::string> limits = makeError(Errc::DeviceLost, "there is no device");
     for (std::size_t device = 0; device < m_impl->runners.size() && !limits; ++device)
         limits = limitsOf(device);

@@ -1,12 +1,14 @@
 #pragma once
 
 #include "core/measure/measure_times.h"
+#include "core/measure/remote_devices.h"
 #include "core/measure/types.h"
 #include "core/support/result.h"
 #include "core/target/target.h"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -21,6 +23,8 @@ struct MeasurerOptions
     /// One runner process each; empty: the target's kind with its words. Code is made for the first: all are to be of
     /// one class. Where they run on this machine's cores one measures at a time, in turns.
     std::vector<DeviceSpec> devices;
+    /// Devices behind a broker in place of these: `devices` has at most one entry, which is opened on each of them.
+    std::optional<RemoteClaim> remote;
     double buildTimeoutSeconds =
         15; ///< of one artifact; the candidates of one that takes longer are built again one by one
     double runTimeoutSeconds = 10; ///< per candidate
@@ -30,6 +34,8 @@ struct MeasurerOptions
     /// cores.
     bool quietGate = true;
     std::function<void(bool quiet)> onQuiet; ///< park and unpark what else uses the cores; on the measuring thread
+    /// What people are to know: that a device is waited for, came, was lost; on the thread that waits.
+    std::function<void(const Message&)> onNotice;
     WorkerPrograms programs;
 };
 
@@ -39,18 +45,20 @@ DeviceSpec deviceOf(const Target& target, std::string key = {});
 /// For MeasureRequest::built.
 BuiltKernelPtr makeBuiltKernel();
 
-/// Whether programs for `target` can be measured from here. Unsupported, with the reason.
+/// Whether programs for `target` can be measured on this machine. Unsupported, with the reason.
 Result<> checkMeasurable(const Target& target);
 
-/// Pools of builder and runner processes under one supervisor, which is the calling thread: it waits with poll, starts
+/// Pools of builder and runner processes, or devices behind a broker, under one supervisor, which is the calling thread: it waits with poll, starts
 /// workers when they are needed, kills their process group at a deadline, and charges a crash to the candidate that
 /// caused it (a batch whose builder died is built again one by one). A worker that dies while idle costs nothing.
 /// Not thread safe; call from a thread that outlives the Measurer (the kernel kills workers when it ends).
 class Measurer
 {
 public:
-    /// Starts the runners to learn what the devices are. Errors: NotFound (program, plugin, device), Incompatible, ...
-    static Result<std::unique_ptr<Measurer>> create(MeasurerOptions options);
+    /// Starts the runners to learn what the devices are; behind a broker, waits until there is one, as long as that
+    /// takes where others have them. Errors: NotFound (program, plugin, device; nobody offers the key), Incompatible,
+    /// Cancelled, ...
+    static Result<std::unique_ptr<Measurer>> create(MeasurerOptions options, std::stop_token stop = {});
     ~Measurer();
     Measurer(const Measurer&) = delete;
     Measurer& operator=(const Measurer&) = delete;
@@ -65,9 +73,10 @@ public:
     const MeasureTimes& times() const;
     std::size_t builders() const; ///< processes
 
-    std::size_t measuringAtOnce() const; ///< devices, at most
+    std::size_t measuringAtOnce() const; ///< devices, at most; behind a broker those that it has now
 
-    /// Those that were opened, in the order of MeasurerOptions::devices. A result names the one that measured it.
+    /// Those that were opened, in the order of MeasurerOptions::devices; behind a broker the first one and those that are
+    /// not equal to it in every respect. A result names the one that measured it.
     const std::vector<DeviceIdentity>& devices() const;
     /// JSON of what the first device that answers can do, measured now (device_abi.h, limits). Errors: DeviceLost,
     /// RunTimeout of the last one where none answers.

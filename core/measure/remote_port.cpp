@@ -16,6 +16,18 @@ Result<> RemotePort::open()
     return {};
 }
 
+Result<> RemotePort::pump()
+{
+    switch (m_presence->load()) {
+    case Gone::No: break;
+    case Gone::Silent:
+        m_channel->giveUp(say(Msg::DeviceUnheard, std::chrono::duration<double>(broker::kSilence).count()));
+        break;
+    case Gone::GivenBack: m_channel->giveUp(say(Msg::DeviceGivenBack)); break;
+    }
+    return m_channel->pump();
+}
+
 void RemotePort::watch(std::vector<pollfd>& fds) const
 {
     m_channel->watch(fds);

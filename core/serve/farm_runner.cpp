@@ -20,9 +20,6 @@ namespace {
 
 using broker::Desk;
 
-/// Three of these may be lost before others take it for gone (DeskOptions::silence).
-constexpr std::chrono::milliseconds kNoticeEach(1000);
-
 Hash128 randomSession()
 {
     std::random_device random; // of the system: nobody else can guess it
@@ -175,7 +172,7 @@ private:
             return;
         notice.about = m_options.about;
         m_told = notice.state;
-        m_nextNotice = now + kNoticeEach;
+        m_nextNotice = now + broker::kNoticeEach;
         m_connection->publish(broker::hereSubject(notice.key, notice.device), broker::toText(notice));
     }
 

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <poll.h>
+#include "core/support/event_bell.h"
 
 #include <stop_token>
+#include <utility>
 
 namespace lathe {
 
@@ -10,29 +11,24 @@ namespace lathe {
 class StopBell
 {
 public:
-    explicit StopBell(std::stop_token stop);
+    explicit StopBell(std::stop_token stop)
+        : m_callback(std::move(stop), Ring{&m_bell})
+    {
+    }
     StopBell(const StopBell&) = delete;
     StopBell& operator=(const StopBell&) = delete;
 
-    pollfd watched() const { return {m_file.fd, POLLIN, 0}; }
+    pollfd watched() const { return m_bell.watched(); }
 
 private:
     struct Ring
     {
-        int fd;
-        void operator()() const;
+        const EventBell* bell;
+        void operator()() const { bell->ring(); }
     };
-    struct EventFile
-    {
-        EventFile();
-        ~EventFile();
-        EventFile(const EventFile&) = delete;
-        EventFile& operator=(const EventFile&) = delete;
-        int fd;
-    };
-    EventFile m_file;
-    std::stop_callback<Ring>
-        m_callback; ///< ends before the file, and waits for a ring: none is written to a file that is closed
+    EventBell m_bell;
+    /// Ends before the bell, and waits for a ring: none is written to a file that is closed.
+    std::stop_callback<Ring> m_callback;
 };
 
 } // namespace lathe

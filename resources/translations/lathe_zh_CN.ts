@@ -3079,8 +3079,8 @@
             <translation>{url} 上没有设备以 {key} 为键提供服务；那里的键有：{keys}</translation>
         </message>
         <message>
-            <source>no device offers itself at {url}: start lathe-runner --broker {url} --key {key} where the device is</source>
-            <translation>{url} 上没有任何设备：请在设备所在处启动 lathe-runner --broker {url} --key {key}</translation>
+            <source>no device offers itself at {url}: where the device is, start lathe-runner with that address and --key {key}</source>
+            <translation>{url} 上没有任何设备：请在设备所在处用该地址和 --key {key} 启动 lathe-runner</translation>
         </message>
         <message>
             <source>{device} has no device of kind {kind}; it has: {kinds}</source>
@@ -3187,8 +3187,8 @@
             <translation>无法生成证书：{reason}</translation>
         </message>
         <message>
-            <source>{name} has a token already: take it back first with lathe-cli tracker revoke {name}</source>
-            <translation>{name} 已有令牌：请先用 lathe-cli tracker revoke {name} 收回</translation>
+            <source>{name} has a token already: take it back first with lathe-cli tracker revoke</source>
+            <translation>{name} 已有令牌：请先用 lathe-cli tracker revoke 收回</translation>
         </message>
         <message>
             <source>nobody has a token under the name {name}</source>

@@ -1,0 +1,377 @@
+#include "core/measure/remote_devices.h"
+
+#include "core/broker/inbox.h"
+#include "core/broker/notices.h"
+#include "core/broker/subjects.h"
+#include "core/measure/remote_port.h"
+#include "core/support/boot_id.h"
+#include "core/support/deadline.h"
+#include "core/support/event_bell.h"
+#include "core/support/json_fields.h"
+#include "core/support/stop_bell.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+
+namespace lathe::measure {
+
+namespace {
+
+using Clock = Endpoint::Clock;
+using Time = Endpoint::Time;
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds kRefusedFor(60);
+/// A device's notices come by another way than its offers: one may be of before.
+constexpr milliseconds kOldNotices(1500);
+/// Devices, claims and offers beyond these are a flood.
+constexpr std::size_t kMostHeard = 10'000;
+constexpr std::size_t kLeastSlots = 1, kUsualSlots = 2, kMostSlots = 16;
+
+std::string randomTicket()
+{
+    std::random_device random; // of the system: nobody else has it
+    const auto half = [&] { return std::uint64_t(random()) << 32 | random(); };
+    return Hash128{half(), half()}.hex();
+}
+
+/// What a device said last.
+struct Here
+{
+    broker::DeviceNotice notice;
+    Time at;
+};
+
+struct Waiting
+{
+    Time since, at;
+    bool hasDevice = false;
+};
+
+/// One that was offered and is being made ready, or that the caller has.
+struct Taken
+{
+    std::unique_ptr<Endpoint> opening; ///< null: the caller has it
+    RemotePort::Presence presence;
+    Time since;
+    int strange = 0; ///< notices in a row by which somebody else has it
+};
+
+} // namespace
+
+struct RemoteDevices::Impl
+{
+    RemoteClaim claim;
+    DeviceSpec spec; ///< on each device
+    std::string machine = bootId();
+    std::string ticket = randomTicket();
+    Time made = Clock::now();
+    std::shared_ptr<broker::Connection> connection;
+    std::shared_ptr<broker::Inbox> inbox = std::make_shared<broker::Inbox>();
+    std::vector<std::unique_ptr<broker::Subscription>> subscriptions;
+    EventBell changed;
+    std::atomic<Clock::rep> usedAt = Clock::now().time_since_epoch().count();
+
+    // Of the claim's thread.
+    std::map<std::string, Here> here; ///< devices of the key
+    std::map<std::string, Time> otherKeys;
+    std::map<std::string, Waiting> claims; ///< of others, by ticket
+    std::map<std::string, std::pair<broker::Offer, Time>> offers; ///< by device, until something is heard of it
+    std::map<std::string, Taken> taken; ///< by device
+    Time nextNotice = {};
+    bool answered = true;
+
+    std::mutex mutex; ///< of what follows
+    std::vector<std::unique_ptr<Endpoint>> ready;
+    std::map<std::string, Time> refusedUntil;
+    State told;
+
+    std::jthread thread; ///< ends first
+
+    void run(const std::stop_token& stop);
+    void hear(Time now);
+    void hear(const broker::DeviceNotice& notice, Time now);
+    void hear(const broker::ClaimNotice& notice, Time now);
+    void take(Time now);
+    void makeReady(Time now);
+    void lookForLost(Time now);
+    void announce(Time now);
+    void tell();
+    void refuse(const std::string& name, Message why, Time now);
+    bool isRefused(const std::string& name, Time now);
+    bool isUsed(Time now) const { return now.time_since_epoch().count() - usedAt < Clock::duration(kIdle).count(); }
+};
+
+RemoteDevices::RemoteDevices(std::unique_ptr<Impl> impl)
+    : m_impl(std::move(impl))
+{
+}
+
+RemoteDevices::~RemoteDevices()
+{
+    m_impl->thread = {};
+    m_impl->ready.clear(); // gives them back
+    m_impl->taken.clear();
+    m_impl->connection->settle();
+}
+
+Result<std::unique_ptr<RemoteDevices>> RemoteDevices::open(RemoteClaim claim, DeviceSpec device)
+{
+    for (const std::string* name : {&claim.key, &claim.user})
+        if (!broker::isWord(*name))
+            return makeError(Errc::InvalidArgument, say(Msg::NameNoWord, *name));
+    auto impl = std::make_unique<Impl>();
+    impl->claim = std::move(claim);
+    impl->spec = std::move(device);
+    LATHE_TRY_ASSIGN(impl->connection, broker::Connection::open(impl->claim.broker));
+    const auto put = [inbox = impl->inbox](std::string_view subject, std::string_view text) {
+        inbox->put(subject, text);
+    };
+    for (const std::string& subject :
+         {broker::offerSubject(impl->claim.user), broker::hereSubject("*", "*"), broker::claimSubject("*", "*")}) {
+        LATHE_TRY_ASSIGN(auto subscription, impl->connection->subscribe(subject, put));
+        impl->subscriptions.push_back(std::move(subscription));
+    }
+    impl->connection->settle();
+    impl->thread = std::jthread([impl = impl.get()](const std::stop_token& stop) { impl->run(stop); });
+    return std::unique_ptr<RemoteDevices>(new RemoteDevices(std::move(impl)));
+}
+
+std::vector<std::unique_ptr<Endpoint>> RemoteDevices::takeReady()
+{
+    m_impl->changed.silence();
+    const std::scoped_lock lock(m_impl->mutex);
+    return std::exchange(m_impl->ready, {});
+}
+
+void RemoteDevices::refuse(const std::string& device, Message why)
+{
+    m_impl->refuse(device, std::move(why), Clock::now());
+}
+
+void RemoteDevices::use()
+{
+    m_impl->usedAt = Clock::now().time_since_epoch().count();
+}
+
+pollfd RemoteDevices::watched() const
+{
+    return m_impl->changed.watched();
+}
+
+RemoteDevices::State RemoteDevices::state()
+{
+    const std::scoped_lock lock(m_impl->mutex);
+    State state = m_impl->told;
+    m_impl->told.refusals.clear();
+    const Time now = Clock::now();
+    state.refused = static_cast<std::size_t>(std::ranges::count_if(
+        m_impl->refusedUntil, [&](const auto& refused) { return now < refused.second; }));
+    return state;
+}
+
+void RemoteDevices::Impl::run(const std::stop_token& stop)
+{
+    const StopBell bell(stop);
+    while (!stop.stop_requested()) {
+        const Time now = Clock::now();
+        hear(now);
+        announce(now);
+        take(now);
+        makeReady(now);
+        lookForLost(now);
+        tell();
+        std::vector<pollfd> fds = {bell.watched(), inbox->watched()};
+        Time wake = std::min(nextNotice, now + broker::kNoticeEach);
+        for (const auto& [name, device] : taken)
+            if (device.opening) {
+                device.opening->watch(fds);
+                wake = std::min(wake, device.opening->wake());
+            }
+        ::poll(fds.data(), fds.size(), Deadline::at(wake).pollMs());
+    }
+}
+
+void RemoteDevices::Impl::hear(Time now)
+{
+    for (const broker::Inbox::Heard& heard : inbox->takeAll()) {
+        if (const auto notice = broker::deviceIn(heard.subject, heard.bytes))
+            hear(*notice, now);
+        else if (const auto other = broker::claimIn(heard.subject, heard.bytes))
+            hear(*other, now);
+        else if (const auto offer = broker::offerIn(heard.bytes);
+                 offer && offer->ticket == ticket && offers.size() < kMostHeard)
+            offers[offer->device] = {*offer, now};
+    }
+}
+
+void RemoteDevices::Impl::hear(const broker::DeviceNotice& notice, Time now)
+{
+    if (notice.key != claim.key) {
+        if (otherKeys.size() < kMostHeard)
+            otherKeys[notice.key] = now;
+        return;
+    }
+    if (here.size() >= kMostHeard && !here.contains(notice.device))
+        return;
+    here[notice.device] = {notice, now};
+    if (const auto ours = taken.find(notice.device); ours != taken.end()) {
+        const bool strange = notice.ticket != ticket && now - ours->second.since > kOldNotices;
+        ours->second.strange = strange ? ours->second.strange + 1 : 0;
+    }
+}
+
+void RemoteDevices::Impl::hear(const broker::ClaimNotice& notice, Time now)
+{
+    if (notice.key != claim.key || notice.ticket == ticket)
+        return;
+    const auto known = claims.find(notice.ticket);
+    if (known != claims.end())
+        known->second.at = now;
+    else if (claims.size() < kMostHeard)
+        claims[notice.ticket] = {now - notice.waited, now, false};
+}
+
+/// Says that it wants devices, as long as it uses them.
+void RemoteDevices::Impl::announce(Time now)
+{
+    if (now < nextNotice)
+        return;
+    nextNotice = now + broker::kNoticeEach;
+    if (!isUsed(now)) {
+        made = now; // it waits anew from then on
+        return;
+    }
+    broker::ClaimNotice notice;
+    notice.ticket = ticket;
+    notice.program = claim.program;
+    notice.priority = claim.priority;
+    notice.waited = std::chrono::duration_cast<milliseconds>(now - made);
+    notice.reserve = claim.reserve;
+    connection->publish(broker::claimSubject(claim.key, claim.user), broker::toText(notice));
+}
+
+void RemoteDevices::Impl::take(Time now)
+{
+    std::erase_if(offers, [&](const auto& entry) { return now - entry.second.second >= broker::kOfferLasts; });
+    for (auto entry = offers.begin(); entry != offers.end();) {
+        const auto& [name, offered] = *entry;
+        // What a device is stands in its notices, which nobody but it can send.
+        const auto known = here.find(name);
+        if (known == here.end() || isRefused(name, now) || !isUsed(now)) {
+            ++entry;
+            continue;
+        }
+        const auto about = nlohmann::json::parse(known->second.notice.about, nullptr, false);
+        EndpointTraits traits;
+        traits.device = spec;
+        traits.supervised = true;
+        traits.sharesMachine = !machine.empty() && textIn(about, "machine") == machine;
+        traits.capacity = static_cast<std::size_t>(std::clamp<std::int64_t>(
+            wholeIn(about, "slots", kUsualSlots), std::int64_t(kLeastSlots), std::int64_t(kMostSlots)));
+        Taken& place = taken[name];
+        if (place.presence) // it was offered anew: what we had of it is over
+            place.presence->store(RemotePort::Gone::GivenBack);
+        place = {};
+        place.presence = RemotePort::makePresence();
+        place.since = now;
+        place.opening = std::make_unique<Endpoint>(
+            std::make_unique<RemotePort>(connection, claim.user, offered.first, place.presence), std::move(traits));
+        if (const Result<> opened = place.opening->open(now); !opened) {
+            refuse(name, messageOf(opened.error()), now);
+            taken.erase(name);
+        }
+        entry = offers.erase(entry);
+    }
+}
+
+void RemoteDevices::Impl::makeReady(Time now)
+{
+    for (auto entry = taken.begin(); entry != taken.end();) {
+        auto& [name, device] = *entry;
+        if (!device.opening) {
+            ++entry;
+            continue;
+        }
+        if (const Result<> turned = device.opening->turn(now); !turned) {
+            if (turned.error().code != Errc::DeviceLost) // else it has changed its mind
+                refuse(name, messageOf(turned.error()), now);
+            entry = taken.erase(entry);
+            continue;
+        }
+        if (device.opening->ready()) {
+            const std::scoped_lock lock(mutex);
+            ready.push_back(std::move(device.opening));
+            changed.ring();
+        }
+        ++entry;
+    }
+}
+
+/// Devices that say nothing any more, or that somebody else has by what they say: one that was started anew knows
+/// nothing of us.
+void RemoteDevices::Impl::lookForLost(Time now)
+{
+    const bool answers = connection->connected();
+    if (answers && !answered) // nothing could be heard meanwhile
+        for (auto& [name, device] : here)
+            device.at = now;
+    answered = answers;
+    if (!answers)
+        return;
+    std::erase_if(here, [&](const auto& entry) { return now - entry.second.at >= broker::kSilence; });
+    std::erase_if(claims, [&](const auto& entry) { return now - entry.second.at >= broker::kSilence; });
+    std::erase_if(otherKeys, [&](const auto& entry) { return now - entry.second >= broker::kSilence; });
+    for (auto& [id, other] : claims)
+        other.hasDevice = std::ranges::any_of(here, [&](const auto& d) { return d.second.notice.ticket == id; });
+    std::erase_if(taken, [&](const auto& entry) {
+        const auto& [name, device] = entry;
+        const bool silent = !here.contains(name);
+        if (!silent && device.strange < 2)
+            return false;
+        device.presence->store(silent ? RemotePort::Gone::Silent : RemotePort::Gone::GivenBack);
+        changed.ring();
+        return true;
+    });
+}
+
+void RemoteDevices::Impl::tell()
+{
+    const std::scoped_lock lock(mutex);
+    const bool changes = told.brokerAnswers != answered || told.there != here.size();
+    told.brokerAnswers = answered;
+    told.there = here.size();
+    told.before = static_cast<std::size_t>(std::ranges::count_if(
+        claims, [&](const auto& other) { return !other.second.hasDevice && other.second.since < made; }));
+    told.otherKeys.clear();
+    for (const auto& [key, at] : otherKeys)
+        told.otherKeys.push_back(key);
+    if (changes)
+        changed.ring();
+}
+
+void RemoteDevices::Impl::refuse(const std::string& name, Message why, Time now)
+{
+    const std::scoped_lock lock(mutex);
+    if (refusedUntil.size() >= kMostHeard)
+        return;
+    refusedUntil[name] = now + kRefusedFor;
+    told.refusals.push_back(say(Msg::DeviceLeftOut, name, std::move(why)));
+    changed.ring();
+}
+
+bool RemoteDevices::Impl::isRefused(const std::string& name, Time now)
+{
+    const std::scoped_lock lock(mutex);
+    const auto refused = refusedUntil.find(name);
+    return refused != refusedUntil.end() && now < refused->second;
+}
+
+} // namespace lathe::measure

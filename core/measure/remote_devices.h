@@ -1,0 +1,72 @@
+#pragma once
+
+#include "core/broker/connection.h"
+#include "core/measure/endpoint.h"
+#include "core/support/message.h"
+#include "core/support/result.h"
+
+#include <poll.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lathe::measure {
+
+/// What a program wants of the devices behind a broker.
+struct RemoteClaim
+{
+    broker::BrokerAddress broker;
+    std::string key; ///< of the devices, as their runners were given it
+    std::string user; ///< a word (broker/subjects.h)
+    std::string program = {}; ///< for people: "lathe-cli tune zoo:resnet-18"
+    int priority = 0; ///< from -4 to 4: one more is a share of twice as many devices
+    std::chrono::milliseconds reserve{0}; ///< how long each device is wanted at least, whoever waits
+};
+
+/// The devices of one key that this program has at a time: asks for all that it can have as long as it uses them,
+/// takes what is offered, and makes it ready. Who does not use them for a while (kIdle) is asking for none, and loses
+/// what it had to others.
+/// Threads: it has one of its own, which keeps the claim alive whatever the caller is busy with; the functions here are
+/// the caller's.
+class RemoteDevices
+{
+public:
+    /// @param device  that is opened on each: its kind, and options
+    /// Errors: those of Connection::open() and subscribe(), InvalidArgument (a key or user that is not a word).
+    static Result<std::unique_ptr<RemoteDevices>> open(RemoteClaim claim, DeviceSpec device);
+    ~RemoteDevices();
+    RemoteDevices(const RemoteDevices&) = delete;
+    RemoteDevices& operator=(const RemoteDevices&) = delete;
+
+    /// Those that became ready since it was asked last: greeted, their device open. The caller has them from then on;
+    /// they end (DeviceLost) when the device takes itself back or falls silent. Of one that runs on this machine,
+    /// EndpointTraits::sharesMachine says so.
+    std::vector<std::unique_ptr<Endpoint>> takeReady();
+    /// The device is of no use to the caller: its offers are not taken for a minute.
+    void refuse(const std::string& device, Message why);
+    void use(); ///< the devices are wanted now
+    pollfd watched() const; ///< something changed, or a device fell silent
+
+    struct State
+    {
+        bool brokerAnswers = true;
+        std::size_t there = 0; ///< devices of the key, whoever has them
+        std::size_t refused = 0; ///< of these
+        std::size_t before = 0; ///< programs that have none, and wait for longer
+        std::vector<std::string> otherKeys; ///< that devices were heard of
+        std::vector<Message> refusals; ///< since it was asked last: devices that were not taken, and why
+    };
+    State state();
+
+    static constexpr std::chrono::seconds kIdle{30};
+
+private:
+    struct Impl;
+    explicit RemoteDevices(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace lathe::measure
