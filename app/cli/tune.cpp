@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace lathe::cli {
 
@@ -42,6 +43,21 @@ Result<> putOnTop(const session::TuningSession& session, session::TuneOptions& t
     return {};
 }
 
+/// A key that no device of this machine has is looked for at the broker that the environment names.
+void findBroker(TuneArguments& arguments)
+{
+    session::TuneOptions& tune = arguments.options.values;
+    const char* const broker = std::getenv("LATHE_BROKER");
+    if (!tune.broker.empty() || tune.devices.empty() || broker == nullptr || *broker == '\0')
+        return;
+    const auto directory = session::DeviceDirectory::ask();
+    const bool here = std::ranges::any_of(directory.all(), [&](const session::DeviceView& device) {
+        return device.ready() && device.isCalled(tune.devices.front());
+    });
+    if (!here)
+        tune.broker = broker;
+}
+
 Result<> tune(TuneArguments& arguments)
 {
     LATHE_TRY(arguments.options.problem);
@@ -56,11 +72,13 @@ Result<> tune(TuneArguments& arguments)
         return makeError(Errc::InvalidArgument,
                          "say how long to tune: --time 20m, --trials 1000, or --budget \"until 18:00\"");
     LATHE_TRY_ASSIGN(const session::OpenOptions open, arguments.model.openOptions());
+    findBroker(arguments);
     // Refused here, before there is a project that would be begun for nothing.
     LATHE_TRY(session::check(tune));
     const bool begins = !std::filesystem::exists(open.project);
     if (const std::string target = open.target.empty() && begins ? kDefaultTarget : open.target; !target.empty()) {
-        LATHE_TRY(session::checkMeasurable(target));
+        if (tune.broker.empty())
+            LATHE_TRY(session::checkMeasurable(target));
         if (!tune.resume) {
             LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(target));
             const bool chosen = std::ranges::any_of(arguments.options.given,
@@ -69,7 +87,7 @@ Result<> tune(TuneArguments& arguments)
                 tune.policy = session::policyFor(parsed, tune.policy);
             LATHE_TRY(session::checkPolicy(parsed, tune.policy));
         }
-        if (!tune.devices.empty())
+        if (!tune.devices.empty() && tune.broker.empty())
             LATHE_TRY(session::DeviceDirectory::ask().pick(target, tune.devices));
     }
     if (const std::string& file = tune.headStart; !file.empty() && file != session::kNoHeadStart && !tune.resume)
@@ -81,6 +99,8 @@ Result<> tune(TuneArguments& arguments)
         if (tune.startOver)
             usual.trialsPerRound = 0; // it was worked out for another budget
         session::TuneOptions wanted = arguments.options.over(std::move(usual));
+        if (!tune.devices.empty() || !tune.broker.empty()) // not those of one run at the broker of another
+            session::takeDevices(wanted, tune);
         wanted.seconds = tune.seconds;
         wanted.trials = tune.trials;
         wanted.minGainPercent = tune.minGainPercent;

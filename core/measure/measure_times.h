@@ -23,17 +23,6 @@ struct MeasureTimes
     double buildSeconds = 0; ///< of the measuring thread: some builder worked, no device did
     double measureSeconds = 0; ///< of the measuring thread: some device worked
     std::map<std::string, WorkerTime> workers; ///< of all processes together
-
-    MeasureTimes& operator+=(const MeasureTimes& other)
-    {
-        buildSeconds += other.buildSeconds;
-        measureSeconds += other.measureSeconds;
-        for (const auto& [name, time] : other.workers) {
-            workers[name].seconds += time.seconds;
-            workers[name].processorSeconds += time.processorSeconds;
-        }
-        return *this;
-    }
 };
 
 /// What a builder and a runner tell of the time that an answer took.

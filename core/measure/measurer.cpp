@@ -243,6 +243,11 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
     return {};
 }
 
+void Measurer::setRunTimeout(double seconds)
+{
+    m_impl->batch.runTimeoutSeconds = seconds;
+}
+
 const MeasureTimes& Measurer::times() const
 {
     return m_impl->times;

@@ -70,6 +70,8 @@ public:
     Result<> measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult,
                      std::stop_token stop = {});
 
+    void setRunTimeout(double seconds); ///< MeasurerOptions::runTimeoutSeconds from now on
+
     const MeasureTimes& times() const;
     std::size_t builders() const; ///< processes
 

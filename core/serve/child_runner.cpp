@@ -17,6 +17,8 @@ constexpr std::chrono::seconds kOpenSeconds(60);
 constexpr double kLeastSeconds = 1, kMostSeconds = 3600; // of a job, whatever it asks for
 
 constexpr std::size_t kMostJobs = 64; ///< that wait; whoever sends more fills the board's memory
+/// How often one looks whether another runner of this machine is done.
+constexpr std::chrono::milliseconds kTurnEach(2);
 
 double secondsOf(const wire::RunJob& job)
 {
@@ -26,9 +28,10 @@ double secondsOf(const wire::RunJob& job)
 
 } // namespace
 
-ChildRunner::ChildRunner(std::unique_ptr<wire::Port> port, std::uint64_t blobBytes)
+ChildRunner::ChildRunner(std::unique_ptr<wire::Port> port, ChildRunnerOptions options)
     : m_port(std::move(port))
-    , m_blobs(blobBytes)
+    , m_options(options)
+    , m_blobs(options.blobBytes)
 {
 }
 
@@ -46,13 +49,12 @@ Result<> ChildRunner::take(const wire::Message& message, Time now)
         return {};
     case wire::Message::kRunJob:
         if (m_jobs.size() >= kMostJobs)
-            break;
+            return makeError(Errc::InvalidArgument, say(Msg::TooManyJobs, kMostJobs));
         m_jobs.push_back(message.run_job());
         return {};
     case wire::Message::kHealth: m_asked = message; return {};
-    default: break;
+    default: return makeError(Errc::BadFile, say(Msg::RunnerTakesElse));
     }
-    return makeError(Errc::BadFile, say(Msg::WorkerAnsweredElse));
 }
 
 void ChildRunner::reset()
@@ -80,7 +82,7 @@ void ChildRunner::ensureOpen(Time now)
         return;
     m_sent.clear();
     if (const Result<> opened = m_port->open(); !opened) {
-        ended(opened.error());
+        ended(opened.error(), now);
         return;
     }
     m_opening = true;
@@ -93,7 +95,7 @@ void ChildRunner::ensureOpen(Time now)
 
 void ChildRunner::turn(Time now)
 {
-    if (!m_running && !m_jobs.empty())
+    if (!m_running && !m_jobs.empty() && now >= m_nextJob)
         startJob(now);
     if (m_running || m_asked)
         ensureOpen(now);
@@ -101,7 +103,7 @@ void ChildRunner::turn(Time now)
         const Result<> pumped = m_port->pump();
         const auto message = m_port->channel()->next();
         if (!message || (!*message && !pumped)) {
-            ended(message ? pumped.error() : message.error());
+            ended(message ? pumped.error() : message.error(), now);
             break;
         }
         if (!*message)
@@ -109,7 +111,7 @@ void ChildRunner::turn(Time now)
         handle(**message, now);
     }
     if (m_opening && now >= m_openBy)
-        ended(makeError(Errc::RunTimeout, say(Msg::NoAnswerInTime)));
+        ended(makeError(Errc::RunTimeout, say(Msg::NoAnswerInTime)), now);
     if (m_running && now >= m_running->deadline) {
         const double limit = secondsOf(m_running->job);
         const Error tooLong = makeError(Errc::RunTimeout, say(Msg::RunTookLong, limit, phrase(m_running->what)));
@@ -117,20 +119,27 @@ void ChildRunner::turn(Time now)
         m_open = m_opening = false;
         answerFailure(m_running->stage,
                       end.words.empty() ? tooLong
-                                        : makeError(Errc::RunTimeout, say(Msg::Noted, messageOf(tooLong), end.words)));
+                                        : makeError(Errc::RunTimeout, say(Msg::Noted, messageOf(tooLong), end.words)),
+                      now);
     }
 }
 
 void ChildRunner::startJob(Time now)
 {
+    std::optional<MachineLock> turn = m_options.takesTurns ? MachineLock::tryTake(kMeasuring) : std::nullopt;
+    if (m_options.takesTurns && !turn) {
+        m_nextJob = now + kTurnEach;
+        return;
+    }
     m_running.emplace();
+    m_running->turn = std::move(turn);
     m_running->job = std::move(m_jobs.front());
     m_jobs.pop_front();
     m_running->stage = LATHE_STAGE_LOAD;
     m_running->what = "loading the artifact";
     m_running->deadline = Time::max();
     if (!m_device) {
-        answerFailure(LATHE_STAGE_LOAD, makeError(Errc::InvalidArgument, say(Msg::NoDeviceOpen)));
+        answerFailure(LATHE_STAGE_LOAD, makeError(Errc::InvalidArgument, say(Msg::NoDeviceOpen)), now);
         return;
     }
     ensureOpen(now);
@@ -159,7 +168,7 @@ void ChildRunner::handle(const wire::Message& message, Time now)
     switch (message.body_case()) {
     case wire::Message::kHello:
         if (const Result<> right = wire::checkHello(message, {"lathe-runner", {}}); !right)
-            ended(right.error());
+            ended(right.error(), now);
         return;
     case wire::Message::kDeviceOpened: {
         const bool failed = message.device_opened().failure().code() != 0;
@@ -168,7 +177,7 @@ void ChildRunner::handle(const wire::Message& message, Time now)
         if (std::exchange(m_tellOpened, false))
             m_answers.push_back(message);
         else if (failed) {
-            ended(wire::errorOf(message.device_opened().failure()));
+            ended(wire::errorOf(message.device_opened().failure()), now);
             return;
         }
         if (failed) {
@@ -205,7 +214,7 @@ void ChildRunner::handle(const wire::Message& message, Time now)
             return;
         }
         m_answers.push_back(std::move(missing));
-        m_running.reset();
+        m_running.reset(); // it comes again
         return;
     }
     case wire::Message::kBlob: m_answers.push_back(message); return;
@@ -217,7 +226,7 @@ void ChildRunner::handle(const wire::Message& message, Time now)
         if (!m_running || message.run_result().id() != m_running->job.id())
             return;
         m_answers.push_back(message);
-        m_running.reset();
+        jobDone(now);
         // A kernel that went wrong may have written anywhere in its process: nothing else is measured there.
         const wire::RunResult& result = message.run_result();
         if (result.failure().code() != 0
@@ -226,12 +235,12 @@ void ChildRunner::handle(const wire::Message& message, Time now)
             close(makeError(Errc::Cancelled, say(Msg::Stopped)));
         return;
     }
-    default: ended(makeError(Errc::BadFile, say(Msg::WorkerAnsweredElse)));
+    default: ended(makeError(Errc::BadFile, say(Msg::WorkerAnsweredElse)), now);
     }
 }
 
 /// The process, or the way to it: whoever waits for an answer gets the reason.
-void ChildRunner::ended(const Error& why)
+void ChildRunner::ended(const Error& why, Time now)
 {
     const wire::PortEnd end = m_port->close(why);
     m_open = m_opening = false;
@@ -254,10 +263,11 @@ void ChildRunner::ended(const Error& why)
         answerFailure(m_running->stage,
                       m_running->deadline == Time::max()
                           ? makeError(Errc::DeviceLost, say(Msg::WorkerEnded, m_port->name(), cause))
-                          : makeError(Errc::WorkerCrashed, say(Msg::KernelCrashed, phrase(m_running->what), cause)));
+                          : makeError(Errc::WorkerCrashed, say(Msg::KernelCrashed, phrase(m_running->what), cause)),
+                      now);
 }
 
-void ChildRunner::answerFailure(std::uint32_t stage, const Error& error)
+void ChildRunner::answerFailure(std::uint32_t stage, const Error& error, Time now)
 {
     wire::Message answer;
     wire::RunResult& result = *answer.mutable_run_result();
@@ -266,7 +276,14 @@ void ChildRunner::answerFailure(std::uint32_t stage, const Error& error)
     result.set_stage(stage);
     wire::setFailure(result.mutable_failure(), error);
     m_answers.push_back(std::move(answer));
+    jobDone(now);
+}
+
+/// The machine is another runner's, and this device rests.
+void ChildRunner::jobDone(Time now)
+{
     m_running.reset();
+    m_nextJob = now + m_options.cooldown;
 }
 
 void ChildRunner::watch(std::vector<pollfd>& fds) const
@@ -278,7 +295,7 @@ void ChildRunner::watch(std::vector<pollfd>& fds) const
 ChildRunner::Time ChildRunner::wake() const
 {
     if (!m_running && !m_jobs.empty())
-        return Time();
+        return m_nextJob;
     return std::min(m_running ? m_running->deadline : Time::max(), m_opening ? m_openBy : Time::max());
 }
 

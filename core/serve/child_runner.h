@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/serve/machine_lock.h"
 #include "core/support/result.h"
 #include "core/wire/blob_store.h"
 #include "core/wire/messages.h"
@@ -15,6 +16,13 @@
 
 namespace lathe::serve {
 
+struct ChildRunnerOptions
+{
+    std::uint64_t blobBytes = std::uint64_t(1) << 30; ///< of the cache of what was sent: artifacts, mostly
+    std::chrono::milliseconds cooldown{0}; ///< from one job to the next
+    bool takesTurns = true; ///< with the other runners of this machine (machine_lock.h)
+};
+
 /// A runner process that is supervised: started when there is work, killed when a job hangs, started anew when it
 /// crashed or may be spoilt; what became of a job is in the job's result whatever happened. For who speaks with it it
 /// is one runner that never ends. Jobs that wait are held, one is worked on.
@@ -26,8 +34,7 @@ public:
     using Clock = std::chrono::steady_clock;
     using Time = Clock::time_point;
 
-    /// @param blobBytes  of the cache of what was sent: artifacts, mostly
-    ChildRunner(std::unique_ptr<wire::Port> port, std::uint64_t blobBytes);
+    explicit ChildRunner(std::unique_ptr<wire::Port> port, ChildRunnerOptions options = {});
 
     /// What the other side sent: OpenDevice, BlobChunk, RunJob, Health. Errors: BadFile (a
     /// runner takes no such message, or no more jobs).
@@ -51,16 +58,19 @@ private:
         std::uint32_t stage = 0; ///< lathe::TrialStage, as the process said last
         std::string what;
         Time deadline;
+        std::optional<MachineLock> turn; ///< of this machine's runners
     };
     void startJob(Time now);
+    void jobDone(Time now);
     void ensureOpen(Time now);
     void handle(const wire::Message& message, Time now);
     void sendJob(Time now);
-    void ended(const Error& why);
-    void answerFailure(std::uint32_t stage, const Error& error);
+    void ended(const Error& why, Time now);
+    void answerFailure(std::uint32_t stage, const Error& error, Time now);
     void close(const Error& why);
 
     std::unique_ptr<wire::Port> m_port;
+    ChildRunnerOptions m_options;
     wire::BlobStore m_blobs;
     std::optional<wire::OpenDevice> m_device; ///< that is open, or is to be
     bool m_tellOpened = false; ///< the other side waits for the answer to it
@@ -69,6 +79,7 @@ private:
     Time m_openBy = Time::max();
     std::deque<wire::RunJob> m_jobs;
     std::optional<Running> m_running;
+    Time m_nextJob = {}; ///< not before then
     std::optional<wire::Message> m_asked; ///< a question about its health that it has not answered
     std::unordered_set<Hash128> m_sent; ///< to this process
     std::vector<wire::Message> m_answers;

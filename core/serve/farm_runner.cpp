@@ -3,11 +3,16 @@
 #include "core/broker/channel.h"
 #include "core/broker/inbox.h"
 #include "core/broker/subjects.h"
+#include "core/serve/machine_health.h"
 #include "core/support/deadline.h"
 #include "core/support/message.h"
 #include "core/support/stop_bell.h"
+#include "core/wire/failure.h"
+#include "core/wire/hash_field.h"
 #include "core/wire/hello.h"
 #include "core/wire/messages.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -47,7 +52,7 @@ public:
         : m_connection(std::move(connection))
         , m_options(options)
         , m_desk(options.desk, randomSession)
-        , m_child(std::move(worker), options.blobBytes)
+        , m_child(std::move(worker), options.child)
         , m_inbox(std::make_shared<broker::Inbox>())
     {
     }
@@ -100,10 +105,9 @@ private:
             m_over = true;
             m_child.dropWaiting();
         }
-        if (step.offer) {
+        if (step.offer)
             LATHE_TRY(offer(*step.offer, now));
-        }
-        serve(now);
+        LATHE_TRY(serve(now));
         // What is in hand is done first.
         if (m_channel && m_over && !m_child.busy())
             end(sentenceOf(m_why), now);
@@ -123,7 +127,7 @@ private:
     }
 
     /// What the one who has the device asks for, and what comes of it.
-    void serve(Desk::Time now)
+    Result<> serve(Desk::Time now)
     {
         if (m_channel) {
             (void)m_channel->pump();
@@ -131,17 +135,22 @@ private:
                 const auto message = m_channel->next();
                 if (message && !*message)
                     break;
+                if (message)
+                    LATHE_TRY(audit(**message, now));
                 const Result<> taken = message ? take(**message, now) : Result<>(message.error());
                 if (!taken)
                     end(taken.error().message, now);
             }
         }
         m_child.turn(now);
-        for (const wire::Message& answer : m_child.takeAnswers())
+        for (const wire::Message& answer : m_child.takeAnswers()) {
+            count(answer);
             if (m_channel)
                 m_channel->queue(answer);
+        }
         if (m_channel)
             (void)m_channel->pump();
+        return {};
     }
 
     Result<> take(const wire::Message& message, Desk::Time now)
@@ -155,8 +164,44 @@ private:
         return {};
     }
 
+    /// A lease that begins, and programs before they run.
+    Result<> audit(const wire::Message& message, Desk::Time now)
+    {
+        if (m_options.audit == nullptr)
+            return {};
+        nlohmann::json line = {{"user", m_desk.notice(now).user}, {"session", m_session.hex()}};
+        if (!m_greeted) {
+            line["event"] = "lease";
+            return m_options.audit->write(std::move(line));
+        }
+        if (!message.has_blob() || message.blob().offset() != 0)
+            return {};
+        line["event"] = "program";
+        line["hash"] = wire::fromWire(message.blob().hash()).hex();
+        line["bytes"] = message.blob().total();
+        return m_options.audit->write(std::move(line));
+    }
+
+    void count(const wire::Message& answer)
+    {
+        if (!answer.has_run_result())
+            return;
+        ++m_trials;
+        // What a device did wrong, and not a candidate.
+        const wire::Failure& failure = answer.run_result().failure();
+        if (failure.code() == static_cast<std::uint32_t>(Errc::DeviceLost)
+            || failure.code() == static_cast<std::uint32_t>(Errc::WorkerCrashed)
+            || failure.code() == static_cast<std::uint32_t>(Errc::RunTimeout))
+            m_lastError = wire::errorOf(failure).message;
+    }
+
     void end(std::string_view why, Desk::Time now)
     {
+        if (m_options.audit != nullptr && m_greeted) // if it cannot be written, neither can what the next one does
+            (void)m_options.audit->write({{"user", m_desk.notice(now).user},
+                                          {"session", m_session.hex()},
+                                          {"event", "end"},
+                                          {"reason", std::string(why)}});
         m_channel->end(why);
         (void)m_channel->pump();
         m_channel.reset();
@@ -170,7 +215,14 @@ private:
         broker::DeviceNotice notice = m_desk.notice(now);
         if (now < m_nextNotice && notice.state == m_told)
             return;
-        notice.about = m_options.about;
+        nlohmann::json about = nlohmann::json::parse(m_options.about, nullptr, false);
+        if (!about.is_object())
+            about = nlohmann::json::object();
+        about["health"] = machineHealth();
+        about["trials"] = m_trials;
+        if (!m_lastError.empty())
+            about["last_error"] = m_lastError;
+        notice.about = about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
         m_told = notice.state;
         m_nextNotice = now + broker::kNoticeEach;
         m_connection->publish(broker::hereSubject(notice.key, notice.device), broker::toText(notice));
@@ -183,6 +235,8 @@ private:
     std::shared_ptr<broker::Inbox> m_inbox;
     std::unique_ptr<broker::Channel> m_channel; ///< to the one who was offered it, or has it
     Hash128 m_session;
+    std::uint64_t m_trials = 0; ///< since the start
+    std::string m_lastError;
     bool m_greeted = false;
     bool m_over = false; ///< it is to be taken from him
     broker::LeaseEnd m_why = broker::LeaseEnd::NotTaken;

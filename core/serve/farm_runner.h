@@ -2,6 +2,7 @@
 
 #include "core/broker/connection.h"
 #include "core/broker/desk.h"
+#include "core/serve/audit_log.h"
 #include "core/serve/child_runner.h"
 #include "core/support/result.h"
 
@@ -16,14 +17,17 @@ namespace lathe::serve {
 struct FarmRunnerOptions
 {
     broker::DeskOptions desk; ///< key and name of the device among others
-    std::uint64_t blobBytes = std::uint64_t(1) << 30;
-    std::string about = "{}"; ///< what its notices say of it (notices.h)
+    ChildRunnerOptions child;
+    /// What its notices say of it: a JSON object with `host`, `version`, `machine` (bootId()), `slots` (jobs that it
+    /// holds), `devices` (what listDevices() tells); `health` (machine_health.h), `trials` and `last_error` are added.
+    std::string about = "{}";
+    AuditLog* audit = nullptr; ///< outlives it
 };
 
 /// Offers a device to a broker: tells about once a second that it is there, gives it to one claim after the other
 /// (desk.h), and carries out what the one who has it asks for (child_runner.h), until it is stopped. A broker that is
 /// away is waited for. A stop ends it when the job in hand is done.
-/// Errors: those of the subscriptions. Threads: the caller's; it waits in here.
+/// Errors: those of the subscriptions and of the audit log. Threads: the caller's; it waits in here.
 Result<> runOnFarm(const std::shared_ptr<broker::Connection>& connection, std::unique_ptr<wire::Port> worker,
                    const FarmRunnerOptions& options, std::stop_token stop);
 

@@ -388,7 +388,8 @@ Result<> Session::start(TuneOptions options)
     if (isActive())
         return makeError(Errc::InvalidArgument, say(Msg::RunGoesOn));
     LATHE_TRY(check(options));
-    LATHE_TRY(measure::checkMeasurable(m_model->target));
+    if (options.broker.empty() && !options.resume)
+        LATHE_TRY(measure::checkMeasurable(m_model->target));
     if (!options.resume) // else the run's own counts
         LATHE_TRY(checkPolicy(m_model->target, options.policy));
     wait();

@@ -63,7 +63,11 @@ struct TuneOptions
     /// What policy sketch begins with: a file (lathe-cli head-start make), "none"; empty: what is installed for the
     /// target, if there is such.
     std::string headStart;
-    std::vector<std::string> devices;
+    std::vector<std::string> devices; ///< with a broker: the one key of its devices
+    std::string broker; ///< address of a broker whose devices measure (broker/token.h); empty: this machine's devices
+    std::string credentials; ///< file of a token for it; empty: it lets everybody in
+    std::int32_t priority = 0; ///< among others who want devices of the key, from -4 to 4
+    double reserveSeconds = 0; ///< that each of its devices is wanted at least, whoever waits
     std::uint64_t seed = 1;
     bool resume = false; ///< continue the project's latest run with its own options
     /// Begin a run that knows nothing of earlier ones. Else a run goes on from what the project's earlier runs of the

@@ -21,6 +21,10 @@ Result<> check(const TuneOptions& o)
     for (const SetOption& option : valuesOf(held))
         if (std::string wrong = validationError(option); !wrong.empty())
             return makeError(Errc::InvalidArgument, std::move(wrong));
+    if (!o.broker.empty() && o.devices.size() > 1)
+        return makeError(Errc::InvalidArgument, say(Msg::OneKeyARun, o.devices[0], o.devices[1]));
+    if (!o.broker.empty() && o.devices.empty() && !o.resume)
+        return makeError(Errc::InvalidArgument, say(Msg::BrokerNeedsKey));
     LATHE_TRY_ASSIGN(const policy::PolicyPtr policy, policy::findPolicy(o.policy));
     if (!o.headStart.empty() && o.headStart != kNoHeadStart && !policy->takesHeadStart)
         return makeError(Errc::InvalidArgument, say(Msg::HeadStartOfPolicy, policy::kDefaultPolicy, o.policy));
@@ -31,7 +35,7 @@ std::vector<std::string> differences(const TuneOptions& asked, const TuneOptions
 {
     const TuneOptions usual;
     TuneOptions wanted = asked;
-    wanted.devices = stored.devices;
+    takeDevices(wanted, stored); // whether these compare is seen once they are open
     if (wanted.headStart.empty())
         wanted.headStart = stored.headStart;
     if (wanted.trialsPerRound == usual.trialsPerRound)
@@ -43,6 +47,15 @@ std::vector<std::string> differences(const TuneOptions& asked, const TuneOptions
         if (row.kept && row.get(wanted) != row.get(stored))
             flags.push_back(row.flag);
     return flags;
+}
+
+void takeDevices(TuneOptions& options, const TuneOptions& other)
+{
+    options.devices = other.devices;
+    options.broker = other.broker;
+    options.credentials = other.credentials;
+    options.priority = other.priority;
+    options.reserveSeconds = other.reserveSeconds;
 }
 
 double expectedTrials(const TuneOptions& options)

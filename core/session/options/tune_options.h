@@ -16,6 +16,9 @@ Result<> check(const TuneOptions& options);
 /// here, nor devices, nor what is asked for as usual and was worked out when the run began.
 std::vector<std::string> differences(const TuneOptions& asked, const TuneOptions& stored);
 
+/// Where `other` measures, and as whom.
+void takeDevices(TuneOptions& options, const TuneOptions& other);
+
 /// Trials that the budget gives; infinite without a limit.
 double expectedTrials(const TuneOptions& options);
 

@@ -152,7 +152,7 @@ private:
             return {};
         LATHE_TRY_ASSIGN(measure::MeasurerOptions measurerWords, measurerOptions(items.front().options, m_model));
         measurerWords.runTimeoutSeconds = m_options.timeoutSeconds;
-        LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(measurerWords));
+        LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(measurerWords, stop));
         std::vector<measure::MeasureRequest> requests;
         for (Item& item : items) {
             measure::MeasureRequest request;

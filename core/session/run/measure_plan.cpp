@@ -4,6 +4,7 @@
 #include "core/session/condition_texts.h"
 #include "core/session/device_directory.h"
 #include "core/session/options/tune_options.h"
+#include "core/session/run/remote_claim.h"
 #include "core/support/message.h"
 
 #include <algorithm>
@@ -57,6 +58,11 @@ Result<measure::MeasurerOptions> measurerOptions(const TuneOptions& options, con
     measurer.target = model.target.text();
     measurer.builders = static_cast<std::uint32_t>(options.buildJobs);
     measurer.runTimeoutSeconds = options.timeoutSeconds;
+    if (!options.broker.empty()) {
+        LATHE_TRY_ASSIGN(measurer.remote, remoteClaim(options, "tune " + model.spec.source));
+        measurer.devices.push_back(measure::deviceOf(model.target));
+        return measurer;
+    }
     LATHE_TRY_ASSIGN(const auto devices,
                      DeviceDirectory::ask(model.target.kind()).pick(model.target.text(), options.devices));
     for (const DeviceView& device : devices)

@@ -19,7 +19,7 @@ measure::RunPlan planOf(const TuneOptions& options, std::int64_t coldBytes);
 inline constexpr double kGlanceOnly = 1e-9;
 
 /// With the devices that the options ask for, all of one class; all of the first one's, where they ask for none.
-/// Errors: those of DeviceDirectory::pick().
+/// Errors: those of DeviceDirectory::pick() and remoteClaim().
 Result<measure::MeasurerOptions> measurerOptions(const TuneOptions& options, const LoadedModel& model);
 
 /// The class that all of the devices belong to. InvalidArgument: there are two classes, whose costs do not compare;

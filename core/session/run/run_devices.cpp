@@ -1,23 +1,13 @@
 #include "core/session/run/run_devices.h"
 
-#include "core/session/condition_texts.h"
 #include "core/session/run/measure_plan.h"
-#include "core/support/message.h"
 
 namespace lathe::session {
 
-Result<> RunDevices::open(measure::MeasurerOptions options)
+Result<> RunDevices::open(measure::MeasurerOptions options, std::stop_token stop)
 {
-    LATHE_TRY_ASSIGN(auto measurer, measure::Measurer::create(std::move(options)));
-    LATHE_TRY_ASSIGN(std::string key, classOf(measurer->devices()));
-    if (m_measurer && key != m_deviceKey)
-        return makeError(Errc::InvalidArgument,
-                         say(Msg::DevicesDiffer, deviceNameOf(opened().back().fingerprint), m_deviceKey,
-                             deviceNameOf(measurer->devices().back().fingerprint), key));
-    if (m_measurer)
-        m_before += m_measurer->times();
-    m_measurer = std::move(measurer);
-    m_deviceKey = std::move(key);
+    LATHE_TRY_ASSIGN(m_measurer, measure::Measurer::create(std::move(options), std::move(stop)));
+    LATHE_TRY_ASSIGN(m_deviceKey, classOf(m_measurer->devices()));
     return {};
 }
 
@@ -29,10 +19,7 @@ Result<> RunDevices::measure(std::span<const measure::MeasureRequest> requests,
 
 measure::MeasureTimes RunDevices::times() const
 {
-    measure::MeasureTimes times = m_before;
-    if (m_measurer)
-        times += m_measurer->times();
-    return times;
+    return m_measurer ? m_measurer->times() : measure::MeasureTimes();
 }
 
 } // namespace lathe::session

@@ -7,13 +7,14 @@
 
 namespace lathe::session {
 
-/// The devices of a run, opened by a Measurer; another one takes its place when options change that it was made with.
+/// The devices of a run, opened by a Measurer.
 class RunDevices final : public TrialDevices
 {
 public:
-    /// Opens the devices, anew if some are open. InvalidArgument: they are of two classes, or of another one than
-    /// before, so that costs would not compare; those of Measurer::create().
-    Result<> open(measure::MeasurerOptions options);
+    /// Opens the devices, once. InvalidArgument: they are of two classes, so that costs would not compare; those of
+    /// Measurer::create().
+    Result<> open(measure::MeasurerOptions options, std::stop_token stop);
+    void setRunTimeout(double seconds) { m_measurer->setRunTimeout(seconds); } ///< of candidates from now on
 
     const std::vector<DeviceIdentity>& opened() const { return m_measurer->devices(); }
     /// What they can do at most (Measurer::limits()).
@@ -29,7 +30,6 @@ public:
 
 private:
     std::unique_ptr<measure::Measurer> m_measurer;
-    measure::MeasureTimes m_before; ///< of those that were replaced
     std::string m_deviceKey;
 };
 

@@ -50,12 +50,12 @@ TuningRun::TuningRun(RunSetup setup)
 {
 }
 
-Result<> TuningRun::prepare()
+Result<> TuningRun::prepare(std::stop_token stop)
 {
     const std::size_t tasks = m_setup.model->partition.tasks.size();
     if (tasks == 0)
         return makeError(Errc::Unsupported, say(Msg::NothingToTune));
-    LATHE_TRY(openDevices());
+    LATHE_TRY(openDevices(std::move(stop)));
     m_options.trialsPerRound = roundSize(m_options, tasks, m_devices.builders());
     m_clock.setLeastOfRound(leastRound(m_devices.builders()));
     if (m_setup.deviceOpened) { // equal devices tell the same: any of them
@@ -102,16 +102,20 @@ Result<> TuningRun::prepare()
     m_parts->runoffs = m_options.runoff == "on" || (m_options.runoff == "auto" && !m_parts->modelTime);
     if (m_setup.project != nullptr)
         m_clock.reserveForFinals(finalsReserve(m_options.seconds, m_parts->runoffs));
-    m_network.emplace(*m_parts, m_setup.measureNetwork);
+    // A library runs on this machine only: behind a broker the network's latency is an estimate.
+    m_network.emplace(*m_parts, m_options.broker.empty() ? m_setup.measureNetwork : NetworkMeasure());
     m_rounds.emplace(*m_parts);
     m_finals.emplace(*m_parts, [this](std::stop_token stop) { m_journal.pauseIfAsked(std::move(stop)); });
     return {};
 }
 
-Result<> TuningRun::openDevices()
+Result<> TuningRun::openDevices(std::stop_token stop)
 {
     LATHE_TRY_ASSIGN(measure::MeasurerOptions options, measurerOptions(m_options, *m_setup.model));
-    return m_devices.open(std::move(options));
+    options.onNotice = [this](const Message& notice) {
+        (void)m_journal.keep(logged(notice)); // a failing disk shows at the next trial
+    };
+    return m_devices.open(std::move(options), std::move(stop));
 }
 
 /// Takes over what was asked for since the last round.
@@ -137,7 +141,7 @@ Result<> TuningRun::followSteering()
     }
     if (const auto timeout = m_setup.steering->runTimeout(); timeout && *timeout != m_options.timeoutSeconds) {
         m_options.timeoutSeconds = *timeout;
-        LATHE_TRY(openDevices());
+        m_devices.setRunTimeout(*timeout);
         LATHE_TRY(m_journal.setOptions(storedOptions()));
         LATHE_TRY(m_journal.keep(logged(say(Msg::CandidateMayRun, *timeout))));
     }
@@ -244,8 +248,8 @@ Result<std::optional<store::SessionRow>> TuningRun::earlierRun()
     }
     if (!resumes && stored.seconds > 0)
         stored.seconds += latest->activeSeconds;
-    if (!m_options.devices.empty())
-        stored.devices = m_options.devices;
+    if (!m_options.devices.empty() || !m_options.broker.empty())
+        takeDevices(stored, m_options);
     stored.verbose = m_options.verbose;
     m_options = stored;
     LATHE_TRY(check(m_options));
@@ -307,7 +311,7 @@ Result<bool> TuningRun::open(std::stop_token stop)
 {
     const auto activity = m_clock.account().in("start");
     LATHE_TRY_ASSIGN(std::optional<store::SessionRow> earlier, earlierRun());
-    LATHE_TRY(prepare());
+    LATHE_TRY(prepare(stop));
     {
         // What reading and learning anew takes is not the run's: it had that time before.
         const auto uncharged = m_clock.account().in({});

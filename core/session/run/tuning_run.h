@@ -50,8 +50,8 @@ private:
     Result<> inheritEarlier(std::stop_token stop);
     Result<> inheritAgain(const nlohmann::json& options, std::stop_token stop);
     Result<bool> open(std::stop_token stop);
-    Result<> prepare();
-    Result<> openDevices();
+    Result<> prepare(std::stop_token stop);
+    Result<> openDevices(std::stop_token stop);
     Result<> loop(std::stop_token stop);
     Result<> followSteering();
     std::string storedOptions() const; ///< JSON

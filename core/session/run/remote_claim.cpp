@@ -1,0 +1,61 @@
+#include "core/session/run/remote_claim.h"
+
+#include "core/broker/subjects.h"
+#include "core/broker/token.h"
+#include "core/support/message.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+
+namespace lathe::session {
+
+namespace {
+
+std::string userAndMachine()
+{
+    std::array<char, 256> host = {};
+    ::gethostname(host.data(), host.size() - 1);
+    const char* user = std::getenv("USER");
+    if (user == nullptr || *user == '\0')
+        user = std::getenv("LOGNAME");
+    return broker::asWord((user != nullptr && *user != '\0' ? std::string(user) : std::to_string(::getuid())) + "-"
+                          + host.data());
+}
+
+Message nameOf(broker::Role role)
+{
+    switch (role) {
+    case broker::Role::Runner: return say(Msg::RoleRunner);
+    case broker::Role::User: return say(Msg::RoleUser);
+    case broker::Role::Observer: break;
+    }
+    return say(Msg::RoleObserver);
+}
+
+} // namespace
+
+Result<measure::RemoteClaim> remoteClaim(const TuneOptions& options, std::string program)
+{
+    measure::RemoteClaim claim;
+    std::optional<broker::Token> token;
+    if (!options.credentials.empty()) {
+        LATHE_TRY_ASSIGN(token, broker::readToken(options.credentials));
+        if (token->member.role != broker::Role::User)
+            return makeError(Errc::Incompatible,
+                             say(Msg::TokenOfOtherRole, options.credentials, nameOf(token->member.role),
+                                 nameOf(broker::Role::User)));
+    }
+    LATHE_TRY_ASSIGN(claim.broker, broker::brokerAddress(options.broker, token, program));
+    claim.key = options.devices.front();
+    claim.user = token ? token->member.name : userAndMachine();
+    claim.program = std::move(program);
+    claim.priority = options.priority;
+    claim.reserve = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::duration<double>(options.reserveSeconds));
+    return claim;
+}
+
+} // namespace lathe::session
