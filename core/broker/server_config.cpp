@@ -1,22 +1,27 @@
 #include "core/broker/server_config.h"
 
+#include "core/broker/nkey.h"
 #include "core/broker/subjects.h"
 #include "core/support/message.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace lathe::broker {
 
 namespace {
 
+constexpr std::array<std::string_view, 3> kRoles = {"runner", "user", "observer"};
+
 /// A text in quotes, as the server's files have it: like JSON's.
 std::string quoted(const std::string& text)
 {
-    return nlohmann::json(text).dump();
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string list(const std::vector<std::string>& subjects)
@@ -25,13 +30,6 @@ std::string list(const std::vector<std::string>& subjects)
     for (const std::string& subject : subjects)
         text += (text.empty() ? "" : ", ") + quoted(subject);
     return "[" + text + "]";
-}
-
-std::string permissionText(const Permissions& permissions)
-{
-    return fmt::format("{{ publish: {{ allow: {} }}, subscribe: {{ allow: {} }} }}",
-                       permissions.publish.empty() ? "[\"lathe.nothing\"]" : list(permissions.publish),
-                       list(permissions.subscribe));
 }
 
 bool isPublicKey(const std::string& text)
@@ -62,6 +60,29 @@ Result<> check(const ServerOptions& options)
 
 } // namespace
 
+std::string_view wordOf(Role role)
+{
+    return kRoles[static_cast<std::size_t>(role)];
+}
+
+std::optional<Role> roleOfWord(std::string_view word)
+{
+    const auto found = std::ranges::find(kRoles, word);
+    if (found == kRoles.end())
+        return std::nullopt;
+    return static_cast<Role>(found - kRoles.begin());
+}
+
+std::string toText(const Permissions& permissions)
+{
+    // Where nothing is allowed the server would allow everything.
+    const auto allowed = [](const std::vector<std::string>& subjects) {
+        return subjects.empty() ? "[\"lathe.nothing\"]" : list(subjects);
+    };
+    return fmt::format("{{ publish: {{ allow: {} }}, subscribe: {{ allow: {} }} }}", allowed(permissions.publish),
+                       allowed(permissions.subscribe));
+}
+
 Permissions permissionsOf(const Member& member)
 {
     switch (member.role) {
@@ -80,7 +101,10 @@ Permissions permissionsOf(const Member& member)
 
 bool isLoopback(std::string_view host)
 {
-    return host == "localhost" || host == "::1" || host.starts_with("127.");
+    in_addr address = {};
+    return host == "localhost" || host == "::1"
+           || (::inet_pton(AF_INET, std::string(host).c_str(), &address) == 1
+               && ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
 Result<std::string> serverConfig(const ServerOptions& options)
@@ -93,12 +117,16 @@ Result<std::string> serverConfig(const ServerOptions& options)
                             quoted(options.privateKey.string()));
     text += "authorization: {\n  users: [\n";
     for (const Member& member : options.members)
-        text += fmt::format("    {{ nkey: {}, permissions: {} }}\n", member.publicKey,
-                            permissionText(permissionsOf(member)));
+        text += fmt::format("    {{ nkey: {}, permissions: {} }}\n", member.publicKey, toText(permissionsOf(member)));
     if (options.isOpenHere) {
         // Any program of this machine: its own devices and its own runs.
         text += "    { user: \"local\", password: \"\", permissions: { publish: { allow: [\"lathe.>\"] }, "
                 "subscribe: { allow: [\"lathe.>\"] } } }\n";
+    }
+    if (options.members.empty() && !options.isOpenHere) {
+        // A server whose list is empty lets everybody in. This one has a member whose secret nobody knows.
+        LATHE_TRY_ASSIGN(const NKey nobody, makeUserKey());
+        text += fmt::format("    {{ nkey: {}, permissions: {} }}\n", nobody.publicKey, toText(Permissions()));
     }
     text += "  ]\n}\n";
     if (options.isOpenHere)

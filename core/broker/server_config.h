@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lathe::broker {
@@ -15,6 +17,10 @@ enum class Role : std::uint8_t
     User, ///< tunes on devices of any key
     Observer ///< sees devices and queues
 };
+
+/// "runner", "user", "observer": as files and programs have it.
+std::string_view wordOf(Role role);
+std::optional<Role> roleOfWord(std::string_view word);
 
 /// One who may connect.
 struct Member
@@ -32,6 +38,8 @@ struct Permissions
     std::vector<std::string> publish, subscribe;
 };
 Permissions permissionsOf(const Member& member);
+/// As they stand in a file of nats-server's, behind `permissions:`.
+std::string toText(const Permissions& permissions);
 
 struct ServerOptions
 {
@@ -39,7 +47,7 @@ struct ServerOptions
     std::uint16_t port = 4222;
     /// Both empty: without TLS, which is for this machine alone.
     std::filesystem::path certificate, privateKey;
-    std::vector<Member> members;
+    std::vector<Member> members; ///< none: nobody gets in
     bool isOpenHere = false; ///< whoever connects from this machine without a key may do everything
 };
 
