@@ -3,8 +3,10 @@
 #include "app/cli/output.h"
 #include "app/cli/tune_output.h"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <thread>
 
 namespace lathe::cli {
 
@@ -43,6 +45,19 @@ void waitForEnd(session::TuningSession& session, TuneOutput& output)
     }
     session.wait();
     session.setObserver(nullptr);
+}
+
+bool pauseFor(std::chrono::milliseconds time)
+{
+    constexpr std::chrono::milliseconds kLookEach(50);
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (g_interrupts == 0 && !outputClosed()) {
+        const auto left = end - std::chrono::steady_clock::now();
+        if (left <= left.zero())
+            return true;
+        std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(left, kLookEach));
+    }
+    return false;
 }
 
 } // namespace lathe::cli

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 namespace lathe::session {
 class TuningSession;
 }
@@ -13,5 +15,8 @@ void installInterrupt();
 
 /// Until the run has ended; Ctrl+C, or a reader of the output that goes away, ends it. Removes the observer.
 void waitForEnd(session::TuningSession& session, TuneOutput& output);
+
+/// Waits so long. False, at once: Ctrl+C was pressed, or the reader of the output went away.
+bool pauseFor(std::chrono::milliseconds time);
 
 } // namespace lathe::cli

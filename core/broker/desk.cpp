@@ -1,14 +1,11 @@
 #include "core/broker/desk.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace lathe::broker {
 
 namespace {
 
-/// Use of a device counts half after so long.
-constexpr double kHalfLifeSeconds = 600;
 /// More claims or devices of one key than anybody has are a flood.
 constexpr std::size_t kMostHeard = 10'000;
 
@@ -75,19 +72,13 @@ void Desk::forgetSilent(Time now)
 /// Adds what has passed since it was counted last to what users had of this key.
 void Desk::count(Time now)
 {
-    const double passed = m_counted == Time() ? 0 : std::chrono::duration<double>(now - m_counted).count();
-    m_counted = now;
-    if (passed <= 0)
-        return;
-    const double kept = std::exp2(-passed / kHalfLifeSeconds);
-    for (auto& [user, seconds] : m_recent)
-        seconds *= kept;
-    std::erase_if(m_recent, [](const auto& entry) { return entry.second < 1e-3; });
+    std::vector<std::string> having;
     if (m_session && m_taken)
-        m_recent[m_user] += passed;
+        having.push_back(m_user);
     for (const auto& [device, other] : m_others)
         if (!other.notice.user.empty())
-            m_recent[other.notice.user] += passed;
+            having.push_back(other.notice.user);
+    m_recent.pass(now, having);
 }
 
 KeyState Desk::stateAt(Time now) const
@@ -103,7 +94,7 @@ KeyState Desk::stateAt(Time now) const
         if (other.notice.state != DeviceState::Drained && other.notice.state != DeviceState::Sick)
             state.devices.push_back({device, other.notice.ticket, other.since});
     state.devices.push_back({m_options.device, m_ticket, m_taken ? m_since : now});
-    state.recentSeconds = m_recent;
+    state.recentSeconds = m_recent.seconds();
     return state;
 }
 

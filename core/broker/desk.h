@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/broker/notices.h"
+#include "core/broker/recent_use.h"
 #include "core/broker/turns.h"
 
 #include <functional>
@@ -81,8 +82,7 @@ private:
     std::function<Hash128()> m_makeSession;
     std::map<std::string, Heard> m_claims; ///< by ticket
     std::map<std::string, Other> m_others; ///< by device
-    std::map<std::string, double> m_recent; ///< seconds by user, with a half-life
-    Time m_counted = {};
+    RecentUse m_recent;
     std::vector<std::string> m_refused; ///< did not take an offer; asked again once all have been
     std::optional<Hash128> m_session;
     std::string m_ticket, m_user;

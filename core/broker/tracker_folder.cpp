@@ -189,7 +189,7 @@ Result<Token> TrackerFolder::add(Role role, std::string name, const std::string&
     if (!isWord(name))
         return makeError(Errc::InvalidArgument, say(Msg::NameNoWord, name));
     if (memberNamed(all, name) != nullptr)
-        return makeError(Errc::InvalidArgument, say(Msg::MemberThere, name, name));
+        return makeError(Errc::InvalidArgument, say(Msg::MemberThere, name));
     LATHE_TRY_ASSIGN(NKey made, makeUserKey());
     token.member = {role, std::move(name), role == Role::Runner ? key : std::string(), std::move(made.publicKey)};
     token.seed = std::move(made.seed);
