@@ -69,6 +69,20 @@ Result<Token> readToken(const std::filesystem::path& file)
     return token;
 }
 
+Result<Token> readToken(const std::filesystem::path& file, Role role)
+{
+    LATHE_TRY_ASSIGN(Token token, readToken(file));
+    const auto nameOf = [](Role one) {
+        return one == Role::Runner ? say(Msg::RoleRunner)
+               : one == Role::User ? say(Msg::RoleUser)
+                                   : say(Msg::RoleObserver);
+    };
+    if (token.member.role != role)
+        return makeError(Errc::Incompatible,
+                         say(Msg::TokenOfOtherRole, file.string(), nameOf(token.member.role), nameOf(role)));
+    return token;
+}
+
 Result<BrokerAddress> brokerAddress(const std::string& where, const std::optional<Token>& token, std::string program)
 {
     LATHE_TRY_ASSIGN(Address address, parseAddress(where));

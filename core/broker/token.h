@@ -24,6 +24,8 @@ struct Token
 std::string toText(const Token& token);
 /// Errors: those of reading; BadFile, without the secret in the text.
 Result<Token> readToken(const std::filesystem::path& file);
+/// One for that role. Errors: as above; Incompatible.
+Result<Token> readToken(const std::filesystem::path& file, Role role);
 
 /// Where a broker is, and who we are there. @param where  "HOST:PORT", "nats://HOST:PORT", "tls://HOST:PORT"; without a
 /// scheme it is TLS where the token has an authority. @param program  for who looks at the server's connections

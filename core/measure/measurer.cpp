@@ -234,7 +234,7 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
         Deadline wake = Deadline::at(batch.wake(now));
         if (m_impl->remote) {
             fds.push_back(m_impl->remote->watched());
-            wake = std::min(wake, Deadline::in(RemoteDevices::kIdle / 4)); // it is still used
+            wake = std::min(wake, Deadline::in(m_impl->remote->idle() / 4)); // it is still used
         }
         const int timeout = wake.pollMs();
         if (::poll(fds.data(), fds.size(), timeout) < 0 && errno != EINTR)

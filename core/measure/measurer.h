@@ -48,10 +48,11 @@ BuiltKernelPtr makeBuiltKernel();
 /// Whether programs for `target` can be measured on this machine. Unsupported, with the reason.
 Result<> checkMeasurable(const Target& target);
 
-/// Pools of builder and runner processes, or devices behind a broker, under one supervisor, which is the calling thread: it waits with poll, starts
-/// workers when they are needed, kills their process group at a deadline, and charges a crash to the candidate that
-/// caused it (a batch whose builder died is built again one by one). A worker that dies while idle costs nothing.
-/// Not thread safe; call from a thread that outlives the Measurer (the kernel kills workers when it ends).
+/// Pools of builder and runner processes, or devices behind a broker, under one supervisor, which is the calling
+/// thread: it waits with poll, starts workers when they are needed, kills their process group at a deadline, and
+/// charges a crash to the candidate that caused it (a batch whose builder died is built again one by one). A worker
+/// that dies while idle costs nothing. Not thread safe; call from a thread that outlives the Measurer (the kernel kills
+/// workers when it ends).
 class Measurer
 {
 public:
@@ -77,8 +78,8 @@ public:
 
     std::size_t measuringAtOnce() const; ///< devices, at most; behind a broker those that it has now
 
-    /// Those that were opened, in the order of MeasurerOptions::devices; behind a broker the first one and those that are
-    /// not equal to it in every respect. A result names the one that measured it.
+    /// Those that were opened, in the order of MeasurerOptions::devices; behind a broker the first one and those that
+    /// are not equal to it in every respect. A result names the one that measured it.
     const std::vector<DeviceIdentity>& devices() const;
     /// JSON of what the first device that answers can do, measured now (device_abi.h, limits). Errors: DeviceLost,
     /// RunTimeout of the last one where none answers.

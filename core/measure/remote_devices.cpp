@@ -2,6 +2,7 @@
 
 #include "core/broker/inbox.h"
 #include "core/broker/notices.h"
+#include "core/broker/roster.h"
 #include "core/broker/subjects.h"
 #include "core/measure/remote_port.h"
 #include "core/support/boot_id.h"
@@ -17,7 +18,6 @@
 #include <map>
 #include <mutex>
 #include <random>
-#include <set>
 #include <thread>
 
 namespace lathe::measure {
@@ -31,7 +31,9 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kRefusedFor(60);
 /// A device's notices come by another way than its offers: one may be of before.
 constexpr milliseconds kOldNotices(1500);
-/// Devices, claims and offers beyond these are a flood.
+/// How often one looks who is there.
+constexpr milliseconds kLookEach(250);
+/// Keys and offers beyond these are a flood.
 constexpr std::size_t kMostHeard = 10'000;
 constexpr std::size_t kLeastSlots = 1, kUsualSlots = 2, kMostSlots = 16;
 
@@ -41,19 +43,6 @@ std::string randomTicket()
     const auto half = [&] { return std::uint64_t(random()) << 32 | random(); };
     return Hash128{half(), half()}.hex();
 }
-
-/// What a device said last.
-struct Here
-{
-    broker::DeviceNotice notice;
-    Time at;
-};
-
-struct Waiting
-{
-    Time since, at;
-    bool hasDevice = false;
-};
 
 /// One that was offered and is being made ready, or that the caller has.
 struct Taken
@@ -80,13 +69,15 @@ struct RemoteDevices::Impl
     std::atomic<Clock::rep> usedAt = Clock::now().time_since_epoch().count();
 
     // Of the claim's thread.
-    std::map<std::string, Here> here; ///< devices of the key
+    broker::Roster roster; ///< of the key
+    broker::RosterState seen; ///< of it, a moment ago
+    Time nextLook = {};
     std::map<std::string, Time> otherKeys;
-    std::map<std::string, Waiting> claims; ///< of others, by ticket
     std::map<std::string, std::pair<broker::Offer, Time>> offers; ///< by device, until something is heard of it
     std::map<std::string, Taken> taken; ///< by device
     Time nextNotice = {};
-    bool answered = true;
+    bool answers = true; ///< the broker
+    Time answersSince = Clock::now();
 
     std::mutex mutex; ///< of what follows
     std::vector<std::unique_ptr<Endpoint>> ready;
@@ -98,7 +89,8 @@ struct RemoteDevices::Impl
     void run(const std::stop_token& stop);
     void hear(Time now);
     void hear(const broker::DeviceNotice& notice, Time now);
-    void hear(const broker::ClaimNotice& notice, Time now);
+    void look(Time now);
+    const broker::RosterState::Device* deviceOf(const std::string& name) const;
     void take(Time now);
     void makeReady(Time now);
     void lookForLost(Time now);
@@ -106,7 +98,7 @@ struct RemoteDevices::Impl
     void tell();
     void refuse(const std::string& name, Message why, Time now);
     bool isRefused(const std::string& name, Time now);
-    bool isUsed(Time now) const { return now.time_since_epoch().count() - usedAt < Clock::duration(kIdle).count(); }
+    bool isUsed(Time now) const { return now - Time(Clock::duration(usedAt)) < claim.idle; }
 };
 
 RemoteDevices::RemoteDevices(std::unique_ptr<Impl> impl)
@@ -166,14 +158,19 @@ pollfd RemoteDevices::watched() const
     return m_impl->changed.watched();
 }
 
+std::chrono::milliseconds RemoteDevices::idle() const
+{
+    return m_impl->claim.idle;
+}
+
 RemoteDevices::State RemoteDevices::state()
 {
     const std::scoped_lock lock(m_impl->mutex);
     State state = m_impl->told;
     m_impl->told.refusals.clear();
     const Time now = Clock::now();
-    state.refused = static_cast<std::size_t>(std::ranges::count_if(
-        m_impl->refusedUntil, [&](const auto& refused) { return now < refused.second; }));
+    state.refused = static_cast<std::size_t>(
+        std::ranges::count_if(m_impl->refusedUntil, [&](const auto& refused) { return now < refused.second; }));
     return state;
 }
 
@@ -184,12 +181,11 @@ void RemoteDevices::Impl::run(const std::stop_token& stop)
         const Time now = Clock::now();
         hear(now);
         announce(now);
+        look(now);
         take(now);
         makeReady(now);
-        lookForLost(now);
-        tell();
         std::vector<pollfd> fds = {bell.watched(), inbox->watched()};
-        Time wake = std::min(nextNotice, now + broker::kNoticeEach);
+        Time wake = std::min(nextNotice, nextLook);
         for (const auto& [name, device] : taken)
             if (device.opening) {
                 device.opening->watch(fds);
@@ -204,8 +200,8 @@ void RemoteDevices::Impl::hear(Time now)
     for (const broker::Inbox::Heard& heard : inbox->takeAll()) {
         if (const auto notice = broker::deviceIn(heard.subject, heard.bytes))
             hear(*notice, now);
-        else if (const auto other = broker::claimIn(heard.subject, heard.bytes))
-            hear(*other, now);
+        else if (const auto other = broker::claimIn(heard.subject, heard.bytes); other && other->key == claim.key)
+            roster.hear(*other, now);
         else if (const auto offer = broker::offerIn(heard.bytes);
                  offer && offer->ticket == ticket && offers.size() < kMostHeard)
             offers[offer->device] = {*offer, now};
@@ -215,28 +211,37 @@ void RemoteDevices::Impl::hear(Time now)
 void RemoteDevices::Impl::hear(const broker::DeviceNotice& notice, Time now)
 {
     if (notice.key != claim.key) {
-        if (otherKeys.size() < kMostHeard)
+        if (otherKeys.size() < kMostHeard || otherKeys.contains(notice.key))
             otherKeys[notice.key] = now;
         return;
     }
-    if (here.size() >= kMostHeard && !here.contains(notice.device))
-        return;
-    here[notice.device] = {notice, now};
+    roster.hear(notice, now);
     if (const auto ours = taken.find(notice.device); ours != taken.end()) {
         const bool strange = notice.ticket != ticket && now - ours->second.since > kOldNotices;
         ours->second.strange = strange ? ours->second.strange + 1 : 0;
     }
 }
 
-void RemoteDevices::Impl::hear(const broker::ClaimNotice& notice, Time now)
+/// What is there now, and what became of it.
+void RemoteDevices::Impl::look(Time now)
 {
-    if (notice.key != claim.key || notice.ticket == ticket)
+    if (now < nextLook && offers.empty())
         return;
-    const auto known = claims.find(notice.ticket);
-    if (known != claims.end())
-        known->second.at = now;
-    else if (claims.size() < kMostHeard)
-        claims[notice.ticket] = {now - notice.waited, now, false};
+    nextLook = now + kLookEach;
+    seen = roster.at(now);
+    if (const bool connected = connection->connected(); connected != answers) {
+        answers = connected;
+        answersSince = now;
+    }
+    lookForLost(now);
+    tell();
+}
+
+const broker::RosterState::Device* RemoteDevices::Impl::deviceOf(const std::string& name) const
+{
+    const auto found = std::ranges::find_if(
+        seen.devices, [&](const auto& device) { return device.notice.device == name && !device.isLost; });
+    return found == seen.devices.end() ? nullptr : &*found;
 }
 
 /// Says that it wants devices, as long as it uses them.
@@ -264,12 +269,12 @@ void RemoteDevices::Impl::take(Time now)
     for (auto entry = offers.begin(); entry != offers.end();) {
         const auto& [name, offered] = *entry;
         // What a device is stands in its notices, which nobody but it can send.
-        const auto known = here.find(name);
-        if (known == here.end() || isRefused(name, now) || !isUsed(now)) {
+        const broker::RosterState::Device* const known = deviceOf(name);
+        if (known == nullptr || isRefused(name, now) || !isUsed(now)) {
             ++entry;
             continue;
         }
-        const auto about = nlohmann::json::parse(known->second.notice.about, nullptr, false);
+        const auto about = nlohmann::json::parse(known->notice.about, nullptr, false);
         EndpointTraits traits;
         traits.device = spec;
         traits.supervised = true;
@@ -319,21 +324,12 @@ void RemoteDevices::Impl::makeReady(Time now)
 /// nothing of us.
 void RemoteDevices::Impl::lookForLost(Time now)
 {
-    const bool answers = connection->connected();
-    if (answers && !answered) // nothing could be heard meanwhile
-        for (auto& [name, device] : here)
-            device.at = now;
-    answered = answers;
-    if (!answers)
+    if (!answers || now - answersSince < broker::kSilence) // nothing could be heard of them
         return;
-    std::erase_if(here, [&](const auto& entry) { return now - entry.second.at >= broker::kSilence; });
-    std::erase_if(claims, [&](const auto& entry) { return now - entry.second.at >= broker::kSilence; });
     std::erase_if(otherKeys, [&](const auto& entry) { return now - entry.second >= broker::kSilence; });
-    for (auto& [id, other] : claims)
-        other.hasDevice = std::ranges::any_of(here, [&](const auto& d) { return d.second.notice.ticket == id; });
     std::erase_if(taken, [&](const auto& entry) {
         const auto& [name, device] = entry;
-        const bool silent = !here.contains(name);
+        const bool silent = deviceOf(name) == nullptr;
         if (!silent && device.strange < 2)
             return false;
         device.presence->store(silent ? RemotePort::Gone::Silent : RemotePort::Gone::GivenBack);
@@ -344,17 +340,18 @@ void RemoteDevices::Impl::lookForLost(Time now)
 
 void RemoteDevices::Impl::tell()
 {
+    const auto there = static_cast<std::size_t>(
+        std::ranges::count_if(seen.devices, [](const auto& device) { return !device.isLost; }));
+    const auto ours = std::ranges::find(seen.claims, ticket, [](const auto& other) { return other.notice.ticket; });
     const std::scoped_lock lock(mutex);
-    const bool changes = told.brokerAnswers != answered || told.there != here.size();
-    told.brokerAnswers = answered;
-    told.there = here.size();
-    told.before = static_cast<std::size_t>(std::ranges::count_if(
-        claims, [&](const auto& other) { return !other.second.hasDevice && other.second.since < made; }));
+    if (told.brokerAnswers != answers || told.there != there)
+        changed.ring();
+    told.brokerAnswers = answers;
+    told.there = there;
+    told.before = ours == seen.claims.end() || ours->place == 0 ? 0 : ours->place - 1;
     told.otherKeys.clear();
     for (const auto& [key, at] : otherKeys)
         told.otherKeys.push_back(key);
-    if (changes)
-        changed.ring();
 }
 
 void RemoteDevices::Impl::refuse(const std::string& name, Message why, Time now)

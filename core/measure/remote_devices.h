@@ -24,11 +24,12 @@ struct RemoteClaim
     std::string program = {}; ///< for people: "lathe-cli tune zoo:resnet-18"
     int priority = 0; ///< from -4 to 4: one more is a share of twice as many devices
     std::chrono::milliseconds reserve{0}; ///< how long each device is wanted at least, whoever waits
+    std::chrono::milliseconds idle = std::chrono::seconds(30); ///< without use() for so long, it asks for none
 };
 
 /// The devices of one key that this program has at a time: asks for all that it can have as long as it uses them,
-/// takes what is offered, and makes it ready. Who does not use them for a while (kIdle) is asking for none, and loses
-/// what it had to others.
+/// takes what is offered, and makes it ready. Who does not use them for a while is asking for none, and loses what it
+/// had to others.
 /// Threads: it has one of its own, which keeps the claim alive whatever the caller is busy with; the functions here are
 /// the caller's.
 class RemoteDevices
@@ -61,7 +62,7 @@ public:
     };
     State state();
 
-    static constexpr std::chrono::seconds kIdle{30};
+    std::chrono::milliseconds idle() const; ///< RemoteClaim::idle
 
 private:
     struct Impl;

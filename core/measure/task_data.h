@@ -8,8 +8,8 @@ namespace lathe::measure {
 
 struct CheckOptions
 {
-    /// All of a smaller tensor; else corners, the last vector and neighbourhoods from the seed, half of them on borders.
-    /// 0: outputs are not checked.
+    /// All of a smaller tensor; else corners, the last vector and neighbourhoods from the seed, half of them on
+    /// borders. 0: outputs are not checked.
     std::int32_t pointsPerOutput = 64;
     Tolerances tolerance;
     std::vector<wire::SeededRange> ranges;

@@ -29,7 +29,8 @@ Result<> AuditLog::write(nlohmann::json line)
     line["time"] = fmt::format("{:%FT%TZ}", fmt::gmtime(now));
     m_file << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n' << std::flush;
     if (!m_file)
-        return makeError(Errc::StoreFailed, say(Msg::CannotDo, say(Msg::DoWrite), m_path.string(), std::strerror(errno)));
+        return makeError(Errc::StoreFailed,
+                         say(Msg::CannotDo, say(Msg::DoWrite), m_path.string(), std::strerror(errno)));
     return {};
 }
 

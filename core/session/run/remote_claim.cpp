@@ -2,7 +2,6 @@
 
 #include "core/broker/subjects.h"
 #include "core/broker/token.h"
-#include "core/support/message.h"
 
 #include <unistd.h>
 
@@ -25,16 +24,6 @@ std::string userAndMachine()
                           + host.data());
 }
 
-Message nameOf(broker::Role role)
-{
-    switch (role) {
-    case broker::Role::Runner: return say(Msg::RoleRunner);
-    case broker::Role::User: return say(Msg::RoleUser);
-    case broker::Role::Observer: break;
-    }
-    return say(Msg::RoleObserver);
-}
-
 } // namespace
 
 Result<measure::RemoteClaim> remoteClaim(const TuneOptions& options, std::string program)
@@ -42,11 +31,7 @@ Result<measure::RemoteClaim> remoteClaim(const TuneOptions& options, std::string
     measure::RemoteClaim claim;
     std::optional<broker::Token> token;
     if (!options.credentials.empty()) {
-        LATHE_TRY_ASSIGN(token, broker::readToken(options.credentials));
-        if (token->member.role != broker::Role::User)
-            return makeError(Errc::Incompatible,
-                             say(Msg::TokenOfOtherRole, options.credentials, nameOf(token->member.role),
-                                 nameOf(broker::Role::User)));
+        LATHE_TRY_ASSIGN(token, broker::readToken(options.credentials, broker::Role::User));
     }
     LATHE_TRY_ASSIGN(claim.broker, broker::brokerAddress(options.broker, token, program));
     claim.key = options.devices.front();

@@ -105,7 +105,7 @@ Result<> TuningRun::prepare(std::stop_token stop)
     // A library runs on this machine only: behind a broker the network's latency is an estimate.
     m_network.emplace(*m_parts, m_options.broker.empty() ? m_setup.measureNetwork : NetworkMeasure());
     m_rounds.emplace(*m_parts);
-    m_finals.emplace(*m_parts, [this](std::stop_token stop) { m_journal.pauseIfAsked(std::move(stop)); });
+    m_finals.emplace(*m_parts, [this](std::stop_token over) { m_journal.pauseIfAsked(std::move(over)); });
     return {};
 }
 

@@ -6,10 +6,10 @@
 #include "core/measure/local_worker.h"
 #include "core/measure/measurer.h"
 #include "core/measure/remote_port.h"
-#include "core/measure/task_data.h"
 #include "core/serve/farm_runner.h"
 #include "core/support/files.h"
 #include "core/wire/process_port.h"
+#include "tests/support/double_requests.h"
 #include "tests/support/nats_server.h"
 #include "tests/support/test_program.h"
 
@@ -25,36 +25,6 @@ using namespace lathe::measure;
 using lathe::test::NatsServer;
 
 namespace {
-
-TaskDataPtr task()
-{
-    compute::DagBuilder builder;
-    const auto a = builder.placeholder("A", {64, 64}, DType::F32);
-    const auto b = builder.compute("B", {64, 64}, {"i", "j"}, "", [&](const auto& axes) {
-        return builder.at(a, {axes[0], axes[1]}) * 2.0F;
-    });
-    const auto dag = std::move(builder).finish({b});
-    const auto data = dag ? makeTaskData(*dag, {false}, 3, {}) : Result<TaskDataPtr>(dag.error());
-    return data ? *data : nullptr;
-}
-
-std::vector<MeasureRequest> requests(int count)
-{
-    static const TaskDataPtr data = task();
-    std::vector<MeasureRequest> all;
-    for (int i = 0; i < count; ++i) {
-        MeasureRequest request;
-        request.trial = std::string(32, 'a');
-        request.candidate.task = "double";
-        request.candidate.steps = i % 2 == 0 ? "[]" : R"([["SP", 1, 0, 64, [4], 1]])";
-        request.task = data;
-        request.plan.number = 1;
-        request.plan.minRepeatMs = 0;
-        request.ordinal = i;
-        all.push_back(request);
-    }
-    return all;
-}
 
 std::string describe(const TrialResult& r)
 {
@@ -139,7 +109,7 @@ private:
 std::vector<TrialResult> measureAll(Endpoint& device, int count, const std::string& words = "",
                                     const std::function<void(std::size_t)>& meanwhile = {})
 {
-    const auto all = requests(count);
+    const auto all = lathe::test::doubleRequests(count);
     const std::unique_ptr<Endpoint> builder = makeLocalWorker(WorkerKind::Builder, {});
     BatchOptions options;
     options.target = "sim" + (words.empty() ? "" : " " + words);

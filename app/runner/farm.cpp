@@ -1,0 +1,170 @@
+#include "app/runner/farm.h"
+
+#include "core/broker/subjects.h"
+#include "core/broker/token.h"
+#include "core/serve/asked_devices.h"
+#include "core/serve/farm_runner.h"
+#include "core/serve/machine_lock.h"
+#include "core/support/boot_id.h"
+#include "core/support/message.h"
+#include "core/wire/process_port.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <array>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+namespace lathe::runner {
+
+namespace {
+
+constexpr std::chrono::seconds kConnectAgain(2);
+
+void tell(const std::string& line)
+{
+    std::fprintf(stderr, "lathe-runner: %s\n", line.c_str());
+}
+
+/// Signals that end the program, as a stop: taken by a thread, so that nothing is interrupted in the middle.
+class Signals
+{
+public:
+    Signals()
+    {
+        sigemptyset(&m_set);
+        sigaddset(&m_set, SIGTERM);
+        sigaddset(&m_set, SIGINT);
+        pthread_sigmask(SIG_BLOCK, &m_set, nullptr); // threads inherit it
+        std::thread([set = m_set, source = m_source]() mutable {
+            int signal = 0;
+            sigwait(&set, &signal);
+            tell("it ends when the measurement in hand is done; a second signal ends it now");
+            source.request_stop();
+            sigwait(&set, &signal);
+            _exit(1); // children end with us
+        }).detach();
+    }
+    std::stop_token token() const { return m_source.get_token(); }
+
+private:
+    sigset_t m_set;
+    std::stop_source m_source;
+};
+
+std::string hostName()
+{
+    std::array<char, 256> name = {};
+    ::gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+/// Makes it again and again, until somebody is there.
+Result<std::shared_ptr<broker::Connection>> connect(const broker::BrokerAddress& address, std::stop_token stop)
+{
+    std::string told;
+    while (true) {
+        auto connection = broker::Connection::open(address);
+        if (connection || connection.error().code != Errc::NotFound)
+            return connection;
+        if (connection.error().message != told)
+            tell(connection.error().message + "; it is tried again");
+        told = connection.error().message;
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any never;
+        never.wait_for(lock, stop, kConnectAgain, [] { return false; });
+        if (stop.stop_requested())
+            return makeError(Errc::Cancelled, say(Msg::Stopped));
+    }
+}
+
+wire::WorkerProgram workerProgram()
+{
+    return {"lathe-runner"};
+}
+
+/// The devices of this machine that work. Errors: there is none.
+Result<nlohmann::json> devicesHere()
+{
+    wire::ProcessPort worker(workerProgram());
+    LATHE_TRY_ASSIGN(const std::string text, serve::askDevices(worker));
+    nlohmann::json devices = nlohmann::json::array();
+    std::string problems;
+    for (nlohmann::json& device : nlohmann::json::parse(text, nullptr, false)) {
+        if (device.is_object() && device.contains("error"))
+            problems += (problems.empty() ? "" : "; ") + device.value("error", std::string());
+        else
+            devices.push_back(std::move(device));
+    }
+    if (devices.empty())
+        return makeError(Errc::NotFound, say(Msg::NoDeviceToOffer, problems));
+    return devices;
+}
+
+} // namespace
+
+Result<> offerDevices(FarmWords words)
+{
+    const Signals signals;
+    std::optional<broker::Token> token;
+    if (!words.token.empty()) {
+        LATHE_TRY_ASSIGN(token, broker::readToken(words.token, broker::Role::Runner));
+        if (words.key.empty())
+            words.key = token->member.key;
+        if (words.key != token->member.key)
+            return makeError(Errc::Incompatible,
+                             say(Msg::TokenOfOtherKey, words.token.string(), token->member.key, words.key));
+        words.name = token->member.name; // the broker lets it have no other
+    }
+    if (const char* const usual = std::getenv("LATHE_BROKER"); words.broker.empty() && usual != nullptr)
+        words.broker = usual;
+    if (words.broker.empty() || words.key.empty())
+        return makeError(Errc::InvalidArgument,
+                         "a runner needs --broker HOST:PORT and --key KEY: see lathe-runner --help");
+    if (words.name.empty())
+        words.name = broker::asWord(hostName() + "-" + words.key);
+    for (const std::string* word : {&words.key, &words.name})
+        if (!broker::isWord(*word))
+            return makeError(Errc::InvalidArgument, say(Msg::NameNoWord, *word));
+    const auto name = serve::MachineLock::tryTake("lathe-runner-" + words.name);
+    if (!name)
+        return makeError(Errc::InvalidArgument, say(Msg::NameTaken, words.name));
+
+    serve::AuditLog audit;
+    if (!words.audit.empty()) {
+        LATHE_TRY_ASSIGN(audit, serve::AuditLog::open(words.audit));
+    }
+    LATHE_TRY_ASSIGN(nlohmann::json devices, devicesHere());
+    for (const nlohmann::json& device : devices)
+        tell(fmt::format("offers {} ({})", device.value("name", std::string()), device.value("kind", std::string())));
+
+    serve::FarmRunnerOptions options;
+    options.desk.key = words.key;
+    options.desk.device = words.name;
+    options.desk.longestReservation = std::chrono::minutes(words.longestReserveMinutes);
+    options.child.cooldown = std::chrono::milliseconds(words.cooldownMs);
+    options.audit = words.audit.empty() ? nullptr : &audit;
+    options.about = nlohmann::json{{"host", hostName()},
+                                   {"version", LATHE_VERSION},
+                                   {"machine", bootId()},
+                                   {"slots", words.slots},
+                                   {"devices", std::move(devices)}}
+                        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    LATHE_TRY_ASSIGN(const broker::BrokerAddress address, broker::brokerAddress(words.broker, token, "lathe-runner"));
+    auto connection = connect(address, signals.token());
+    if (!connection && connection.error().code == Errc::Cancelled)
+        return {};
+    LATHE_TRY(connection);
+    tell(fmt::format("{} is offered under the key {} at {}", words.name, words.key, address.url));
+    return serve::runOnFarm(*connection, std::make_unique<wire::ProcessPort>(workerProgram()), options,
+                            signals.token());
+}
+
+} // namespace lathe::runner
