@@ -24,7 +24,6 @@ FarmView farm()
     free.version = "0.1.0";
     free.parts = {{"cpu", "cpu", "Cortex-A72", "cpu-1"}};
     free.health = {{"load", 0.25}, {"temperature_c", 51}};
-    free.thereSeconds = 200;
     busy.name = "board2";
     busy.state = FarmDeviceState::Busy;
     busy.user = "ada";
@@ -74,10 +73,8 @@ board1 (rk3399)
     hardware    cpu: Cortex-A72 (cpu-1)
     health      load 0.25, 51 °C
     version     0.1.0
-    there for   3 min 20 s
 
 board2 (rk3399)
-    there for   0 s
     trials      7
     last error  the kernel hung
 )";
