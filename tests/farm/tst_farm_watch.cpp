@@ -2,6 +2,7 @@
 #include "core/broker/inbox.h"
 #include "core/broker/nkey.h"
 #include "core/broker/notices.h"
+#include "core/broker/server_config.h"
 #include "core/broker/subjects.h"
 #include "core/broker/token.h"
 #include "core/measure/endpoint.h"
@@ -201,6 +202,31 @@ private slots:
         QVERIFY(!watch);
         QCOMPARE(int(watch.error().code), int(Errc::NotFound));
         QVERIFY2(watch.error().message.find(server.url()) != std::string::npos, watch.error().message.c_str());
+    }
+
+    void aBrokerThatKnowsItsMembersLetsInAnObserver()
+    {
+        const auto dir = TempDir::create();
+        const auto pair = broker::makeUserKey();
+        QVERIFY(dir && pair);
+        broker::Token token;
+        token.member = {broker::Role::Observer, "olga", "", pair->publicKey};
+        token.seed = pair->seed;
+        NatsServer server;
+        broker::ServerOptions options;
+        options.port = static_cast<std::uint16_t>(server.port());
+        options.members = {token.member};
+        const auto config = broker::serverConfig(options);
+        QVERIFY(config);
+        QVERIFY(writeFileAtomically(dir->path() / "config", *config));
+        QVERIFY(writeFileAtomically(dir->path() / "token", broker::toText(token)));
+        QVERIFY(server.start(dir->path() / "config"));
+        const auto watch = FarmWatch::open(server.url(), dir->path() / "token");
+        QVERIFY2(watch, watch ? "" : watch.error().message.c_str());
+        QVERIFY((*watch)->snapshot().connected);
+        const auto stranger = FarmWatch::open(server.url());
+        QVERIFY(!stranger);
+        QCOMPARE(int(stranger.error().code), int(Errc::Incompatible));
     }
 
     /// It may hear one key alone, and would show a farm with nothing in it.
