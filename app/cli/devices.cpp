@@ -101,6 +101,9 @@ Result<> listDevices(DevicesArguments arguments, bool isFarmWanted)
         return makeError(
             Errc::InvalidArgument,
             "a farm's devices are asked for, and no broker is named: say --broker URL, or set LATHE_BROKER");
+    if (isFarmWanted && !arguments.target.empty())
+        return makeError(Errc::InvalidArgument,
+                         "--target is about this machine's devices, and cannot be said of those of a farm");
     if (isFarmWanted)
         return listFarm(arguments);
     LATHE_TRY(listHere(arguments));
@@ -120,25 +123,20 @@ void addDevices(CLI::App& app, Action& run)
     auto arguments = std::make_shared<DevicesArguments>();
     CLI::App* command = app.add_subcommand("devices",
                                            "List the devices that can measure candidates here, or those of a farm");
-    auto* target = command->add_option("--target", arguments->target,
-                                       "Only devices on which this target can be measured, or why there are none");
+    command->add_option("--target", arguments->target,
+                        "Only devices on which this target can be measured, or why there are none");
     // CLI11 could read the variable itself; then a value from there would look like one that was given.
     command
         ->add_option("--broker", arguments->broker,
-                     "List the devices and the queue of the farm at this broker, nats://HOST:PORT or tls://HOST:PORT; "
-                     "without a URL, at that of the environment variable LATHE_BROKER. Where LATHE_BROKER is set and "
-                     "this is not given, the farm is listed below this machine's devices. TVM_TRACKER_HOST and "
-                     "TVM_TRACKER_PORT name a tracker with another protocol, and are not read")
+                     "List the farm at this broker, nats://HOST:PORT or tls://HOST:PORT: its devices, keys and queue; "
+                     "without a URL at LATHE_BROKER, an environment variable. Where that is set, devices without "
+                     "--broker lists this machine's, and the farm below. (TVM_TRACKER_HOST and TVM_TRACKER_PORT name "
+                     "a tracker with another protocol, and are not read)")
         ->type_name("URL")
-        ->expected(0, 1)
-        ->excludes(target);
-    command->add_option("--creds", arguments->creds, "File with the token for the broker")
-        ->type_name("FILE")
-        ->excludes(target);
-    command->add_option("--key", arguments->key, "Only the farm's devices of this key")
-        ->type_name("KEY")
-        ->excludes(target);
-    command->add_flag("--watch", arguments->watch, "List the farm again each second, until Ctrl+C")->excludes(target);
+        ->expected(0, 1);
+    command->add_option("--creds", arguments->creds, "File with the token for the broker")->type_name("FILE");
+    command->add_option("--key", arguments->key, "Only the farm's devices of this key")->type_name("KEY");
+    command->add_flag("--watch", arguments->watch, "List the farm again each second, until Ctrl+C");
     command->add_flag("--json", arguments->json,
                       "Print one JSON array; of a farm one JSON object, with --watch one a line");
     command->callback([arguments, command, &run] {

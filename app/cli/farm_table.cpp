@@ -116,8 +116,6 @@ std::string aboutText(const FarmDeviceView& device)
                                                 : fmt::format("{}: {} ({})", part.kind, part.name, part.deviceKey));
     line("health", healthText(device));
     line("version", device.version);
-    if (device.state != FarmDeviceState::Lost)
-        line("there for", spanText(device.thereSeconds));
     if (device.trials > 0)
         line("trials", std::to_string(device.trials));
     line("last error", device.lastError);
@@ -191,7 +189,6 @@ nlohmann::json farmJson(const FarmView& all, const std::string& key)
                            {"user", device.user},
                            {"program", device.program},
                            {"had_s", device.hadSeconds},
-                           {"there_s", device.thereSeconds},
                            {"silent_s", device.silentSeconds},
                            {"host", device.host},
                            {"machine", device.machine},

@@ -50,7 +50,8 @@ struct RosterState
 /// What a farm looks like to one who hears all of it. Decides nothing: who gets a device is up to the device (desk.h).
 ///
 /// A device that falls silent is lost, and shown as that for some minutes; one that was drained before has been stopped
-/// in order, and is gone. So is a claim that falls silent: programs that end say nothing.
+/// in order, and is gone. So is a claim that falls silent: programs that end say nothing. What users had before the
+/// roster began to hear is not known to it, and places of equals in the queue may rest on that.
 ///
 /// A state machine: it is told the time, and neither sends nor waits. Threads: one.
 class Roster

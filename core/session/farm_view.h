@@ -42,7 +42,7 @@ struct FarmDeviceView
     std::string user; ///< who has it, or had it when it was lost
     std::string program; ///< his; empty: it is not known
     double hadSeconds = 0; ///< by this program
-    double thereSeconds = 0; ///< since it was heard first, or again after it was lost
+    double thereSeconds = 0; ///< since the watch heard it first, or again after it was lost
     double silentSeconds = 0; ///< since it was heard last
     // What its runner says of itself, as far as it does:
     std::string host, machine, version;
