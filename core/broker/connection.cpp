@@ -19,10 +19,13 @@ constexpr std::int64_t kReconnectWaitMs = 250;
 /// A server that says nothing for two of these is lost.
 constexpr std::int64_t kPingMs = 1000;
 
+/// In the library's words, without the line of its source: "(conn.c:2088): No server available for connection".
 std::string reasonOf(natsStatus status)
 {
     const char* const last = nats_GetLastError(nullptr);
-    return last != nullptr && *last != '\0' ? last : natsStatus_GetText(status);
+    const std::string_view said = last != nullptr && *last != '\0' ? last : natsStatus_GetText(status);
+    const std::size_t place = said.starts_with('(') ? said.find("): ") : std::string_view::npos;
+    return std::string(place == std::string_view::npos ? said : said.substr(place + 3));
 }
 
 } // namespace

@@ -24,6 +24,9 @@ void Desk::hear(const ClaimNotice& notice, Time now)
     const auto known = m_claims.find(notice.ticket);
     if (known == m_claims.end() && m_claims.size() >= kMostHeard)
         return;
+    // Tickets stand in what devices tell: one is his who named it first, as long as he is there.
+    if (known != m_claims.end() && known->second.notice.user != notice.user)
+        return;
     // It has waited since it was heard first at the latest, and nobody gets ahead by saying later that it was longer.
     const auto waited = std::clamp<std::chrono::milliseconds>(notice.waited, std::chrono::milliseconds(0),
                                                               std::chrono::hours(24));
@@ -40,7 +43,8 @@ void Desk::hear(const DeviceNotice& notice, Time now)
         return;
     const auto had = std::clamp<std::chrono::milliseconds>(notice.had, std::chrono::milliseconds(0),
                                                            std::chrono::hours(24));
-    m_others[notice.device] = {notice, now - had, now};
+    Other& other = m_others[notice.device] = {notice, now - had, now};
+    other.notice.about.clear(); // of thousands it fills the memory, and decides nothing
 }
 
 void Desk::taken(const Hash128& session, Time now)
@@ -86,6 +90,7 @@ KeyState Desk::stateAt(Time now) const
     KeyState state;
     for (const auto& [ticket, heard] : m_claims) {
         Claim claim = {ticket, heard.notice.user, heard.notice.priority, heard.since};
+        claim.most = heard.notice.most;
         if (ticket == m_ticket && m_taken)
             claim.reservedUntil = m_since + std::min(m_reserve, m_options.longestReservation);
         state.claims.push_back(std::move(claim));

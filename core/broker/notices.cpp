@@ -78,7 +78,8 @@ std::string toText(const ClaimNotice& notice)
                    {"program", notice.program},
                    {"priority", notice.priority},
                    {"waited_ms", notice.waited.count()},
-                   {"reserve_ms", notice.reserve.count()}});
+                   {"reserve_ms", notice.reserve.count()},
+                   {"most", notice.most}});
 }
 
 std::string toText(const DeviceNotice& notice)
@@ -111,6 +112,7 @@ std::optional<ClaimNotice> claimIn(std::string_view subject, std::string_view te
     notice.priority = static_cast<int>(wholeIn(*object, "priority", -4, 4));
     notice.waited = spanIn(*object, "waited_ms");
     notice.reserve = spanIn(*object, "reserve_ms");
+    notice.most = static_cast<std::uint32_t>(wholeIn(*object, "most", 0, 10'000));
     if (!isWord(notice.ticket))
         return std::nullopt;
     return notice;

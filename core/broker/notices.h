@@ -27,6 +27,7 @@ struct ClaimNotice
     int priority = 0;
     std::chrono::milliseconds waited{0}; ///< since it was made
     std::chrono::milliseconds reserve{0}; ///< how long each device is wanted at least, whoever waits
+    std::uint32_t most = 0; ///< devices that are wanted at once; 0: all that are to be had
 };
 
 enum class DeviceState : std::uint8_t

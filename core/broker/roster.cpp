@@ -111,7 +111,8 @@ KeyState Roster::stateOf(const std::string& key, Time now) const
     };
     for (const auto& [name, heard] : ofKey(m_claims))
         if (!isSilent(heard.last, now))
-            state.claims.push_back({heard.notice.ticket, heard.notice.user, heard.notice.priority, heard.since});
+            state.claims.push_back({heard.notice.ticket, heard.notice.user, heard.notice.priority, heard.since,
+                                    TurnClock::time_point::min(), heard.notice.most});
     for (const auto& [name, heard] : ofKey(m_devices))
         if (isGiven(heard.notice) && !isSilent(heard.last, now))
             state.devices.push_back({heard.notice.device, heard.notice.ticket, heard.since});

@@ -35,6 +35,11 @@ std::size_t heldByTicket(const KeyState& state, const std::string& ticket)
     return static_cast<std::size_t>(std::ranges::count(state.devices, ticket, &DeviceTurn::ticket));
 }
 
+bool wantsMore(const KeyState& state, const Claim& claim)
+{
+    return claim.most == 0 || heldByTicket(state, claim.ticket) < claim.most;
+}
+
 /// Seconds of late, for his weight.
 double usedBy(const KeyState& state, const Claim& claim)
 {
@@ -83,7 +88,7 @@ std::optional<std::string> owedToOneWithout(const KeyState& state)
 std::optional<std::string> nextTicket(const KeyState& state, std::span<const std::string> refused)
 {
     for (const Claim* const claim : ordered(state))
-        if (std::ranges::find(refused, claim->ticket) == refused.end())
+        if (wantsMore(state, *claim) && std::ranges::find(refused, claim->ticket) == refused.end())
             return claim->ticket;
     return std::nullopt;
 }
@@ -112,7 +117,7 @@ bool isTurnOver(const KeyState& state, const std::string& device, TurnClock::tim
             return (static_cast<double>(held[claim.user]) + more) / weightOf(claim);
         };
         for (const Claim& claim : state.claims)
-            if (claim.user != holder->user && (poorest == nullptr || share(claim, 1) < share(*poorest, 1)))
+            if (claim.user != holder->user && wantsMore(state, claim) && (poorest == nullptr || share(claim, 1) < share(*poorest, 1)))
                 poorest = &claim;
         if (poorest == nullptr || share(*poorest, 1) > share(*holder, 0))
             return false;

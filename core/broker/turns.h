@@ -28,6 +28,7 @@ struct Claim
     TurnClock::time_point since; ///< it waits
     /// Until then it keeps what it has, whoever waits.
     TurnClock::time_point reservedUntil = TurnClock::time_point::min();
+    std::size_t most = 0; ///< devices that it wants at once; 0: all that it can have
 };
 
 /// A device of the key, and the claim that has it.

@@ -1,6 +1,5 @@
 #include "core/measure/measurer.h"
 
-#include "core/broker/notices.h"
 #include "core/measure/batch.h"
 #include "core/measure/local_worker.h"
 #include "core/measure/worker_client.h"
@@ -44,8 +43,8 @@ struct Measurer::Impl
     std::size_t lastRunner = 0; ///< that was given something to measure
     MeasureTimes times;
 
-    Result<> waitForRemote(const RemoteClaim& claim, const std::stop_token& stop);
-    RemoteDevices::State takeRemote(Batch* running);
+    void adopt(std::unique_ptr<Endpoint> device, Batch* running);
+    void takeRemote(Batch* running);
     void addDevice(const DeviceIdentity& device);
     void notify(const Message& message) const
     {
@@ -107,7 +106,9 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options, std:
             impl->notify(say(Msg::DeviceLeft, device.name(), messageOf(why)));
         };
         LATHE_TRY_ASSIGN(impl->remote, RemoteDevices::open(*options.remote, options.devices.front()));
-        LATHE_TRY(impl->waitForRemote(*options.remote, stop));
+        LATHE_TRY_ASSIGN(auto first, impl->remote->waitForSome(impl->onNotice, stop));
+        for (std::unique_ptr<Endpoint>& device : first)
+            impl->adopt(std::move(device), nullptr);
         return std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
     }
     for (const DeviceSpec& device : options.devices) {
@@ -123,65 +124,35 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options, std:
     return std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
 }
 
-/// The first device: code is made for its like, and its class is the run's.
-Result<> Measurer::Impl::waitForRemote(const RemoteClaim& claim, const std::stop_token& stop)
+/// A device that was given to us. The first one's class is that of all: code is made for its like.
+void Measurer::Impl::adopt(std::unique_ptr<Endpoint> device, Batch* running)
 {
-    const StopBell bell(stop);
-    // Whoever is there has said so by then, and most that can be had have been opened.
-    const Deadline nobody = Deadline::in(2 * broker::kSilence);
-    std::optional<Message> told;
-    while (true) {
-        if (stop.stop_requested())
-            return makeError(Errc::Cancelled, say(Msg::MeasuringStopped));
-        remote->use();
-        const RemoteDevices::State state = takeRemote(nullptr);
-        if (!runners.empty())
-            return {};
-        if (!state.refusals.empty() && state.refused >= state.there)
-            return makeError(Errc::NotFound, state.refusals.back());
-        if (state.there == 0 && state.brokerAnswers && nobody.passed()) {
-            std::string keys;
-            for (const std::string& key : state.otherKeys)
-                keys += (keys.empty() ? "" : ", ") + key;
-            return makeError(Errc::NotFound, keys.empty() ? say(Msg::NobodyOffersAny, brokerUrl, claim.key)
-                                                          : say(Msg::NobodyOffersKey, claim.key, brokerUrl, keys));
-        }
-        if (nobody.passed()) {
-            const Message waiting = state.there == 0 ? say(Msg::WaitingForKey, claim.key)
-                                                     : say(Msg::WaitingForDevice, claim.key, state.there, state.before);
-            if (!told || textOf(*told) != textOf(waiting))
-                notify(waiting);
-            told = waiting;
-        }
-        pollfd fds[] = {bell.watched(), remote->watched()};
-        ::poll(fds, 2, 500);
+    const DeviceIdentity& identity = device->identity();
+    if (!devices.empty() && identity.key != devices.front().key) {
+        remote->refuse(device->name(), say(Msg::DeviceOfOtherClass, devices.front().key, identity.key));
+        return;
     }
+    if (device->traits().sharesMachine) // else its cores are its own
+        device->setSharesMachine(oneAtATime || sharesCores(identity));
+    addDevice(identity);
+    notify(say(Msg::DeviceJoined, device->name()));
+    if (running != nullptr)
+        running->addRunner(*device);
+    runners.push_back(std::move(device));
 }
 
 /// Devices that were given to us since; and what became of the broker.
-RemoteDevices::State Measurer::Impl::takeRemote(Batch* running)
+void Measurer::Impl::takeRemote(Batch* running)
 {
-    for (std::unique_ptr<Endpoint>& device : remote->takeReady()) {
-        const DeviceIdentity& identity = device->identity();
-        if (!devices.empty() && identity.key != devices.front().key) {
-            remote->refuse(device->name(), say(Msg::DeviceOfOtherClass, devices.front().key, identity.key));
-            continue;
-        }
-        if (device->traits().sharesMachine) // else its cores are its own
-            device->setSharesMachine(oneAtATime || sharesCores(identity));
-        addDevice(identity);
-        notify(say(Msg::DeviceJoined, device->name()));
-        if (running != nullptr)
-            running->addRunner(*device);
-        runners.push_back(std::move(device));
-    }
-    RemoteDevices::State state = remote->state();
+    remote->use();
+    for (std::unique_ptr<Endpoint>& device : remote->takeReady())
+        adopt(std::move(device), running);
+    const RemoteDevices::State state = remote->state();
     for (const Message& refusal : state.refusals)
         notify(refusal);
     if (state.brokerAnswers != brokerAnswers)
         notify(state.brokerAnswers ? say(Msg::BrokerBack, brokerUrl) : say(Msg::BrokerAway, brokerUrl));
     brokerAnswers = state.brokerAnswers;
-    return state;
 }
 
 void Measurer::Impl::addDevice(const DeviceIdentity& device)
@@ -219,10 +190,8 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
         else if (activity == Batch::Activity::Building)
             m_impl->times.buildSeconds += waited;
         since = now;
-        if (m_impl->remote) {
-            m_impl->remote->use();
+        if (m_impl->remote)
             m_impl->takeRemote(&batch);
-        }
         LATHE_TRY(batch.turn(now));
         if (m_impl->remote) // those that were lost do not come back, there will be others
             std::erase_if(m_impl->runners, [&](const auto& runner) { return !batch.has(*runner); });
@@ -272,10 +241,8 @@ const std::vector<DeviceIdentity>& Measurer::devices() const
 
 Result<std::string> Measurer::limits()
 {
-    if (m_impl->remote) {
-        m_impl->remote->use();
+    if (m_impl->remote)
         m_impl->takeRemote(nullptr);
-    }
     Result<std::string> limits = makeError(Errc::DeviceLost, "there is no device");
     for (std::size_t device = 0; device < m_impl->runners.size() && !limits; ++device)
         limits = limitsOf(device);

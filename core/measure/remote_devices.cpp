@@ -143,6 +143,41 @@ std::vector<std::unique_ptr<Endpoint>> RemoteDevices::takeReady()
     return std::exchange(m_impl->ready, {});
 }
 
+Result<std::vector<std::unique_ptr<Endpoint>>>
+RemoteDevices::waitForSome(const std::function<void(const Message&)>& notify, const std::stop_token& stop)
+{
+    const StopBell bell(stop);
+    const RemoteClaim& claim = m_impl->claim;
+    // Whoever is there has said so by then, and most that can be had have been opened.
+    const Deadline nobody = Deadline::in(2 * broker::kSilence);
+    std::string told;
+    while (!stop.stop_requested()) {
+        use();
+        if (auto devices = takeReady(); !devices.empty())
+            return devices;
+        const State now = state();
+        if (!now.refusals.empty() && now.refused >= now.there)
+            return makeError(Errc::NotFound, now.refusals.back());
+        if (now.there == 0 && now.brokerAnswers && nobody.passed()) {
+            std::string keys;
+            for (const std::string& key : now.otherKeys)
+                keys += (keys.empty() ? "" : ", ") + key;
+            return makeError(Errc::NotFound, keys.empty() ? say(Msg::NobodyOffersAny, claim.broker.url, claim.key)
+                                                          : say(Msg::NobodyOffersKey, claim.key, claim.broker.url, keys));
+        }
+        const Message waiting = !now.brokerAnswers ? say(Msg::BrokerAway, claim.broker.url)
+                                : now.there == 0   ? say(Msg::WaitingForKey, claim.key)
+                                                   : say(Msg::WaitingForDevice, claim.key, now.there, now.before);
+        if (nobody.passed() && notify && told != textOf(waiting)) {
+            notify(waiting);
+            told = textOf(waiting);
+        }
+        pollfd fds[] = {bell.watched(), watched()};
+        ::poll(fds, 2, 500);
+    }
+    return makeError(Errc::Cancelled, say(Msg::MeasuringStopped));
+}
+
 void RemoteDevices::refuse(const std::string& device, Message why)
 {
     m_impl->refuse(device, std::move(why), Clock::now());
@@ -260,6 +295,7 @@ void RemoteDevices::Impl::announce(Time now)
     notice.priority = claim.priority;
     notice.waited = std::chrono::duration_cast<milliseconds>(now - made);
     notice.reserve = claim.reserve;
+    notice.most = claim.most;
     connection->publish(broker::claimSubject(claim.key, claim.user), broker::toText(notice));
 }
 

@@ -9,7 +9,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct RemoteClaim
     std::string program = {}; ///< for people: "lathe-cli tune zoo:resnet-18"
     int priority = 0; ///< from -4 to 4: one more is a share of twice as many devices
     std::chrono::milliseconds reserve{0}; ///< how long each device is wanted at least, whoever waits
+    std::uint32_t most = 0; ///< devices that are wanted at once; 0: all that are to be had
     std::chrono::milliseconds idle = std::chrono::seconds(30); ///< without use() for so long, it asks for none
 };
 
@@ -46,6 +49,10 @@ public:
     /// they end (DeviceLost) when the device takes itself back or falls silent. Of one that runs on this machine,
     /// EndpointTraits::sharesMachine says so.
     std::vector<std::unique_ptr<Endpoint>> takeReady();
+    /// At least one; waits as long as others have them. `notify` is told what it waits for. Errors: NotFound (nobody
+    /// offers the key; all that do were refused, and why), Cancelled.
+    Result<std::vector<std::unique_ptr<Endpoint>>> waitForSome(const std::function<void(const Message&)>& notify,
+                                                               const std::stop_token& stop);
     /// The device is of no use to the caller: its offers are not taken for a minute.
     void refuse(const std::string& device, Message why);
     void use(); ///< the devices are wanted now

@@ -52,7 +52,11 @@ Result<> ChildRunner::take(const wire::Message& message, Time now)
             return makeError(Errc::InvalidArgument, say(Msg::TooManyJobs, kMostJobs));
         m_jobs.push_back(message.run_job());
         return {};
-    case wire::Message::kHealth: m_asked = message; return {};
+    case wire::Message::kHealth:
+        m_asked = message;
+        if (m_open)
+            m_port->channel()->queue(message); // else once it is
+        return {};
     default: return makeError(Errc::BadFile, say(Msg::RunnerTakesElse));
     }
 }

@@ -26,6 +26,7 @@ private slots:
         QCOMPARE(again->program, notice.program);
         QCOMPARE(again->priority, notice.priority);
         QVERIFY(again->waited == notice.waited && again->reserve == notice.reserve);
+        QCOMPARE(again->most, notice.most);
     }
 
     void aDeviceIsWhatItWas()

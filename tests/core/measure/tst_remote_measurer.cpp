@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <csignal>
+#include <map>
 #include <thread>
 
 namespace tst_remote_measurer {
@@ -55,20 +56,21 @@ public:
             "lathe.here.>", [inbox = m_inbox](auto subject, auto bytes) { inbox->put(subject, bytes); });
         m_devices = std::move(*heard);
     }
-    /// Whether one has said it lately.
+    /// Whether that is what it said last.
     bool hears(const std::string& device, broker::DeviceState state)
     {
-        bool found = false;
         for (const auto& heard : m_inbox->takeAll())
-            if (const auto notice = broker::deviceIn(heard.subject, heard.bytes); notice && notice->device == device)
-                found = notice->state == state;
-        return found;
+            if (const auto notice = broker::deviceIn(heard.subject, heard.bytes))
+                m_said[notice->device] = notice->state;
+        const auto said = m_said.find(device);
+        return said != m_said.end() && said->second == state;
     }
 
 private:
     std::shared_ptr<broker::Inbox> m_inbox = std::make_shared<broker::Inbox>();
     std::shared_ptr<broker::Connection> m_connection;
     std::unique_ptr<broker::Subscription> m_devices;
+    std::map<std::string, broker::DeviceState> m_said;
 };
 
 } // namespace
