@@ -1,5 +1,8 @@
 #pragma once
 
+#include <stop_token>
+#include <thread>
+
 namespace lathe::session {
 class TuningSession;
 }
@@ -13,5 +16,23 @@ void installInterrupt();
 
 /// Until the run has ended; Ctrl+C, or a reader of the output that goes away, ends it. Removes the observer.
 void waitForEnd(session::TuningSession& session, TuneOutput& output);
+
+/// The first Ctrl+C or SIGTERM as a request to stop, for what takes a stop token; the second ends the program. One at a
+/// time.
+class StopOnInterrupt
+{
+public:
+    StopOnInterrupt();
+    ~StopOnInterrupt();
+    StopOnInterrupt(const StopOnInterrupt&) = delete;
+    StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
+
+    std::stop_token token() const { return m_stop.get_token(); }
+
+private:
+    std::stop_source m_stop;
+    int m_bell; ///< a signal handler may do no more than ring it
+    std::jthread m_listener;
+};
 
 } // namespace lathe::cli
