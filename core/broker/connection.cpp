@@ -45,6 +45,8 @@ namespace {
 natsStatus sign(char** reason, unsigned char** signature, int* bytes, const char* nonce, void* seed)
 {
     *reason = nullptr;
+    if (nonce == nullptr || *nonce == '\0') // a server that knows nobody asks for no signature
+        return NATS_CONNECTION_AUTH_FAILED;
     return nats_Sign(static_cast<const char*>(seed), nonce, signature, bytes);
 }
 
@@ -114,6 +116,10 @@ Result<std::shared_ptr<Connection>> Connection::open(const BrokerAddress& addres
     if (status != NATS_OK)
         return makeError(Errc::InvalidArgument, say(Msg::BrokerUnreachable, address.url, reasonOf(status)));
     then(natsOptions_SetName, address.name.c_str());
+    // The library takes the scheme for a wish, and would go on in the clear where the server has no TLS: whoever sits
+    // in between could take it away.
+    if (address.url.starts_with("tls://"))
+        then(natsOptions_SetSecure, true);
     if (!address.seed.empty()) {
         LATHE_TRY_ASSIGN(const NKey key, userKeyOf(address.seed));
         impl->seed = address.seed;

@@ -91,7 +91,18 @@ private slots:
         must(server.start());
         const auto refused = connect(server, m_authority.text);
         QVERIFY(!refused);
-        qInfo("%s", refused.error().message.c_str());
+        QCOMPARE(int(refused.error().code), int(Errc::Incompatible));
+        // Also of one who has no key: nothing of what he says goes in the clear.
+        const std::string url = urlOf({"127.0.0.1", static_cast<std::uint16_t>(server.port()), true});
+        QVERIFY(!Connection::open({url}));
+    }
+
+    void aServerThatKnowsNobodyDoesNotKnowUs()
+    {
+        NatsServer server;
+        must(server.start());
+        const auto refused = connect(server, m_authority.text, "127.0.0.1", false);
+        QVERIFY(!refused);
         QCOMPARE(int(refused.error().code), int(Errc::Incompatible));
     }
 

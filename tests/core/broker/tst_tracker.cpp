@@ -228,6 +228,22 @@ private slots:
         QVERIFY(!letsIn(tracker.url(), ada)); // with TLS not even this machine is
     }
 
+    void anAddressOfIpv6IsAsGood()
+    {
+        const auto files = must(m_folder.serverCertificate(std::vector<std::string>{"::1"}));
+        m_options.listen.host = "::1";
+        m_options.certificate = files.certificate;
+        m_options.privateKey = files.privateKey;
+        const Token ada = must(m_folder.add(Role::User, "ada"));
+        Running tracker(m_folder, m_options);
+        if (!tracker.ready() && tracker.end().find("assign requested address") != std::string::npos)
+            QSKIP("this machine has no IPv6");
+        QVERIFY2(tracker.ready(), tracker.end().c_str());
+        QCOMPARE(tracker.url(), "tls://[::1]:" + std::to_string(m_options.listen.port));
+        const auto connection = connect(tracker.url(), ada);
+        QVERIFY2(connection, connection ? "" : connection.error().message.c_str());
+    }
+
     void aPortInUseIsSaid()
     {
         NatsServer other;
