@@ -1,5 +1,6 @@
 #include "core/broker/connection.h"
 
+#include "core/broker/address.h"
 #include "core/broker/nkey.h"
 #include "core/support/log.h"
 #include "core/support/message.h"
@@ -120,6 +121,10 @@ Result<std::shared_ptr<Connection>> Connection::open(const BrokerAddress& addres
     // in between could take it away.
     if (address.url.starts_with("tls://"))
         then(natsOptions_SetSecure, true);
+    // Said for itself: not every build of the library looks at the server's name, and none takes the brackets of IPv6
+    // off.
+    if (const auto place = parseAddress(address.url))
+        then(natsOptions_SetExpectedHostname, place->host.c_str());
     if (!address.seed.empty()) {
         LATHE_TRY_ASSIGN(const NKey key, userKeyOf(address.seed));
         impl->seed = address.seed;
