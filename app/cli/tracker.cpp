@@ -25,7 +25,7 @@ struct TrackerArguments
 {
     std::string listen = "127.0.0.1:4222";
     std::string folder; ///< empty: the usual one
-    std::vector<std::string> tls; ///< certificate, key
+    std::pair<std::string, std::string> tls; ///< certificate, key; empty: none
     std::string runner, user, observer; ///< the runner's is its key
     std::string name, output, authority;
     bool json = false;
@@ -64,12 +64,12 @@ Result<> runTracker(const TrackerArguments& a)
 {
     broker::TrackerOptions options;
     LATHE_TRY_ASSIGN(options.listen, broker::parseAddress(a.listen));
-    if (!a.tls.empty()) {
-        options.certificate = fromRoot(a.tls[0]);
-        options.privateKey = fromRoot(a.tls[1]);
+    if (!a.tls.first.empty()) {
+        options.certificate = fromRoot(a.tls.first);
+        options.privateKey = fromRoot(a.tls.second);
     }
     LATHE_TRY_ASSIGN(const TrackerFolder folder, openFolder(a));
-    const bool open = broker::isLoopback(options.listen.host) && a.tls.empty();
+    const bool open = broker::isLoopback(options.listen.host) && a.tls.first.empty();
     broker::TrackerEvents events;
     events.ready = [open](const std::string& url) {
         const std::string file = open ? "" : "FILE";
@@ -208,8 +208,7 @@ void addTracker(CLI::App& app, Action& run)
     tracker
         ->add_option("--tls", arguments->tls,
                      "Certificate and private key (PEM) to use instead of those that it makes for itself")
-        ->type_name("CERT KEY")
-        ->expected(2);
+        ->type_name("CERT KEY");
     addFolder(tracker);
     tracker->callback([arguments, tracker, &run] {
         if (tracker->get_subcommands().empty())
