@@ -51,6 +51,7 @@ void addWeights(CLI::App& app, Action& run);
 void addHeadStart(CLI::App& app, Action& run);
 void addZoo(CLI::App& app, Action& run);
 void addDevices(CLI::App& app, Action& run);
+void addTracker(CLI::App& app, Action& run);
 
 /// All of them, and the flags of the program itself.
 void addCommands(CLI::App& app, Action& run);

@@ -28,6 +28,7 @@ void addCommands(CLI::App& app, Action& run)
     addHeadStart(app, run);
     addZoo(app, run);
     addDevices(app, run);
+    addTracker(app, run);
     sayLimitsInWords(app);
     // For whoever builds the package; no help shows it.
     app.add_flag_callback("--man-page",

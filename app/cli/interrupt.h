@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <stop_token>
+#include <thread>
 
 namespace lathe::session {
 class TuningSession;
@@ -18,5 +20,23 @@ void waitForEnd(session::TuningSession& session, TuneOutput& output);
 
 /// Waits so long. False, at once: Ctrl+C was pressed, or the reader of the output went away.
 bool pauseFor(std::chrono::milliseconds time);
+
+/// The first Ctrl+C or SIGTERM as a request to stop, for what takes a stop token; the second ends the program. One at a
+/// time.
+class StopOnInterrupt
+{
+public:
+    StopOnInterrupt();
+    ~StopOnInterrupt();
+    StopOnInterrupt(const StopOnInterrupt&) = delete;
+    StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
+
+    std::stop_token token() const { return m_stop.get_token(); }
+
+private:
+    std::stop_source m_stop;
+    int m_bell; ///< a signal handler may do no more than ring it
+    std::jthread m_listener;
+};
 
 } // namespace lathe::cli

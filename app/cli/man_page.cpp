@@ -58,7 +58,7 @@ std::string synopsis(const CLI::App& command)
 void writeCommand(const CLI::App& command, const std::string& path, std::string& page)
 {
     const auto below = command.get_subcommands([](const CLI::App*) { return true; });
-    if (below.empty()) {
+    if (below.empty() || command.get_require_subcommand_min() == 0) { // it does something by itself
         page += fmt::format(".SS {}\n.B lathe\\-cli {}\n{}\n.PP\n{}.\n", roff(path), roff(path), synopsis(command),
                             roff(command.get_description()));
         for (const CLI::Option* option : shownOptions(command)) {
@@ -73,7 +73,6 @@ void writeCommand(const CLI::App& command, const std::string& path, std::string&
             page += fmt::format(".TP\n\\fB{}\\fR{}\n{}{}.\n", roff(option->get_name(option->get_positional(), true)),
                                 type, roff(option->get_description()), roff(usual));
         }
-        return;
     }
     for (const CLI::App* each : below)
         writeCommand(*each, path + " " + each->get_name(), page);

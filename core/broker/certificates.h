@@ -18,7 +18,7 @@ struct Certificate
 };
 
 /// Signs certificates of servers, and none of further authorities. For ten years. Errors: Internal.
-/// @param name  for people who look at it
+/// @param name  for people who look at it; not empty
 Result<Certificate> makeAuthority(const std::string& name);
 /// For as long as the authority, for these names of DNS and IP addresses. Errors: Internal (no hosts, or the authority
 /// is none).

@@ -1,5 +1,6 @@
 #include "core/broker/connection.h"
 
+#include "core/broker/address.h"
 #include "core/broker/nkey.h"
 #include "core/support/log.h"
 #include "core/support/message.h"
@@ -48,6 +49,8 @@ namespace {
 natsStatus sign(char** reason, unsigned char** signature, int* bytes, const char* nonce, void* seed)
 {
     *reason = nullptr;
+    if (nonce == nullptr || *nonce == '\0') // a server that knows nobody asks for no signature
+        return NATS_CONNECTION_AUTH_FAILED;
     return nats_Sign(static_cast<const char*>(seed), nonce, signature, bytes);
 }
 
@@ -117,6 +120,14 @@ Result<std::shared_ptr<Connection>> Connection::open(const BrokerAddress& addres
     if (status != NATS_OK)
         return makeError(Errc::InvalidArgument, say(Msg::BrokerUnreachable, address.url, reasonOf(status)));
     then(natsOptions_SetName, address.name.c_str());
+    // The library takes the scheme for a wish, and would go on in the clear where the server has no TLS: whoever sits
+    // in between could take it away.
+    if (address.url.starts_with("tls://"))
+        then(natsOptions_SetSecure, true);
+    // Said for itself: not every build of the library looks at the server's name, and none takes the brackets of IPv6
+    // off.
+    if (const auto place = parseAddress(address.url))
+        then(natsOptions_SetExpectedHostname, place->host.c_str());
     if (!address.seed.empty()) {
         LATHE_TRY_ASSIGN(const NKey key, userKeyOf(address.seed));
         impl->seed = address.seed;

@@ -298,6 +298,7 @@ private slots:
         QVERIFY(scene.results().empty());
         QCOMPARE(lost.closed, 1);
         QVERIFY(scene.runner(0).waitUntilReady()); // it is there again
+        scene.batch().addRunner(scene.runner(0));
         QVERIFY(scene.turn());
         const auto again = lost.takeJobs();
         QCOMPARE(again.size(), std::size_t(2));
@@ -324,6 +325,7 @@ private slots:
             board.channel->ended = makeError(Errc::DeviceLost, "the board went down");
             QVERIFY(scene.turn());
             QVERIFY(scene.runner(0).waitUntilReady());
+            scene.batch().addRunner(scene.runner(0));
             QVERIFY(scene.turn());
         }
         QCOMPARE(scene.results().size(), std::size_t(1));
