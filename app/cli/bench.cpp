@@ -22,7 +22,7 @@ struct BenchArguments
     ModelArguments model;
     wire::LibraryPlan plan;
     std::vector<std::string> inputs;
-    std::string device;
+    PlaceArguments place;
     unsigned threads = 0;
     bool json = false;
 };
@@ -36,7 +36,7 @@ runtime::Statistics inMs(runtime::Statistics ns)
 
 Result<> bench(const BenchArguments& a)
 {
-    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, a.device, true, a.threads));
+    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, a.place, true, a.threads));
     deploy::LibraryClient::Options options;
     options.threads = a.threads;
     LATHE_TRY_ASSIGN(const auto library, openLibrary(source, options));
@@ -115,7 +115,7 @@ void addBench(CLI::App& app, Action& run)
         ->check(CLI::Range(0.0, 600000.0))
         ->capture_default_str();
     addInputOption(*command, a->inputs, "other inputs get generated values");
-    addDeviceOption(*command, a->device);
+    addPlaceOptions(*command, a->place);
     command->add_option("--threads", a->threads, "Number of threads; 0: all processors")->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return bench(*a); }; });

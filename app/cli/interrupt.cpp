@@ -2,17 +2,13 @@
 
 #include "app/cli/output.h"
 #include "app/cli/tune_output.h"
-#include "core/support/check.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <thread>
 
 namespace lathe::cli {
@@ -22,15 +18,14 @@ namespace {
 std::atomic<int> g_interrupts{
     0}; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a signal handler has no other place
 
-std::atomic<int> g_bell{-1}; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): as above
+std::atomic<const EventBell*> g_bell; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): as above
 
 void onInterrupt(int)
 {
     const int error = errno;
     ++g_interrupts;
-    constexpr std::uint64_t kOne = 1;
-    if (const int bell = g_bell; bell >= 0) [[maybe_unused]]
-        const ssize_t rung = ::write(bell, &kOne, sizeof kOne);
+    if (const EventBell* const bell = g_bell)
+        bell->ring(); // a write, which a signal handler may make
     errno = error;
 }
 
@@ -75,13 +70,11 @@ bool pauseFor(std::chrono::milliseconds time)
 }
 
 StopOnInterrupt::StopOnInterrupt()
-    : m_bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
-    LATHE_CHECK(m_bell >= 0) << "no event file";
-    g_bell = m_bell;
+    g_bell = &m_bell;
     installInterrupt();
     m_listener = std::jthread([this] {
-        pollfd watched = {m_bell, POLLIN, 0};
+        pollfd watched = m_bell.watched();
         while (::poll(&watched, 1, -1) < 0)
             ;
         m_stop.request_stop();
@@ -90,11 +83,8 @@ StopOnInterrupt::StopOnInterrupt()
 
 StopOnInterrupt::~StopOnInterrupt()
 {
-    g_bell = -1;
-    constexpr std::uint64_t kOne = 1;
-    [[maybe_unused]] const ssize_t rung = ::write(m_bell, &kOne, sizeof kOne); // so that the listener ends
-    m_listener.join();
-    ::close(m_bell);
+    g_bell = nullptr;
+    m_bell.ring(); // so that the listener ends
 }
 
 } // namespace lathe::cli

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/support/event_bell.h"
+
 #include <chrono>
 #include <stop_token>
 #include <thread>
@@ -35,8 +37,8 @@ public:
 
 private:
     std::stop_source m_stop;
-    int m_bell; ///< a signal handler may do no more than ring it
-    std::jthread m_listener;
+    EventBell m_bell; ///< a signal handler may do no more than ring it
+    std::jthread m_listener; ///< ends first
 };
 
 } // namespace lathe::cli

@@ -57,11 +57,17 @@ void printVariant(const deploy::LibraryClient& library)
         print("variant: {} (one of {})\n", library.variant(), library.variants().size());
 }
 
-void addDeviceOption(CLI::App& command, std::string& device)
+void addPlaceOptions(CLI::App& command, PlaceArguments& place)
 {
-    command.add_option("--device", device,
+    command.add_option("--device", place.device,
                        "Device to run on, by its key or device key as `lathe-cli devices` lists them (default: the "
                        "library chooses)");
+    CLI::Option* const broker = command.add_option(
+        "--broker", place.broker.address,
+        "HOST:PORT of a broker (lathe-cli tracker): the library is sent to a device that has the key "
+        "--device KEY there, and runs on it");
+    command.add_option("--creds", place.broker.token, "Token for the broker, as written by lathe-cli tracker token")
+        ->needs(broker);
 }
 
 namespace {
@@ -94,13 +100,23 @@ Result<std::unique_ptr<deploy::LibraryClient>> openLibrary(const LibrarySource& 
 {
     options.device = source.device.key;
     options.deviceKind = source.device.kind;
+    options.remote = source.remote;
+    options.onNotice = [](const Message& notice) { printNotices({notice}); };
     return deploy::LibraryClient::open(source.file, options);
 }
 
-Result<LibrarySource> findLibrary(const ModelArguments& arguments, const std::string& device, bool withEstimates,
+Result<LibrarySource> findLibrary(const ModelArguments& arguments, const PlaceArguments& place, bool withEstimates,
                                   unsigned threads)
 {
     LibrarySource source;
+    std::string device = place.device;
+    if (!place.broker.address.empty()) {
+        if (device.empty())
+            return makeError(Errc::InvalidArgument, say(Msg::BrokerNeedsKey));
+        LATHE_TRY_ASSIGN(source.remote,
+                         session::remoteClaim(place.broker, std::exchange(device, {}), "run " + arguments.source()));
+        withEstimates = false; // of this machine
+    }
     if (arguments.source().ends_with(".so") || arguments.source().find(".so.") != std::string::npos) {
         source.file = std::filesystem::absolute(arguments.source());
         if (!std::filesystem::exists(source.file))

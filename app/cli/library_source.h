@@ -4,6 +4,7 @@
 #include "core/deploy/library_client.h"
 #include "core/deploy/port_info.h"
 #include "core/graph/input_ranges.h"
+#include "core/session/remote_claim.h"
 #include "core/session/views.h"
 #include "core/support/files.h"
 
@@ -19,6 +20,7 @@ struct LibrarySource
     std::optional<session::ModelSpec> model; ///< MODEL, or what the library's description names
     std::string target; ///< that it was compiled for
     session::DeviceView device; ///< that --device names; without a key: it was not given
+    std::optional<measure::RemoteClaim> remote; ///< a device behind a broker in place of it
 };
 
 /// The JSON description that was exported beside a library (NAME.json, found by the file that it names); null if none
@@ -35,13 +37,17 @@ void addInputOption(CLI::App& command, std::vector<std::string>& inputs, const s
 /// Which variant runs, where the library has several.
 void printVariant(const deploy::LibraryClient& library);
 
-/// --device KEY
-void addDeviceOption(CLI::App& command, std::string& device);
+/// Where a library runs.
+struct PlaceArguments
+{
+    std::string device; ///< --device KEY
+    session::BrokerWords broker; ///< --broker, --creds: KEY is one of its devices'
+};
+void addPlaceOptions(CLI::App& command, PlaceArguments& place);
 
 /// Errors: NotFound, those of open and compile.
 /// A model's library is timed, too, where its description shall have the estimates.
-/// @param device  what --device names, or empty
-Result<LibrarySource> findLibrary(const ModelArguments& arguments, const std::string& device,
+Result<LibrarySource> findLibrary(const ModelArguments& arguments, const PlaceArguments& place,
                                   bool withEstimates = false, unsigned threads = 0);
 
 /// Loads it for the device that was asked for, if one was: the best variant of its kind. Errors: Incompatible, where

@@ -14,14 +14,15 @@ struct RunArguments
 {
     ModelArguments model;
     std::vector<std::string> inputs;
-    std::string output, device;
+    std::string output;
+    PlaceArguments place;
     unsigned threads = 0;
     bool json = false;
 };
 
 Result<> runLibrary(const RunArguments& a)
 {
-    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, a.device));
+    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, a.place));
     deploy::LibraryClient::Options options;
     options.threads = a.threads;
     LATHE_TRY_ASSIGN(const auto library, openLibrary(source, options));
@@ -78,7 +79,7 @@ void addRun(CLI::App& app, Action& run)
     a->model.addTo(*command, true);
     addInputOption(*command, a->inputs, "required for every input of the network");
     command->add_option("--output", a->output, "Folder to write OUTPUT.npy to")->required();
-    addDeviceOption(*command, a->device);
+    addPlaceOptions(*command, a->place);
     command->add_option("--threads", a->threads, "Number of threads; 0: all processors")->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return runLibrary(*a); }; });

@@ -19,7 +19,8 @@ namespace {
 struct VerifyArguments
 {
     ModelArguments model;
-    std::string network, reference, device;
+    std::string network, reference;
+    PlaceArguments place;
     std::vector<std::string> inputs, kinds;
     std::optional<double> tolerance;
     bool json = false;
@@ -105,7 +106,7 @@ void printKinds(const deploy::VerifyReport& report)
 
 Result<> verify(VerifyArguments& a)
 {
-    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, a.device));
+    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, a.place));
     // What a library was made from stands in its description, unless --model says it.
     session::OpenOptions open;
     if (!a.network.empty() || !source.model) {
@@ -175,7 +176,7 @@ void addVerify(CLI::App& app, Action& run)
         ->delimiter(',')
         ->check(CLI::IsMember(words));
     addInputOption(*command, a->inputs, "other inputs get generated values");
-    addDeviceOption(*command, a->device);
+    addPlaceOptions(*command, a->place);
     command->add_option("--tolerance", a->tolerance,
                         "Largest relative error of floats that passes (default: 1e-4, for float16 2e-3, for bfloat16 "
                         "1.6e-2)");

@@ -163,8 +163,8 @@ Result<> offerDevices(FarmWords words)
         return {};
     LATHE_TRY(connection);
     tell(fmt::format("{} is offered under the key {} at {}", words.name, words.key, address.url));
-    return serve::runOnFarm(*connection, std::make_unique<wire::ProcessPort>(workerProgram()), options,
-                            signals.token());
+    return serve::runOnFarm(
+        *connection, [] { return std::make_unique<wire::ProcessPort>(workerProgram()); }, options, signals.token());
 }
 
 } // namespace lathe::runner

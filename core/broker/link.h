@@ -58,7 +58,8 @@ public:
     /// The other side is gone, and who knows that says why: nothing more is sent or waited for.
     void giveUp(Message why);
     /// Why no message comes any more, once next() has given what came before: DeviceLost (the other side ended the
-    /// link, and said why, or acknowledged nothing for kGiveUp; giveUp()), BadFile (it sent a message that is too long).
+    /// link, and said why, or acknowledged nothing for kGiveUp; giveUp()), BadFile (it sent a message that is too
+    /// long).
     const std::optional<Error>& ended() const { return m_ended; }
 
     static constexpr std::size_t kWindowPieces = 16; ///< in flight at once

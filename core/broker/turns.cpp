@@ -117,7 +117,8 @@ bool isTurnOver(const KeyState& state, const std::string& device, TurnClock::tim
             return (static_cast<double>(held[claim.user]) + more) / weightOf(claim);
         };
         for (const Claim& claim : state.claims)
-            if (claim.user != holder->user && wantsMore(state, claim) && (poorest == nullptr || share(claim, 1) < share(*poorest, 1)))
+            if (claim.user != holder->user && wantsMore(state, claim)
+                && (poorest == nullptr || share(claim, 1) < share(*poorest, 1)))
                 poorest = &claim;
         if (poorest == nullptr || share(*poorest, 1) > share(*holder, 0))
             return false;

@@ -3,6 +3,7 @@
 #include "core/deploy/shared_object.h"
 #include "core/measure/worker_client.h"
 #include "core/support/element_count.h"
+#include "core/support/mapped_file.h"
 #include "core/support/message.h"
 #include "core/target/target.h"
 #include "core/wire/failure.h"
@@ -18,6 +19,8 @@ namespace lathe::deploy {
 namespace {
 
 constexpr std::int64_t kMaxTensorBytes = std::int64_t(64) << 30; // those inside a network, all together
+constexpr std::uint64_t kMostLibraryBytes = std::uint64_t(1) << 30; ///< what a board's runner holds (FarmRunnerOptions)
+constexpr double kLeastBytesPerSecond = 100e3; ///< to a board
 constexpr double kMostBenchRuns = 500; // of the benchmark's method, where nothing says how many repeats to take
 
 // The runner may have been spoiled by what is in the library: what it says is looked at before it is used.
@@ -99,7 +102,10 @@ struct LibraryClient::Impl
     std::filesystem::path file;
     std::string name;
     Options options;
+    std::unique_ptr<measure::RemoteDevices> devices; ///< behind a broker: of the worker, which ends before it
     measure::WorkerClient worker;
+    std::optional<MappedFile> bytes; ///< of the library, where it is to be sent
+    Hash128 bytesHash;
     std::vector<PortInfo> inputs, outputs;
     std::string variant, device;
     std::vector<LoadedVariant> variants;
@@ -111,6 +117,36 @@ struct LibraryClient::Impl
         , options(std::move(wanted))
         , worker(measure::WorkerKind::Runner, options.programs, std::move(stop))
     {
+    }
+    Impl(std::filesystem::path path, Options wanted, std::unique_ptr<measure::RemoteDevices> from,
+         std::unique_ptr<measure::Endpoint> endpoint, std::stop_token stop)
+        : file(std::move(path))
+        , options(std::move(wanted))
+        , devices(std::move(from))
+        , worker(std::move(endpoint), std::move(stop))
+    {
+    }
+
+    /// On a device behind a broker.
+    static Result<std::unique_ptr<Impl>> openRemote(const std::filesystem::path& file, const Options& options,
+                                                    const std::stop_token& stop)
+    {
+        LATHE_TRY_ASSIGN(MappedFile bytes, MappedFile::open(file));
+        if (bytes.bytes().size() > kMostLibraryBytes)
+            return makeError(Errc::Unsupported,
+                             say(Msg::LibraryNotSent, file.string(), bytes.bytes().size(), kMostLibraryBytes));
+        measure::RemoteClaim claim = *options.remote;
+        claim.most = 1;
+        LATHE_TRY_ASSIGN(auto devices, measure::RemoteDevices::open(std::move(claim), std::nullopt));
+        LATHE_TRY_ASSIGN(auto some, devices->waitForSome(options.onNotice, stop));
+        auto impl = std::make_unique<Impl>(file, options, std::move(devices), std::move(some.front()), stop);
+        impl->bytes = std::move(bytes);
+        impl->bytesHash = contentHash(impl->text());
+        return impl;
+    }
+    std::string_view text() const
+    {
+        return {reinterpret_cast<const char*>(bytes->bytes().data()), bytes->bytes().size()};
     }
 
     Result<wire::Message> ask(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
@@ -146,8 +182,15 @@ struct LibraryClient::Impl
         request.set_variant(options.variant);
         request.set_device(options.device);
         request.set_device_kind(options.deviceKind);
+        std::map<Hash128, std::string_view> needed;
+        double seconds = options.runSeconds;
+        if (bytes) {
+            wire::toWire(bytesHash, request.mutable_blob());
+            needed.emplace(bytesHash, text());
+            seconds += static_cast<double>(bytes->bytes().size()) / kLeastBytesPerSecond;
+        }
         wire::BlobStore none;
-        LATHE_TRY_ASSIGN(const wire::Message answer, ask(message, {}, none, options.runSeconds, "loading"));
+        LATHE_TRY_ASSIGN(const wire::Message answer, ask(message, needed, none, seconds, "loading"));
         if (!answer.has_library_loaded())
             return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
         const wire::LibraryLoaded& loaded = answer.library_loaded();
@@ -265,7 +308,12 @@ Result<std::unique_ptr<LibraryClient>> LibraryClient::open(const std::filesystem
 {
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, fmt::format("loading '{}' was stopped", file.string()));
-    auto impl = std::make_unique<Impl>(file, options, std::move(stop));
+    std::unique_ptr<Impl> impl;
+    if (options.remote) {
+        LATHE_TRY_ASSIGN(impl, Impl::openRemote(file, options, stop));
+    } else {
+        impl = std::make_unique<Impl>(file, options, std::move(stop));
+    }
     LATHE_TRY_ASSIGN(impl->name, findLibraryName(file));
     LATHE_TRY_ASSIGN(const SharedObjectFacts facts, readSharedObject(file));
     if (facts.machine != thisMachine()) // the loader would say that there is no such file

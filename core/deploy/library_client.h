@@ -1,12 +1,15 @@
 #pragma once
 
 #include "core/deploy/library_host.h"
+#include "core/measure/remote_devices.h"
 #include "core/measure/types.h"
 #include "core/wire/library_times.h"
 
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 namespace lathe::deploy {
@@ -32,10 +35,15 @@ public:
         /// What loading, or a single run, may take.
         double runSeconds = std::numeric_limits<double>::infinity();
         measure::WorkerPrograms programs;
+        /// The library is sent to a device behind a broker, and runs there; `runSeconds` counts from when it has it.
+        std::optional<measure::RemoteClaim> remote = {};
+        std::function<void(const Message&)> onNotice = {}; ///< what is waited for; on the thread that opens
     };
-    /// A stop ends the runner in the middle of its work: calls give Cancelled.
-    /// Errors: NotFound, BadFile (no exported network), Incompatible (another version of the interface, another
-    /// machine), Internal (the library refuses, with its words), RunTimeout, WorkerCrashed, Cancelled.
+    /// A stop ends the runner in the middle of its work: calls give Cancelled. Behind a broker, waits until there is a
+    /// device, which it has until it goes; one that is lost meanwhile costs the call (DeviceLost).
+    /// Errors: of RemoteDevices::open() and waitForSome(); NotFound, BadFile (no exported network), Incompatible
+    /// (another version of the interface, another machine), Internal (the library refuses, with its words), RunTimeout,
+    /// WorkerCrashed, Cancelled.
     static Result<std::unique_ptr<LibraryClient>> open(const std::filesystem::path& file, const Options& options,
                                                        std::stop_token stop = {});
     ~LibraryClient() override;

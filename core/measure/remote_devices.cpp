@@ -58,7 +58,7 @@ struct Taken
 struct RemoteDevices::Impl
 {
     RemoteClaim claim;
-    DeviceSpec spec; ///< on each device
+    std::optional<DeviceSpec> spec; ///< opened on each device
     std::string machine = bootId();
     std::string ticket = randomTicket();
     Time made = Clock::now();
@@ -114,7 +114,7 @@ RemoteDevices::~RemoteDevices()
     m_impl->connection->settle();
 }
 
-Result<std::unique_ptr<RemoteDevices>> RemoteDevices::open(RemoteClaim claim, DeviceSpec device)
+Result<std::unique_ptr<RemoteDevices>> RemoteDevices::open(RemoteClaim claim, std::optional<DeviceSpec> device)
 {
     for (const std::string* name : {&claim.key, &claim.user})
         if (!broker::isWord(*name))
@@ -143,8 +143,8 @@ std::vector<std::unique_ptr<Endpoint>> RemoteDevices::takeReady()
     return std::exchange(m_impl->ready, {});
 }
 
-Result<std::vector<std::unique_ptr<Endpoint>>>
-RemoteDevices::waitForSome(const std::function<void(const Message&)>& notify, const std::stop_token& stop)
+Result<std::vector<std::unique_ptr<Endpoint>>> RemoteDevices::waitForSome(
+    const std::function<void(const Message&)>& notify, const std::stop_token& stop)
 {
     const StopBell bell(stop);
     const RemoteClaim& claim = m_impl->claim;
@@ -162,8 +162,9 @@ RemoteDevices::waitForSome(const std::function<void(const Message&)>& notify, co
             std::string keys;
             for (const std::string& key : now.otherKeys)
                 keys += (keys.empty() ? "" : ", ") + key;
-            return makeError(Errc::NotFound, keys.empty() ? say(Msg::NobodyOffersAny, claim.broker.url, claim.key)
-                                                          : say(Msg::NobodyOffersKey, claim.key, claim.broker.url, keys));
+            return makeError(Errc::NotFound, keys.empty()
+                                                 ? say(Msg::NobodyOffersAny, claim.broker.url, claim.key)
+                                                 : say(Msg::NobodyOffersKey, claim.key, claim.broker.url, keys));
         }
         const Message waiting = !now.brokerAnswers ? say(Msg::BrokerAway, claim.broker.url)
                                 : now.there == 0   ? say(Msg::WaitingForKey, claim.key)

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -38,9 +39,9 @@ struct RemoteClaim
 class RemoteDevices
 {
 public:
-    /// @param device  that is opened on each: its kind, and options
+    /// @param device  that is opened on each: its kind, and options; nothing: none, for libraries
     /// Errors: those of Connection::open() and subscribe(), InvalidArgument (a key or user that is not a word).
-    static Result<std::unique_ptr<RemoteDevices>> open(RemoteClaim claim, DeviceSpec device);
+    static Result<std::unique_ptr<RemoteDevices>> open(RemoteClaim claim, std::optional<DeviceSpec> device);
     ~RemoteDevices();
     RemoteDevices(const RemoteDevices&) = delete;
     RemoteDevices& operator=(const RemoteDevices&) = delete;

@@ -19,9 +19,7 @@ constexpr std::chrono::milliseconds kLook(50);
 } // namespace
 
 WorkerClient::WorkerClient(WorkerKind kind, const WorkerPrograms& programs, std::stop_token stop)
-    : m_own(makeLocalWorker(kind, programs))
-    , m_endpoint(*m_own)
-    , m_stop(std::move(stop))
+    : WorkerClient(makeLocalWorker(kind, programs), std::move(stop))
 {
 }
 

@@ -20,6 +20,13 @@ class WorkerClient
 public:
     /// A process of this machine. A stop ends it in the middle of its work.
     WorkerClient(WorkerKind kind, const WorkerPrograms& programs, std::stop_token stop = {});
+    /// A stop ends what it works on.
+    WorkerClient(std::unique_ptr<Endpoint> endpoint, std::stop_token stop)
+        : m_own(std::move(endpoint))
+        , m_endpoint(*m_own)
+        , m_stop(std::move(stop))
+    {
+    }
     /// One that is used by others too, in between.
     explicit WorkerClient(Endpoint& endpoint)
         : m_endpoint(endpoint)

@@ -17,8 +17,6 @@ constexpr std::chrono::seconds kOpenSeconds(60);
 constexpr double kLeastSeconds = 1, kMostSeconds = 3600; // of a job, whatever it asks for
 
 constexpr std::size_t kMostJobs = 64; ///< that wait; whoever sends more fills the board's memory
-/// How often one looks whether another runner of this machine is done.
-constexpr std::chrono::milliseconds kTurnEach(2);
 
 double secondsOf(const wire::RunJob& job)
 {
@@ -28,19 +26,16 @@ double secondsOf(const wire::RunJob& job)
 
 } // namespace
 
-ChildRunner::ChildRunner(std::unique_ptr<wire::Port> port, ChildRunnerOptions options)
+ChildRunner::ChildRunner(std::unique_ptr<wire::Port> port, wire::BlobStore& blobs, ChildRunnerOptions options)
     : m_port(std::move(port))
     , m_options(options)
-    , m_blobs(options.blobBytes)
+    , m_blobs(blobs)
 {
 }
 
 Result<> ChildRunner::take(const wire::Message& message, Time now)
 {
     switch (message.body_case()) {
-    case wire::Message::kBlob:
-        return m_blobs.putChunk(wire::fromWire(message.blob().hash()), message.blob().total(), message.blob().offset(),
-                                message.blob().data());
     case wire::Message::kOpenDevice:
         reset();
         m_device = message.open_device();
@@ -132,7 +127,7 @@ void ChildRunner::startJob(Time now)
 {
     std::optional<MachineLock> turn = m_options.takesTurns ? MachineLock::tryTake(kMeasuring) : std::nullopt;
     if (m_options.takesTurns && !turn) {
-        m_nextJob = now + kTurnEach;
+        m_nextJob = now + kMeasuringLook;
         return;
     }
     m_running.emplace();

@@ -18,7 +18,6 @@ namespace lathe::serve {
 
 struct ChildRunnerOptions
 {
-    std::uint64_t blobBytes = std::uint64_t(1) << 30; ///< of the cache of what was sent: artifacts, mostly
     std::chrono::milliseconds cooldown{0}; ///< from one job to the next
     bool takesTurns = true; ///< with the other runners of this machine (machine_lock.h)
 };
@@ -34,9 +33,10 @@ public:
     using Clock = std::chrono::steady_clock;
     using Time = Clock::time_point;
 
-    explicit ChildRunner(std::unique_ptr<wire::Port> port, ChildRunnerOptions options = {});
+    /// @param blobs  where artifacts that the other side sent are found; outlives it
+    ChildRunner(std::unique_ptr<wire::Port> port, wire::BlobStore& blobs, ChildRunnerOptions options = {});
 
-    /// What the other side sent: OpenDevice, BlobChunk, RunJob, Health. Errors: BadFile (a
+    /// What the other side sent: OpenDevice, RunJob, Health. Errors: BadFile (a
     /// runner takes no such message, or no more jobs).
     Result<> take(const wire::Message& message, Time now);
     void turn(Time now);
@@ -71,7 +71,7 @@ private:
 
     std::unique_ptr<wire::Port> m_port;
     ChildRunnerOptions m_options;
-    wire::BlobStore m_blobs;
+    wire::BlobStore& m_blobs;
     std::optional<wire::OpenDevice> m_device; ///< that is open, or is to be
     bool m_tellOpened = false; ///< the other side waits for the answer to it
     bool m_open = false; ///< the process runs, and the device in it

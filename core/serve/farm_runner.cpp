@@ -3,6 +3,7 @@
 #include "core/broker/channel.h"
 #include "core/broker/inbox.h"
 #include "core/broker/subjects.h"
+#include "core/serve/child_library.h"
 #include "core/serve/machine_health.h"
 #include "core/support/deadline.h"
 #include "core/support/message.h"
@@ -47,12 +48,14 @@ std::string sentenceOf(broker::LeaseEnd why)
 class FarmRunner
 {
 public:
-    FarmRunner(std::shared_ptr<broker::Connection> connection, std::unique_ptr<wire::Port> worker,
-               const FarmRunnerOptions& options)
+    FarmRunner(std::shared_ptr<broker::Connection> connection,
+               const std::function<std::unique_ptr<wire::Port>()>& worker, const FarmRunnerOptions& options)
         : m_connection(std::move(connection))
         , m_options(options)
         , m_desk(options.desk, randomSession)
-        , m_child(std::move(worker), options.child)
+        , m_blobs(options.blobBytes)
+        , m_child(worker(), m_blobs, options.child)
+        , m_library(worker(), m_blobs, options.child.takesTurns)
         , m_inbox(std::make_shared<broker::Inbox>())
     {
     }
@@ -77,8 +80,9 @@ public:
             std::vector<pollfd> fds = {m_inbox->watched()};
             if (!stop.stop_requested())
                 fds.push_back(bell.watched());
-            Desk::Time wake = std::min({m_desk.wake(now), m_child.wake(), m_nextNotice});
+            Desk::Time wake = std::min({m_desk.wake(now), m_child.wake(), m_library.wake(), m_nextNotice});
             m_child.watch(fds);
+            m_library.watch(fds);
             if (m_channel) {
                 m_channel->watch(fds);
                 wake = std::min(wake, m_channel->wake().time());
@@ -109,7 +113,7 @@ private:
             LATHE_TRY(offer(*step.offer, now));
         LATHE_TRY(serve(now));
         // What is in hand is done first.
-        if (m_channel && m_over && !m_child.busy())
+        if (m_channel && m_over && !m_child.busy() && !m_library.busy())
             end(sentenceOf(m_why), now);
         return {};
     }
@@ -143,11 +147,13 @@ private:
             }
         }
         m_child.turn(now);
-        for (const wire::Message& answer : m_child.takeAnswers()) {
-            count(answer);
-            if (m_channel)
-                m_channel->queue(answer);
-        }
+        m_library.turn(now);
+        for (const auto& answers : {m_child.takeAnswers(), m_library.takeAnswers()})
+            for (const wire::Message& answer : answers) {
+                count(answer);
+                if (m_channel)
+                    m_channel->queue(answer);
+            }
         if (m_channel)
             (void)m_channel->pump();
         return {};
@@ -156,8 +162,15 @@ private:
     Result<> take(const wire::Message& message, Desk::Time now)
     {
         m_desk.taken(m_session, now);
+        if (m_greeted && message.has_blob())
+            return m_blobs.putChunk(wire::fromWire(message.blob().hash()), message.blob().total(),
+                                    message.blob().offset(), message.blob().data());
+        if (m_greeted && m_over && (message.has_run_job() || ChildLibrary::takes(message)))
+            return {}; // he will not have it for that long
+        if (m_greeted && ChildLibrary::takes(message))
+            return m_library.take(message);
         if (m_greeted)
-            return m_over && message.has_run_job() ? Result<>() : m_child.take(message, now);
+            return m_child.take(message, now);
         m_channel->queue(wire::helloOf({"lathe-runner", {}}));
         LATHE_TRY(wire::checkHello(message, {"lathe-runner", {}}));
         m_greeted = true;
@@ -206,6 +219,7 @@ private:
         (void)m_channel->pump();
         m_channel.reset();
         m_child.reset();
+        m_library.reset();
         m_desk.returned(m_session, now);
         m_nextNotice = now;
     }
@@ -231,7 +245,9 @@ private:
     std::shared_ptr<broker::Connection> m_connection;
     const FarmRunnerOptions& m_options;
     Desk m_desk;
+    wire::BlobStore m_blobs;
     ChildRunner m_child;
+    ChildLibrary m_library;
     std::shared_ptr<broker::Inbox> m_inbox;
     std::unique_ptr<broker::Channel> m_channel; ///< to the one who was offered it, or has it
     Hash128 m_session;
@@ -246,10 +262,11 @@ private:
 
 } // namespace
 
-Result<> runOnFarm(const std::shared_ptr<broker::Connection>& connection, std::unique_ptr<wire::Port> worker,
-                   const FarmRunnerOptions& options, std::stop_token stop)
+Result<> runOnFarm(const std::shared_ptr<broker::Connection>& connection,
+                   const std::function<std::unique_ptr<wire::Port>()>& worker, const FarmRunnerOptions& options,
+                   std::stop_token stop)
 {
-    return FarmRunner(connection, std::move(worker), options).run(std::move(stop));
+    return FarmRunner(connection, worker, options).run(std::move(stop));
 }
 
 } // namespace lathe::serve

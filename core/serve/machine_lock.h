@@ -2,6 +2,7 @@
 
 #include "core/support/open_file.h"
 
+#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -27,5 +28,7 @@ private:
 /// Whoever measures has it meanwhile: kernels that are timed on one machine at the same time disturb each other,
 /// whatever devices they run on, as they share its memory, its processor's time and its heat.
 inline constexpr std::string_view kMeasuring = "lathe-measuring";
+/// How often one who waits for it looks.
+inline constexpr std::chrono::milliseconds kMeasuringLook{2};
 
 } // namespace lathe::serve

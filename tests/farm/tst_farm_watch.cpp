@@ -39,9 +39,10 @@ public:
         m_options.about = about;
         m_thread = std::jthread([this, url = server.url()](std::stop_token stop) {
             if (auto connection = broker::Connection::open({url}))
-                (void)serve::runOnFarm(*connection,
-                                       std::make_unique<wire::ProcessPort>(wire::WorkerProgram{"lathe-runner"}),
-                                       m_options, stop);
+                (void)serve::runOnFarm(
+                    *connection,
+                    [] { return std::make_unique<wire::ProcessPort>(wire::WorkerProgram{"lathe-runner"}); }, m_options,
+                    stop);
         });
     }
 

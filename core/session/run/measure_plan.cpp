@@ -4,7 +4,7 @@
 #include "core/session/condition_texts.h"
 #include "core/session/device_directory.h"
 #include "core/session/options/tune_options.h"
-#include "core/session/run/remote_claim.h"
+#include "core/session/remote_claim.h"
 #include "core/support/message.h"
 
 #include <algorithm>

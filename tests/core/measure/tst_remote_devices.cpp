@@ -49,8 +49,9 @@ public:
         m_options.desk.key = "board";
         m_options.desk.device = "board1";
         m_agent = std::jthread([this](std::stop_token stop) {
-            (void)serve::runOnFarm(m_theirs, std::make_unique<wire::ProcessPort>(wire::WorkerProgram{"lathe-runner"}),
-                                   m_options, stop);
+            (void)serve::runOnFarm(
+                m_theirs, [] { return std::make_unique<wire::ProcessPort>(wire::WorkerProgram{"lathe-runner"}); },
+                m_options, stop);
         });
         m_claimant = std::jthread([this](std::stop_token stop) {
             broker::ClaimNotice claim;

@@ -1,4 +1,4 @@
-#include "core/session/run/remote_claim.h"
+#include "core/session/remote_claim.h"
 
 #include "core/broker/subjects.h"
 #include "core/broker/token.h"
@@ -26,17 +26,24 @@ std::string userAndMachine()
 
 } // namespace
 
-Result<measure::RemoteClaim> remoteClaim(const TuneOptions& options, std::string program)
+Result<measure::RemoteClaim> remoteClaim(const BrokerWords& words, std::string key, std::string program)
 {
     measure::RemoteClaim claim;
     std::optional<broker::Token> token;
-    if (!options.credentials.empty()) {
-        LATHE_TRY_ASSIGN(token, broker::readToken(options.credentials, broker::Role::User));
+    if (!words.token.empty()) {
+        LATHE_TRY_ASSIGN(token, broker::readToken(words.token, broker::Role::User));
     }
-    LATHE_TRY_ASSIGN(claim.broker, broker::brokerAddress(options.broker, token, program));
-    claim.key = options.devices.front();
+    LATHE_TRY_ASSIGN(claim.broker, broker::brokerAddress(words.address, token, program));
+    claim.key = std::move(key);
     claim.user = token ? token->member.name : userAndMachine();
     claim.program = std::move(program);
+    return claim;
+}
+
+Result<measure::RemoteClaim> remoteClaim(const TuneOptions& options, std::string program)
+{
+    LATHE_TRY_ASSIGN(measure::RemoteClaim claim,
+                     remoteClaim({options.broker, options.credentials}, options.devices.front(), std::move(program)));
     claim.priority = options.priority;
     claim.reserve = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::duration<double>(options.reserveSeconds));
