@@ -3,14 +3,18 @@
 #include "app/cli/tune_output.h"
 #include "core/session/back_ends.h"
 #include "core/session/device_directory.h"
+#include "core/session/farm_watch.h"
 #include "core/session/head_start.h"
 #include "core/session/options/budget_text.h"
 #include "core/session/options/tune_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
+#include <thread>
 
 namespace lathe::cli {
 
@@ -58,6 +62,28 @@ void findBroker(TuneArguments& arguments)
         tune.broker = broker;
 }
 
+/// What devices behind a broker are to be tuned for, where nobody said a target: the only kind that those of the key
+/// have, simulators apart.
+Result<std::string> targetThere(const session::TuneOptions& tune)
+{
+    LATHE_TRY_ASSIGN(const auto farm, session::FarmWatch::open(tune.broker, tune.credentials));
+    std::this_thread::sleep_for(session::FarmWatch::kFirstLook);
+    std::set<std::string> kinds;
+    for (const session::FarmDeviceView& device : farm->snapshot().devices)
+        if (device.key == tune.devices.front())
+            for (const session::FarmDeviceView::Part& part : device.parts)
+                kinds.insert(part.kind);
+    if (kinds.size() > 1)
+        kinds.erase("sim");
+    if (kinds.empty())
+        return std::string(); // the run says who is there
+    if (kinds.size() > 1)
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("the devices of {} are of several kinds: say with --target which one to tune for: {}",
+                                     tune.devices.front(), fmt::join(kinds, ", ")));
+    return *kinds.begin();
+}
+
 Result<> tune(TuneArguments& arguments)
 {
     LATHE_TRY(arguments.options.problem);
@@ -71,11 +97,14 @@ Result<> tune(TuneArguments& arguments)
     if (tune.seconds == 0 && tune.trials == 0 && tune.minGainPercent == 0 && !tune.resume)
         return makeError(Errc::InvalidArgument,
                          "say how long to tune: --time 20m, --trials 1000, or --budget \"until 18:00\"");
-    LATHE_TRY_ASSIGN(const session::OpenOptions open, arguments.model.openOptions());
+    LATHE_TRY_ASSIGN(session::OpenOptions open, arguments.model.openOptions());
     findBroker(arguments);
     // Refused here, before there is a project that would be begun for nothing.
     LATHE_TRY(session::check(tune));
     const bool begins = !std::filesystem::exists(open.project);
+    if (begins && open.target.empty() && !tune.broker.empty() && !tune.devices.empty()) {
+        LATHE_TRY_ASSIGN(open.target, targetThere(tune));
+    }
     if (const std::string target = open.target.empty() && begins ? kDefaultTarget : open.target; !target.empty()) {
         if (tune.broker.empty())
             LATHE_TRY(session::checkMeasurable(target));
