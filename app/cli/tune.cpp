@@ -78,9 +78,10 @@ Result<std::string> targetThere(const session::TuneOptions& tune)
     if (kinds.empty())
         return std::string(); // the run says who is there
     if (kinds.size() > 1)
-        return makeError(Errc::InvalidArgument,
-                         fmt::format("the devices of {} are of several kinds: say with --target which one to tune for: {}",
-                                     tune.devices.front(), fmt::join(kinds, ", ")));
+        return makeError(
+            Errc::InvalidArgument,
+            fmt::format("the devices of {} are of several kinds: say with --target which one to tune for: {}",
+                        tune.devices.front(), fmt::join(kinds, ", ")));
     return *kinds.begin();
 }
 

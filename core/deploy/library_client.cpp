@@ -127,22 +127,33 @@ struct LibraryClient::Impl
     {
     }
 
+    Impl(std::filesystem::path path, Options wanted, measure::Endpoint& endpoint, std::stop_token stop)
+        : file(std::move(path))
+        , options(std::move(wanted))
+        , worker(endpoint, std::move(stop))
+    {
+    }
+
+    /// So that it can be sent.
+    Result<> readBytes()
+    {
+        LATHE_TRY_ASSIGN(bytes, MappedFile::open(file));
+        if (text().size() > kMostLibraryBytes)
+            return makeError(Errc::Unsupported,
+                             say(Msg::LibraryNotSent, file.string(), text().size(), kMostLibraryBytes));
+        bytesHash = contentHash(text());
+        return {};
+    }
     /// On a device behind a broker.
     static Result<std::unique_ptr<Impl>> openRemote(const std::filesystem::path& file, const Options& options,
                                                     const std::stop_token& stop)
     {
-        LATHE_TRY_ASSIGN(MappedFile bytes, MappedFile::open(file));
-        if (bytes.bytes().size() > kMostLibraryBytes)
-            return makeError(Errc::Unsupported,
-                             say(Msg::LibraryNotSent, file.string(), bytes.bytes().size(), kMostLibraryBytes));
         measure::RemoteClaim claim = *options.remote;
         claim.most = 1;
         LATHE_TRY_ASSIGN(auto devices, measure::RemoteDevices::open(std::move(claim), std::nullopt));
         LATHE_TRY_ASSIGN(auto some, devices->waitForSome(options.onNotice, stop));
-        auto impl = std::make_unique<Impl>(file, options, std::move(devices), std::move(some.front()), stop);
-        impl->bytes = std::move(bytes);
-        impl->bytesHash = contentHash(impl->text());
-        return impl;
+        devices->hold(true);
+        return std::make_unique<Impl>(file, options, std::move(devices), std::move(some.front()), stop);
     }
     std::string_view text() const
     {
@@ -170,7 +181,8 @@ struct LibraryClient::Impl
     Result<> load()
     {
         LATHE_TRY(worker.ensureStarted());
-        if (place == worker.place())
+        const bool others = options.lent != nullptr && worker.othersAsked();
+        if (place == worker.place() && !others)
             return {};
         wire::Message message;
         wire::LoadLibrary& request = *message.mutable_load_library();
@@ -311,9 +323,13 @@ Result<std::unique_ptr<LibraryClient>> LibraryClient::open(const std::filesystem
     std::unique_ptr<Impl> impl;
     if (options.remote) {
         LATHE_TRY_ASSIGN(impl, Impl::openRemote(file, options, stop));
+    } else if (options.lent != nullptr) {
+        impl = std::make_unique<Impl>(file, options, *options.lent, std::move(stop));
     } else {
         impl = std::make_unique<Impl>(file, options, std::move(stop));
     }
+    if (options.remote || options.lent != nullptr)
+        LATHE_TRY(impl->readBytes());
     LATHE_TRY_ASSIGN(impl->name, findLibraryName(file));
     LATHE_TRY_ASSIGN(const SharedObjectFacts facts, readSharedObject(file));
     if (facts.machine != thisMachine()) // the loader would say that there is no such file

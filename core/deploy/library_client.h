@@ -38,6 +38,8 @@ public:
         /// The library is sent to a device behind a broker, and runs there; `runSeconds` counts from when it has it.
         std::optional<measure::RemoteClaim> remote = {};
         std::function<void(const Message&)> onNotice = {}; ///< what is waited for; on the thread that opens
+        /// The library is sent to this device behind a broker, which is used by others too, in between; outlives it.
+        measure::Endpoint* lent = nullptr;
     };
     /// A stop ends the runner in the middle of its work: calls give Cancelled. Behind a broker, waits until there is a
     /// device, which it has until it goes; one that is lost meanwhile costs the call (DeviceLost).

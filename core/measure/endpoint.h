@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 namespace lathe::wire {
 class Message;
@@ -69,6 +70,9 @@ public:
     void offerBlob(const Hash128& hash, std::string_view bytes);
     void forgetBlob(const Hash128& hash) { m_sent.erase(hash); }
     wire::BlobStore& received() { return m_received; } ///< what it sends
+    /// Of several who ask in turns, each with something of its own in the worker: whether that is another one than
+    /// before.
+    bool changesUser(const void* user) { return std::exchange(m_user, user) != user; }
     void countRequest() { ++m_served; }
     std::uint32_t served() const { return m_served; } ///< since it was started
 
@@ -104,6 +108,7 @@ private:
     DeviceIdentity m_identity;
     std::unordered_set<Hash128> m_sent;
     wire::BlobStore m_received;
+    const void* m_user = nullptr; ///< is only compared
     std::uint32_t m_served = 0;
     std::uint64_t m_starts = 0;
 };

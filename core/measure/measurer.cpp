@@ -212,6 +212,31 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
     return {};
 }
 
+Result<Endpoint*> Measurer::lend(const std::stop_token& stop)
+{
+    m_impl->takeRemote(nullptr);
+    std::erase_if(m_impl->runners, [&](const auto& runner) {
+        const Result<> turned = runner->turn(Endpoint::Clock::now());
+        auto message = turned ? runner->next() : Result<std::optional<wire::Message>>(turned.error());
+        if (message)
+            return false;
+        m_impl->batch.onLost(*runner, runner->ended(message.error()));
+        return true;
+    });
+    while (m_impl->runners.empty()) { // of those that come, some may be of another class
+        LATHE_TRY_ASSIGN(auto some, m_impl->remote->waitForSome(m_impl->onNotice, stop));
+        for (std::unique_ptr<Endpoint>& device : some)
+            m_impl->adopt(std::move(device), nullptr);
+    }
+    m_impl->remote->hold(true);
+    return m_impl->runners.front().get();
+}
+
+void Measurer::giveBack()
+{
+    m_impl->remote->hold(false);
+}
+
 void Measurer::setRunTimeout(double seconds)
 {
     m_impl->batch.runTimeoutSeconds = seconds;

@@ -71,6 +71,11 @@ public:
     Result<> measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult,
                      std::stop_token stop = {});
 
+    /// A device behind a broker, for other requests than trials while nothing is measured; waits until there is one.
+    /// Errors: those of RemoteDevices::waitForSome().
+    Result<Endpoint*> lend(const std::stop_token& stop);
+    void giveBack(); ///< what was lent
+
     void setRunTimeout(double seconds); ///< MeasurerOptions::runTimeoutSeconds from now on
 
     const MeasureTimes& times() const;

@@ -66,6 +66,7 @@ struct RemoteDevices::Impl
     std::shared_ptr<broker::Inbox> inbox = std::make_shared<broker::Inbox>();
     std::vector<std::unique_ptr<broker::Subscription>> subscriptions;
     EventBell changed;
+    std::atomic<bool> held = false;
     std::atomic<Clock::rep> usedAt = Clock::now().time_since_epoch().count();
 
     // Of the claim's thread.
@@ -98,7 +99,7 @@ struct RemoteDevices::Impl
     void tell();
     void refuse(const std::string& name, Message why, Time now);
     bool isRefused(const std::string& name, Time now);
-    bool isUsed(Time now) const { return now - Time(Clock::duration(usedAt)) < claim.idle; }
+    bool isUsed(Time now) const { return held || now - Time(Clock::duration(usedAt)) < claim.idle; }
 };
 
 RemoteDevices::RemoteDevices(std::unique_ptr<Impl> impl)
@@ -187,6 +188,12 @@ void RemoteDevices::refuse(const std::string& device, Message why)
 void RemoteDevices::use()
 {
     m_impl->usedAt = Clock::now().time_since_epoch().count();
+}
+
+void RemoteDevices::hold(bool held)
+{
+    m_impl->held = held;
+    use();
 }
 
 pollfd RemoteDevices::watched() const

@@ -57,6 +57,8 @@ public:
     /// The device is of no use to the caller: its offers are not taken for a minute.
     void refuse(const std::string& device, Message why);
     void use(); ///< the devices are wanted now
+    /// They are wanted until told otherwise, though nobody says so each time: somebody asks one step by step.
+    void hold(bool held);
     pollfd watched() const; ///< something changed, or a device fell silent
 
     struct State

@@ -28,14 +28,16 @@ public:
     {
     }
     /// One that is used by others too, in between.
-    explicit WorkerClient(Endpoint& endpoint)
+    explicit WorkerClient(Endpoint& endpoint, std::stop_token stop = {})
         : m_endpoint(endpoint)
+        , m_stop(std::move(stop))
     {
     }
 
     Result<> ensureStarted() { return m_endpoint.waitUntilReady(); }
     /// A number for the worker that was started last: what earlier requests left is there, if it is still the same.
     std::uint64_t place() const { return m_endpoint.starts(); }
+    bool othersAsked() { return m_endpoint.changesUser(this); } ///< since this one asked so last
     /// Sends, with the blobs that the request names (again, if the worker lost them), and waits; blobs of the answer
     /// end up in `blobs`. Starts the worker if none is alive. Errors: Cancelled (stopped), RunTimeout, WorkerCrashed
     /// (with signal and last words), those of the start. After an error the worker is gone.

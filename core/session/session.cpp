@@ -401,7 +401,8 @@ Result<> Session::start(TuneOptions options)
     setup.executor = m_executor.get();
     setup.control = &m_control;
     setup.steering = &m_steering;
-    if (const BackendTraits& traits = m_model->target.traits(); traits.libraries && traits.runsHere)
+    const BackendTraits& traits = m_model->target.traits();
+    if (traits.libraries && (traits.runsHere || !setup.options.broker.empty()))
         setup.measureNetwork = [bench = std::make_shared<NetworkBench>([this] { return m_limits.model(); },
                                                                        m_project.get())](const NetworkRequest& request,
                                                                                          std::stop_token stop) {

@@ -67,8 +67,8 @@ private slots:
         const Program broker = tracker();
         QVERIFY(broker);
         const Program first = start("lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "board1"});
-        const Program second = start("lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "board2",
-                                                      "--audit", "audit.jsonl"});
+        const Program second = start(
+            "lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "board2", "--audit", "audit.jsonl"});
         QVERIFY(isThere(2));
         const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "mlp.lathe", "--broker", m_broker,
                                   "--device", "board", "--trials", "24", "--trials-per-round", "8"});
@@ -98,16 +98,16 @@ private slots:
         QTest::newRow("no key") << tune + QStringList{"--broker", "BROKER"} << QByteArray("--device KEY");
         QTest::newRow("two keys") << tune + QStringList{"--broker", "BROKER", "--device", "a", "--device", "b"}
                                   << QByteArray("a or b");
-        QTest::newRow("nobody has the key") << tune + QStringList{"--broker", "BROKER", "--device", "rasp"}
-                                            << QByteArray("board");
+        QTest::newRow("nobody has the key")
+            << tune + QStringList{"--broker", "BROKER", "--device", "rasp"} << QByteArray("board");
         QTest::newRow("no broker") << tune + QStringList{"--broker", "127.0.0.1:1", "--device", "board"}
                                    << QByteArray("cannot be reached");
         QTest::newRow("no address") << tune + QStringList{"--broker", "there", "--device", "board"}
                                     << QByteArray("HOST:PORT");
         QTest::newRow("no token") << tune + QStringList{"--broker", "BROKER", "--device", "board", "--creds", "none"}
                                   << QByteArray("none");
-        QTest::newRow("a library, no key") << QStringList{"bench", "zoo:mlp", "--broker", "BROKER"}
-                                           << QByteArray("--device KEY");
+        QTest::newRow("a library, no key")
+            << QStringList{"bench", "zoo:mlp", "--broker", "BROKER"} << QByteArray("--device KEY");
     }
     void whatIsWrongIsSaidInOneSentence()
     {
@@ -139,8 +139,8 @@ private slots:
         QCOMPARE(devices({"--creds", "ada.token"})[0].toObject()["name"].toString(), QString("board-1"));
         const Output stranger = cli({"devices", "--broker", "tls://" + m_broker});
         QVERIFY2(stranger.code == 1, stranger.out);
-        const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "secure.lathe", "--broker", m_broker,
-                                  "--creds", "ada.token", "--device", "board", "--trials", "8"});
+        const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "secure.lathe", "--broker",
+                                  m_broker, "--creds", "ada.token", "--device", "board", "--trials", "8"});
         QVERIFY2(tuned.code == 0, tuned.err);
         const Output wrong = cli({"tune", "zoo:mlp", "--target", "sim", "--broker", m_broker, "--creds", "board.token",
                                   "--device", "board", "--trials", "8"});

@@ -360,7 +360,7 @@ private:
         auto timed = benchExported(
             m_staged.file, m_report.threads, m_stop, 0,
             deploy::runInputs(deploy::inputTypesOf(first().imported), m_staged.inputRanges, m_given), runSeconds,
-            deviceKey(source()));
+            {deviceKey(source())});
         if (!timed && timed.error().code == Errc::RunTimeout && runSeconds < kRunSeconds) {
             m_report.notTimed = timed.error().message; // the library is none the worse for it
             m_report.aboutNotTimed = timed.error().about;

@@ -62,12 +62,13 @@ Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library
 
 Result<BenchFigures> benchExported(const std::filesystem::path& library, unsigned threads, std::stop_token stop,
                                    double maxSeconds, const std::vector<graph::HostTensor>& inputs, double runSeconds,
-                                   const std::string& device)
+                                   const LibraryPlace& place)
 {
     deploy::LibraryClient::Options options;
     options.threads = threads;
     options.runSeconds = runSeconds;
-    options.device = device;
+    options.device = place.device;
+    options.lent = place.lent;
     LATHE_TRY_ASSIGN(const auto loaded, deploy::LibraryClient::open(library, options, std::move(stop)));
     wire::LibraryPlan plan;
     plan.maxSeconds = maxSeconds;

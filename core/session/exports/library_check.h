@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/deploy/verify.h"
+#include "core/measure/endpoint.h"
 #include "core/session/exports/compile_report.h"
 #include "core/session/loaded_model.h"
 
@@ -19,6 +20,13 @@ struct BenchFigures
     std::vector<double>
         instructionMs; ///< each behind the one before (serve::LoadedLibrary::timeChain), in the image's order
     double callMs = kUnknown; ///< a run's fork and join
+};
+
+/// Where a library runs.
+struct LibraryPlace
+{
+    std::string device = {}; ///< key of the device beside the processor; empty: the library chooses
+    measure::Endpoint* lent = nullptr; ///< of a device behind a broker; null: on this machine
 };
 
 /// What a run may take, and the reference executor, which takes minutes for a large network.
@@ -44,9 +52,8 @@ Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library
 /// lathe-cli bench does.
 /// @param inputs  of the library, in order; empty: values that it makes for itself.
 /// @param runSeconds  what a single run may take.
-/// @param device  as of verifyExported().
 Result<BenchFigures> benchExported(const std::filesystem::path& library, unsigned threads, std::stop_token stop = {},
                                    double maxSeconds = 0, const std::vector<graph::HostTensor>& inputs = {},
-                                   double runSeconds = kRunSeconds, const std::string& device = {});
+                                   double runSeconds = kRunSeconds, const LibraryPlace& place = {});
 
 } // namespace lathe::session

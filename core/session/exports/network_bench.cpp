@@ -27,12 +27,13 @@ std::string keyOf(const std::string& fingerprint)
 class TurnTaker
 {
 public:
-    static Result<TurnTaker> open(const std::filesystem::path& library, unsigned threads, const std::string& device,
+    static Result<TurnTaker> open(const std::filesystem::path& library, unsigned threads, const LibraryPlace& place,
                                   std::vector<graph::HostTensor> inputs, std::stop_token stop)
     {
         deploy::LibraryClient::Options options;
         options.threads = threads;
-        options.device = keyOf(device);
+        options.device = place.device;
+        options.lent = place.lent;
         options.runSeconds = kTurnSeconds;
         LATHE_TRY_ASSIGN(auto client, deploy::LibraryClient::open(library, options, std::move(stop)));
         return TurnTaker(std::move(client), std::move(inputs));
@@ -105,6 +106,13 @@ NetworkParts partsOf(const LoadedModel& model, const KernelChoices& chosen, cons
     return all;
 }
 
+/// Elsewhere the target's processors are not ours to count: all that there are.
+unsigned NetworkBench::threadsOf(const Build& build)
+{
+    const Target& target = build.model->target;
+    return build.lent != nullptr && !target.attribute("threads") ? 0 : target.threads();
+}
+
 Result<NetworkBench::Build> NetworkBench::make(const NetworkRequest& request, bool isTuned, std::stop_token stop)
 {
     std::shared_ptr<const LoadedModel> model = m_model();
@@ -118,7 +126,8 @@ Result<NetworkBench::Build> NetworkBench::make(const NetworkRequest& request, bo
                      stageLibrary({model}, {chosen}, options, stop, m_derived, request.device));
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, say(Msg::Stopped));
-    return Build{std::move(model), std::move(folder), std::move(chosen), request.device, std::move(staged)};
+    return Build{std::move(model), std::move(folder), std::move(chosen),
+                 request.device,   request.lent,      std::move(staged)};
 }
 
 Result<> NetworkBench::makeUntuned(const NetworkRequest& request, std::stop_token stop)
@@ -132,11 +141,13 @@ Result<MeasuredEvent> NetworkBench::time(const Build& build, std::stop_token sto
     const LoadedModel& model = *build.model;
     const measure::MachineCounters before = m_machine.read();
     LATHE_TRY_ASSIGN(const BenchFigures figures,
-                     benchExported(build.staged.file, model.target.threads(), std::move(stop), kNetworkSeconds,
-                                   inputsOf(model, build.staged), runSecondsOf(model, true), keyOf(build.device)));
+                     benchExported(build.staged.file, threadsOf(build), std::move(stop), kNetworkSeconds,
+                                   inputsOf(model, build.staged), runSecondsOf(model, true),
+                                   {keyOf(build.device), build.lent}));
     MeasuredEvent event;
     event.ms = figures.latencyMs.median;
-    event.machine = measure::machineBetween(before, m_machine.read());
+    if (build.lent == nullptr) // what happens on another machine is not seen
+        event.machine = measure::machineBetween(before, m_machine.read());
     const NetworkParts parts = partsOf(model, build.chosen, build.staged.variants.front(), figures);
     event.estimated = parts.estimated;
     event.besideTasksMs = parts.besideTasksMs;
@@ -149,11 +160,12 @@ Result<TimedPairs> NetworkBench::pair(const Build& tuned, double tunedMs, const 
 {
     if (!m_untuned || m_untuned->device != request.device)
         LATHE_TRY(makeUntuned(request, stop));
-    const unsigned threads = tuned.model->target.threads();
-    LATHE_TRY_ASSIGN(TurnTaker fast, TurnTaker::open(tuned.staged.file, threads, tuned.device,
+    const unsigned threads = threadsOf(tuned);
+    LATHE_TRY_ASSIGN(TurnTaker fast, TurnTaker::open(tuned.staged.file, threads, {keyOf(tuned.device), request.lent},
                                                      inputsOf(*tuned.model, tuned.staged), stop));
-    LATHE_TRY_ASSIGN(TurnTaker slow, TurnTaker::open(m_untuned->staged.file, threads, m_untuned->device,
-                                                     inputsOf(*m_untuned->model, m_untuned->staged), stop));
+    LATHE_TRY_ASSIGN(TurnTaker slow,
+                     TurnTaker::open(m_untuned->staged.file, threads, {keyOf(m_untuned->device), request.lent},
+                                     inputsOf(*m_untuned->model, m_untuned->staged), stop));
     LATHE_TRY_ASSIGN(const Turn first, slow.take(1)); // how long it takes about, which the plan needs
     const PairPlan plan = pairPlan(tunedMs, first.ms, request.turnSeconds, request.untunedSeconds);
     return timeInTurns([&fast](std::uint32_t runs) { return fast.take(runs); },

@@ -39,6 +39,7 @@ struct NetworkRequest
     NetworkBuild build = NetworkBuild::Tuned;
     RecordChoice choice;
     std::string device = {}; ///< DeviceIdentity::fingerprint of the one that it runs on; empty: the library chooses
+    measure::Endpoint* lent = nullptr; ///< of a device behind a broker, on which it is timed; null: on this machine
     // Of Both (pairPlan):
     double turnSeconds = 1.5; ///< of either side
     double untunedSeconds = 5; ///< of the untuned side at most
@@ -76,8 +77,10 @@ private:
         TempDir folder;
         KernelChoices chosen;
         std::string device; ///< NetworkRequest::device
+        measure::Endpoint* lent = nullptr; ///< NetworkRequest::lent, as of when it was timed last
         deploy::StagedLibrary staged; ///< in the folder: removed before it
     };
+    static unsigned threadsOf(const Build& build);
     Result<Build> make(const NetworkRequest& request, bool isTuned, std::stop_token stop);
     Result<MeasuredEvent> time(const Build& build, std::stop_token stop) const;
     Result<> makeUntuned(const NetworkRequest& request, std::stop_token stop);

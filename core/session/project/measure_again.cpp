@@ -4,6 +4,7 @@
 #include "core/session/exports/network_bench.h"
 #include "core/session/options/options_json.h"
 #include "core/session/project/stored_events.h"
+#include "core/session/run/measure_plan.h"
 #include "core/session/verdict/judge.h"
 #include "core/support/message.h"
 
@@ -27,7 +28,8 @@ Result<std::vector<Event>> measureNetworkAgain(std::shared_ptr<const LoadedModel
                                                std::int64_t modelRow, std::span<const TaskView> tasks,
                                                const DeviceLimits& limits, std::stop_token stop)
 {
-    if (const BackendTraits& traits = model->target.traits(); !traits.libraries || !traits.runsHere)
+    const BackendTraits& traits = model->target.traits();
+    if (!traits.libraries)
         return makeError(Errc::Unsupported, say(Msg::NetworkNotTimedHere, model->target.text()));
     LATHE_TRY_ASSIGN(const auto sessions, writer.sessions());
     std::optional<store::SessionRow> latest;
@@ -49,10 +51,21 @@ Result<std::vector<Event>> measureNetworkAgain(std::shared_ptr<const LoadedModel
         return makeError(Errc::NotFound, say(Msg::NothingTunedYet, writer.file().string()));
     NetworkBench bench([model] { return model; }, &writer);
     LATHE_TRY_ASSIGN(const TuneOptions options, tuneOptionsFromJson(latest->options));
-    LATHE_TRY_ASSIGN(const auto devices,
-                     DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), options.devices));
-    LATHE_TRY_ASSIGN(NetworkFigures figures,
-                     bench.measure({NetworkBuild::Both, {}, devices.front().fingerprint}, std::move(stop)));
+    NetworkRequest request{NetworkBuild::Both, {}};
+    std::unique_ptr<measure::Measurer> there; // devices behind a broker, if it was measured on such
+    if (!options.broker.empty()) {
+        LATHE_TRY_ASSIGN(measure::MeasurerOptions words, measurerOptions(options, *model));
+        LATHE_TRY_ASSIGN(there, measure::Measurer::create(std::move(words), stop));
+        LATHE_TRY_ASSIGN(request.lent, there->lend(stop));
+        request.device = there->devices().front().fingerprint;
+    } else {
+        if (!traits.runsHere)
+            return makeError(Errc::Unsupported, say(Msg::NetworkNotTimedHere, model->target.text()));
+        LATHE_TRY_ASSIGN(const auto devices,
+                         DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), options.devices));
+        request.device = devices.front().fingerprint;
+    }
+    LATHE_TRY_ASSIGN(NetworkFigures figures, bench.measure(request, std::move(stop)));
     if (figures.unpaired)
         return *std::move(figures.unpaired);
     std::vector<std::int64_t> rounds;

@@ -14,6 +14,9 @@ public:
     /// Opens the devices, once. InvalidArgument: they are of two classes, so that costs would not compare; those of
     /// Measurer::create().
     Result<> open(measure::MeasurerOptions options, std::stop_token stop);
+    /// Measurer::lend()
+    Result<measure::Endpoint*> lend(const std::stop_token& stop) { return m_measurer->lend(stop); }
+    void giveBack() { m_measurer->giveBack(); }
     void setRunTimeout(double seconds) { m_measurer->setRunTimeout(seconds); } ///< of candidates from now on
 
     const std::vector<DeviceIdentity>& opened() const { return m_measurer->devices(); }

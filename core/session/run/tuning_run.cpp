@@ -102,8 +102,17 @@ Result<> TuningRun::prepare(std::stop_token stop)
     m_parts->runoffs = m_options.runoff == "on" || (m_options.runoff == "auto" && !m_parts->modelTime);
     if (m_setup.project != nullptr)
         m_clock.reserveForFinals(finalsReserve(m_options.seconds, m_parts->runoffs));
-    // A library runs on this machine only: behind a broker the network's latency is an estimate.
-    m_network.emplace(*m_parts, m_options.broker.empty() ? m_setup.measureNetwork : NetworkMeasure());
+    NetworkMeasure measureNetwork = m_setup.measureNetwork;
+    if (measureNetwork && !m_options.broker.empty()) {
+        measureNetwork = [this, here = std::move(measureNetwork)](NetworkRequest request,
+                                                                  std::stop_token over) -> Result<NetworkFigures> {
+            LATHE_TRY_ASSIGN(request.lent, m_devices.lend(over));
+            auto figures = here(request, std::move(over));
+            m_devices.giveBack();
+            return figures;
+        };
+    }
+    m_network.emplace(*m_parts, std::move(measureNetwork));
     m_rounds.emplace(*m_parts);
     m_finals.emplace(*m_parts, [this](std::stop_token over) { m_journal.pauseIfAsked(std::move(over)); });
     return {};

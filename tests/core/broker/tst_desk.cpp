@@ -106,6 +106,35 @@ private slots:
         QCOMPARE(third.offer->ticket, std::string("a")); // once more
     }
 
+    /// Tickets stand in what devices tell: nobody gets a device by another's.
+    void aTicketIsHisWhoNamedItFirst()
+    {
+        Scene scene;
+        scene.claims = {claim("a", "ada"), claim("a", "eve")};
+        const auto offer = scene.pass(seconds(1)).offer;
+        QVERIFY(offer);
+        QCOMPARE(scene.desk.notice(scene.now).user, std::string("ada"));
+    }
+
+    void oneWhoWantsOneDeviceIsOfferedNoSecond()
+    {
+        Scene scene;
+        scene.claims = {claim("a", "ada")};
+        scene.claims[0].most = 1;
+        DeviceNotice other;
+        other.key = "board";
+        other.device = "2";
+        other.state = DeviceState::Leased;
+        other.ticket = "a";
+        other.user = "ada";
+        scene.desk.hear(other, scene.now);
+        scene.desk.hear(scene.claims[0], scene.now);
+        QVERIFY(!scene.desk.turn(scene.now).offer);
+        scene.claims[0].most = 2;
+        scene.desk.hear(scene.claims[0], scene.now);
+        QVERIFY(scene.desk.turn(scene.now).offer);
+    }
+
     /// Locks that never expire are what users of other farms suffer from.
     void oneWhoFallsSilentLosesIt()
     {
