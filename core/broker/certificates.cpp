@@ -36,7 +36,7 @@ using OwnExtension = std::unique_ptr<X509_EXTENSION, Releaser<X509_EXTENSION_fre
 using OwnNames = std::unique_ptr<GENERAL_NAMES, Releaser<GENERAL_NAMES_free>>;
 using OwnName = std::unique_ptr<GENERAL_NAME, Releaser<GENERAL_NAME_free>>;
 
-constexpr long kDaySeconds = 24 * 3600;
+constexpr long kDaySeconds = 24L * 3600;
 constexpr long kYears = 10;
 constexpr int kDaysLeft = 365; ///< less is as good as over: a tracker runs for long
 
