@@ -4,6 +4,7 @@
 #include "core/broker/notices.h"
 #include "core/broker/roster.h"
 #include "core/broker/subjects.h"
+#include "core/broker/unguessable.h"
 #include "core/measure/remote_port.h"
 #include "core/support/boot_id.h"
 #include "core/support/deadline.h"
@@ -11,13 +12,14 @@
 #include "core/support/json_fields.h"
 #include "core/support/stop_bell.h"
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <random>
+#include <set>
 #include <thread>
 
 namespace lathe::measure {
@@ -37,11 +39,24 @@ constexpr milliseconds kLookEach(250);
 constexpr std::size_t kMostHeard = 10'000;
 constexpr std::size_t kLeastSlots = 1, kUsualSlots = 2, kMostSlots = 16;
 
-std::string randomTicket()
+nlohmann::json devicesIn(const nlohmann::json& about)
 {
-    std::random_device random; // of the system: nobody else has it
-    const auto half = [&] { return std::uint64_t(random()) << 32 | random(); };
-    return Hash128{half(), half()}.hex();
+    const auto devices = about.is_object() ? about.find("devices") : about.end();
+    return devices != about.end() && devices->is_array() ? *devices : nlohmann::json::array();
+}
+
+bool hasKind(const nlohmann::json& about, const std::string& kind)
+{
+    return std::ranges::any_of(devicesIn(about), [&](const auto& device) { return textIn(device, "kind") == kind; });
+}
+
+/// "cpu, opencl": of the devices that a runner tells of; empty: it tells of none.
+std::string kindsIn(const nlohmann::json& about)
+{
+    std::set<std::string> kinds;
+    for (const nlohmann::json& device : devicesIn(about))
+        kinds.insert(textIn(device, "kind"));
+    return fmt::format("{}", fmt::join(kinds, ", "));
 }
 
 /// One that was offered and is being made ready, or that the caller has.
@@ -60,7 +75,7 @@ struct RemoteDevices::Impl
     RemoteClaim claim;
     std::optional<DeviceSpec> spec; ///< opened on each device
     std::string machine = bootId();
-    std::string ticket = randomTicket();
+    std::string ticket = broker::unguessable().hex();
     Time made = Clock::now();
     std::shared_ptr<broker::Connection> connection;
     std::shared_ptr<broker::Inbox> inbox = std::make_shared<broker::Inbox>();
@@ -319,6 +334,12 @@ void RemoteDevices::Impl::take(Time now)
             continue;
         }
         const auto about = nlohmann::json::parse(known->notice.about, nullptr, false);
+        if (const std::string kinds = spec ? kindsIn(about) : std::string();
+            !kinds.empty() && !hasKind(about, spec->kind)) {
+            refuse(name, say(Msg::DeviceHasNoKind, name, spec->kind, kinds), now);
+            entry = offers.erase(entry);
+            continue;
+        }
         EndpointTraits traits;
         traits.device = spec;
         traits.supervised = true;

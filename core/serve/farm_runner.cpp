@@ -3,6 +3,7 @@
 #include "core/broker/channel.h"
 #include "core/broker/inbox.h"
 #include "core/broker/subjects.h"
+#include "core/broker/unguessable.h"
 #include "core/serve/child_library.h"
 #include "core/serve/machine_health.h"
 #include "core/support/deadline.h"
@@ -18,20 +19,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <random>
 
 namespace lathe::serve {
 
 namespace {
 
 using broker::Desk;
-
-Hash128 randomSession()
-{
-    std::random_device random; // of the system: nobody else can guess it
-    const auto half = [&] { return std::uint64_t(random()) << 32 | random(); };
-    return {half(), half()};
-}
 
 std::string sentenceOf(broker::LeaseEnd why)
 {
@@ -52,7 +45,7 @@ public:
                const std::function<std::unique_ptr<wire::Port>()>& worker, const FarmRunnerOptions& options)
         : m_connection(std::move(connection))
         , m_options(options)
-        , m_desk(options.desk, randomSession)
+        , m_desk(options.desk, broker::unguessable)
         , m_blobs(options.blobBytes)
         , m_child(worker(), m_blobs, options.child)
         , m_library(worker(), m_blobs, options.child.takesTurns)

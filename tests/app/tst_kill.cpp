@@ -1,5 +1,10 @@
+#include "tests/support/farm_runner.h"
 #include "tests/support/killed_run.h"
+#include "tests/support/nats_server.h"
 #include "tests/support/test_program.h"
+
+#include <array>
+#include <map>
 
 namespace tst_kill {
 
@@ -15,12 +20,14 @@ class TestKill : public QObject
 
     using Trials = QMap<QPair<int, int>, StoredTrial>;
 
-    static QStringList tuneWords(const QString& project, bool resume, int trials, const char* target = "sim")
+    QStringList m_place; ///< where a run measures, if not here; one that is resumed knows
+
+    QStringList tuneWords(const QString& project, bool resume, int trials, const char* target = "sim") const
     {
         QStringList words{"tune", "zoo:mlp", "--target", target,  "--project", project, "--trials-per-round",
                           "8",    "--seed",  "3",        "--json"};
         words << (resume ? QStringList{"--resume"} // with what was left
-                         : QStringList{"--trials", QString::number(trials)});
+                         : QStringList{"--trials", QString::number(trials)} + m_place);
         return words;
     }
 
@@ -49,7 +56,7 @@ class TestKill : public QObject
                                     .arg(shaken.value(it.key()).candidate, shaken.value(it.key()).status)));
     }
 
-    static Trials undisturbed(const KilledRun& place, int trials)
+    Trials undisturbed(const KilledRun& place, int trials) const
     {
         QProcess run;
         run.setProcessEnvironment(place.environment());
@@ -159,6 +166,50 @@ private slots:
         Trials shaken;
         expectKept(place, promised, shaken);
         expectEqual(shaken, calm); // costs and outcomes, too
+    }
+
+    /// Devices and the broker are gone without a word, and there again; so is the program.
+    void aFarmThatIsKilledCostsNothing()
+    {
+        const KilledRun place;
+        QRandomGenerator random = seededRandom();
+        const int kills = killsWanted(20), trials = 40 + 10 * kills;
+        const Trials calm = undisturbed(place, trials); // on this machine
+        QCOMPARE(calm.size(), trials);
+        NatsServer broker;
+        QVERIFY(broker.start());
+        const auto board = [&](int number) {
+            auto started = FarmRunner::start(broker.url(), "board", "kill" + std::to_string(number));
+            return started ? *std::move(started) : FarmRunner();
+        };
+        std::array<FarmRunner, 2> boards = {board(0), board(1)};
+        m_place = QStringList{"--broker", QString::fromStdString(broker.url()), "--device", "board"};
+        QSet<QString> promised;
+        std::map<QString, int> killed;
+        shake(place, random, kills, trials, "sim", promised, [&](QProcess& run, bool& gone) {
+            switch (random.bounded(4)) {
+            case 0:
+                ++killed["broker"];
+                broker.kill();
+                return static_cast<bool>(broker.start());
+            case 1:
+                ++killed["program"];
+                run.kill();
+                return gone = true;
+            default: break;
+            }
+            ++killed["device"];
+            const int victim = random.bounded(2);
+            boards[static_cast<std::size_t>(victim)].kill();
+            boards[static_cast<std::size_t>(victim)] = board(victim);
+            return true;
+        });
+        m_place.clear();
+        qInfo("%d of devices, %d of the broker, %d of the program", killed["device"], killed["broker"],
+              killed["program"]);
+        Trials shaken;
+        expectKept(place, promised, shaken);
+        expectEqual(shaken, calm);
     }
 
 #ifdef LATHE_TEST_CPU
