@@ -24,9 +24,10 @@ namespace {
 // then it must have a row.
 std::vector<std::pair<const char*, const void*>> fieldsOf(const TuneOptions& o)
 {
-    const auto& [seconds, trials, trialsPerTask, trialsPerRound, policy, scheduler, headStart, devices, seed, resume,
-                 startOver, repeat, number, minRepeatMs, timeoutSeconds, cooldownMs, earlyStop, minGainPercent,
-                 gainWindowSeconds, buildJobs, cache, runoff, strict, verbose] = o;
+    const auto& [seconds, trials, trialsPerTask, trialsPerRound, policy, scheduler, headStart, devices, broker,
+                 credentials, priority, reserveSeconds, seed, resume, startOver, repeat, number, minRepeatMs,
+                 timeoutSeconds, cooldownMs, earlyStop, minGainPercent, gainWindowSeconds, buildJobs, cache, runoff,
+                 strict, verbose] = o;
     return {{"seconds", &seconds},
             {"trials", &trials},
             {"trialsPerTask", &trialsPerTask},
@@ -35,6 +36,10 @@ std::vector<std::pair<const char*, const void*>> fieldsOf(const TuneOptions& o)
             {"scheduler", &scheduler},
             {"headStart", &headStart},
             {"devices", &devices},
+            {"broker", &broker},
+            {"credentials", &credentials},
+            {"priority", &priority},
+            {"reserveSeconds", &reserveSeconds},
             {"seed", &seed},
             {"resume", &resume},
             {"startOver", &startOver},
