@@ -74,7 +74,10 @@ Result<std::string> targetThere(const session::TuneOptions& tune)
             for (const session::FarmDeviceView::Part& part : device.parts)
                 kinds.insert(part.kind);
     if (kinds.size() > 1)
-        kinds.erase("sim");
+        std::erase_if(kinds, [](const std::string& kind) {
+            const auto target = session::parseTarget(kind);
+            return target && target->traits().clock == CostClock::Model;
+        });
     if (kinds.empty())
         return std::string(); // the run says who is there
     if (kinds.size() > 1)

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <csignal>
@@ -121,7 +122,12 @@ Result<> offerDevices(FarmWords words)
         if (words.key != token->member.key)
             return makeError(Errc::Incompatible,
                              say(Msg::TokenOfOtherKey, words.token.string(), token->member.key, words.key));
-        words.name = token->member.name; // the broker lets it have no other
+        if (!words.name.empty() && words.name != token->member.name)
+            return makeError(
+                Errc::InvalidArgument,
+                fmt::format("the token is for the name {}, and the broker lets it have no other: leave out --name",
+                            token->member.name));
+        words.name = token->member.name;
     }
     if (const char* const usual = std::getenv("LATHE_BROKER"); words.broker.empty() && usual != nullptr)
         words.broker = usual;
@@ -150,6 +156,10 @@ Result<> offerDevices(FarmWords words)
     options.desk.device = words.name;
     options.desk.longestReservation = std::chrono::minutes(words.longestReserveMinutes);
     options.child.cooldown = std::chrono::milliseconds(words.cooldownMs);
+    // A board's memory is for what it measures; what was let go is asked for again.
+    const std::uint64_t memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES))
+                                 * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    options.blobBytes = std::clamp<std::uint64_t>(memory / 8, std::uint64_t(64) << 20, std::uint64_t(1) << 30);
     options.audit = words.audit.empty() ? nullptr : &audit;
     options.about = nlohmann::json{{"host", hostName()},
                                    {"version", LATHE_VERSION},

@@ -33,7 +33,7 @@ It runs until it is stopped (SIGTERM, Control-C): it finishes the measurement in
 A broker that is away is waited for.
 
 Programs that use the devices send native code, which runs with the rights of this program: start it as a user who may
-do no more than use the devices (the systemd unit lathe-runner@KEY does).
+do little else (the systemd unit lathe-runner@KEY does).
 
 Without arguments it measures for the program that started it, over standard input and output.
 )";

@@ -31,6 +31,8 @@ public:
     void watch(std::vector<pollfd>& fds) const override;
     Deadline wake() const override;
 
+    /// Much waits to be sent: whoever can is to wait with more.
+    bool isFull() const { return m_link.waitingBytes() > (64u << 20); }
     void end(std::string_view why); ///< sent by the next pump()
     /// next() tells it, behind what arrived until now.
     void giveUp(lathe::Message why) { m_link.giveUp(std::move(why)); }

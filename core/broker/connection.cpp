@@ -7,7 +7,10 @@
 
 #include <nats/nats.h>
 
+#include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <optional>
 #include <utility>
 
 namespace lathe::broker {
@@ -15,6 +18,7 @@ namespace lathe::broker {
 namespace {
 
 constexpr std::int64_t kConnectMs = 2000;
+constexpr int kSignatures = 8; ///< that are tried: of one in 256 the library makes none
 constexpr std::int64_t kSettleMs = 1000;
 constexpr std::int64_t kReconnectWaitMs = 250;
 /// A server that says nothing for two of these is lost.
@@ -33,9 +37,13 @@ std::string reasonOf(natsStatus status)
 
 struct Connection::Impl
 {
+    std::string url;
     std::string seed;
+    std::atomic<bool> unlucky = false; ///< the last signature could not be sent
     natsOptions* options = nullptr;
     natsConnection* connection = nullptr;
+
+    static natsStatus sign(char** reason, unsigned char** signature, int* bytes, const char* nonce, void* impl);
 
     ~Impl()
     {
@@ -45,14 +53,6 @@ struct Connection::Impl
 };
 
 namespace {
-
-natsStatus sign(char** reason, unsigned char** signature, int* bytes, const char* nonce, void* seed)
-{
-    *reason = nullptr;
-    if (nonce == nullptr || *nonce == '\0') // a server that knows nobody asks for no signature
-        return NATS_CONNECTION_AUTH_FAILED;
-    return nats_Sign(static_cast<const char*>(seed), nonce, signature, bytes);
-}
 
 /// What goes wrong on a connection that is there: a subject that we may not use, messages that nobody took.
 void onError(natsConnection*, natsSubscription*, natsStatus status, void*)
@@ -102,6 +102,23 @@ private:
 
 } // namespace
 
+/// The library takes a signature that begins with a zero byte, one of 256, for none, and is refused: such a one is not
+/// sent. The server asks for another one the next time.
+natsStatus Connection::Impl::sign(char** reason, unsigned char** signature, int* bytes, const char* nonce, void* impl)
+{
+    *reason = nullptr;
+    if (nonce == nullptr || *nonce == '\0') // a server that knows nobody asks for no signature
+        return NATS_CONNECTION_AUTH_FAILED;
+    auto* const self = static_cast<Impl*>(impl);
+    const natsStatus status = nats_Sign(self->seed.c_str(), nonce, signature, bytes);
+    self->unlucky = status != NATS_OK || **signature == 0;
+    if (status != NATS_OK || !self->unlucky)
+        return status;
+    std::free(*signature); // NOLINT(cppcoreguidelines-no-malloc,cppcoreguidelines-owning-memory): the library's
+    *signature = nullptr;
+    return NATS_ILLEGAL_STATE;
+}
+
 Connection::Connection(std::shared_ptr<Impl> impl)
     : m_impl(std::move(impl))
 {
@@ -131,7 +148,7 @@ Result<std::shared_ptr<Connection>> Connection::open(const BrokerAddress& addres
     if (!address.seed.empty()) {
         LATHE_TRY_ASSIGN(const NKey key, userKeyOf(address.seed));
         impl->seed = address.seed;
-        then(natsOptions_SetNKey, key.publicKey.c_str(), sign, impl->seed.data());
+        then(natsOptions_SetNKey, key.publicKey.c_str(), Impl::sign, impl.get());
     }
     if (!address.authority.empty())
         then(natsOptions_SetCATrustedCertificates, address.authority.c_str());
@@ -145,8 +162,12 @@ Result<std::shared_ptr<Connection>> Connection::open(const BrokerAddress& addres
     then(natsOptions_SetSendAsap, true);
     then(natsOptions_SetIgnoreDiscoveredServers, true); // only what we were told to trust
     then(natsOptions_UseGlobalMessageDelivery, true); // a few threads for all subscriptions
-    if (status == NATS_OK)
+    const bool prepared = status == NATS_OK;
+    for (int attempt = 0; prepared && attempt < kSignatures && (attempt == 0 || impl->unlucky); ++attempt) {
+        impl->unlucky = false;
         status = natsConnection_Connect(&impl->connection, impl->options);
+    }
+    impl->url = address.url;
     if (status == NATS_OK)
         return std::shared_ptr<Connection>(new Connection(std::move(impl)));
     const bool refused = status == NATS_CONNECTION_AUTH_FAILED || status == NATS_NOT_PERMITTED
@@ -186,6 +207,16 @@ bool Connection::publish(const std::string& subject, std::string_view bytes)
 bool Connection::settle()
 {
     return natsConnection_FlushTimeout(m_impl->connection, kSettleMs) == NATS_OK;
+}
+
+std::optional<Error> Connection::ended() const
+{
+    if (natsConnection_Status(m_impl->connection) != NATS_CONN_STATUS_CLOSED)
+        return std::nullopt;
+    const char* last = nullptr;
+    const natsStatus status = natsConnection_GetLastError(m_impl->connection, &last);
+    return makeError(Errc::Incompatible, say(Msg::BrokerUnreachable, m_impl->url,
+                                             last != nullptr && *last != '\0' ? last : natsStatus_GetText(status)));
 }
 
 bool Connection::connected() const

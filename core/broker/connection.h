@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -49,6 +50,8 @@ public:
     bool settle();
 
     bool connected() const;
+    /// Nothing: it is there, or is made again. Incompatible: the broker does not know us any more, and none is made.
+    std::optional<Error> ended() const;
 
 private:
     struct Impl;

@@ -14,6 +14,7 @@ void Link::send(std::string_view message)
     do {
         const std::string_view piece = message.substr(0, kPieceBytes);
         message.remove_prefix(piece.size());
+        m_waitingBytes += piece.size();
         m_waiting.push_back({message.empty() ? Packet::Kind::LastPiece : Packet::Kind::Piece, std::string(piece)});
     } while (!message.empty());
 }
@@ -49,6 +50,7 @@ std::vector<std::string> Link::outgoing(Time now)
     while (!m_waiting.empty() && m_flying.size() < kWindowPieces) {
         Piece& piece = m_flying[++m_lastSequence] = std::move(m_waiting.front());
         m_waiting.pop_front();
+        m_waitingBytes -= piece.data.size();
         piece.sent = now;
         packets.push_back(encoded(m_lastSequence, piece));
     }
@@ -161,6 +163,7 @@ Link::Time Link::wake() const
 void Link::end(std::string_view why)
 {
     m_waiting.clear();
+    m_waitingBytes = 0;
     if (!m_end)
         m_end = std::string(why.substr(0, kPieceBytes));
 }
@@ -168,6 +171,7 @@ void Link::end(std::string_view why)
 void Link::giveUp(Message why)
 {
     m_waiting.clear();
+    m_waitingBytes = 0;
     if (!m_ended)
         fail(Errc::DeviceLost, std::move(why));
 }

@@ -42,6 +42,7 @@ public:
     std::vector<std::string> outgoing(Time now);
     /// All that was given to send() has been in outgoing().
     bool allSent() const { return m_waiting.empty(); }
+    std::size_t waitingBytes() const { return m_waitingBytes; } ///< that have not been
     /// ... and the other side has it.
     bool allArrived() const { return m_waiting.empty() && m_flying.empty(); }
 
@@ -85,6 +86,7 @@ private:
     Hash128 m_session;
     // What is sent.
     std::deque<Piece> m_waiting;
+    std::size_t m_waitingBytes = 0;
     std::map<std::uint64_t, Piece> m_flying; ///< by sequence
     std::uint64_t m_lastSequence = 0;
     std::chrono::milliseconds m_repeat = kFirstRepeat;

@@ -135,14 +135,13 @@ struct LibraryClient::Impl
     }
 
     /// So that it can be sent.
-    Result<> readBytes()
+    static Result<MappedFile> readBytes(const std::filesystem::path& file)
     {
-        LATHE_TRY_ASSIGN(bytes, MappedFile::open(file));
-        if (text().size() > kMostLibraryBytes)
+        LATHE_TRY_ASSIGN(MappedFile bytes, MappedFile::open(file));
+        if (bytes.bytes().size() > kMostLibraryBytes)
             return makeError(Errc::Unsupported,
-                             say(Msg::LibraryNotSent, file.string(), text().size(), kMostLibraryBytes));
-        bytesHash = contentHash(text());
-        return {};
+                             say(Msg::LibraryNotSent, file.string(), bytes.bytes().size(), kMostLibraryBytes));
+        return bytes;
     }
     /// On a device behind a broker.
     static Result<std::unique_ptr<Impl>> openRemote(const std::filesystem::path& file, const Options& options,
@@ -320,6 +319,17 @@ Result<std::unique_ptr<LibraryClient>> LibraryClient::open(const std::filesystem
 {
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, fmt::format("loading '{}' was stopped", file.string()));
+    LATHE_TRY_ASSIGN(const std::string name, findLibraryName(file));
+    LATHE_TRY_ASSIGN(const SharedObjectFacts facts, readSharedObject(file));
+    const bool elsewhere = options.remote || options.lent != nullptr;
+    if (!elsewhere && facts.machine != thisMachine()) // the loader would say that there is no such file
+        return makeError(Errc::Incompatible,
+                         say(Msg::LibraryOfMachine, file.string(),
+                             facts.machine.empty() ? "another processor" : facts.machine, thisMachine()));
+    std::optional<MappedFile> bytes;
+    if (elsewhere) {
+        LATHE_TRY_ASSIGN(bytes, Impl::readBytes(file));
+    }
     std::unique_ptr<Impl> impl;
     if (options.remote) {
         LATHE_TRY_ASSIGN(impl, Impl::openRemote(file, options, stop));
@@ -328,14 +338,10 @@ Result<std::unique_ptr<LibraryClient>> LibraryClient::open(const std::filesystem
     } else {
         impl = std::make_unique<Impl>(file, options, std::move(stop));
     }
-    if (options.remote || options.lent != nullptr)
-        LATHE_TRY(impl->readBytes());
-    LATHE_TRY_ASSIGN(impl->name, findLibraryName(file));
-    LATHE_TRY_ASSIGN(const SharedObjectFacts facts, readSharedObject(file));
-    if (facts.machine != thisMachine()) // the loader would say that there is no such file
-        return makeError(Errc::Incompatible,
-                         say(Msg::LibraryOfMachine, file.string(),
-                             facts.machine.empty() ? "another processor" : facts.machine, thisMachine()));
+    impl->name = name;
+    impl->bytes = std::move(bytes);
+    if (elsewhere)
+        impl->bytesHash = contentHash(impl->text());
     LATHE_TRY(impl->twice<std::monostate>([&] { return impl->load(); }));
     return std::unique_ptr<LibraryClient>(new LibraryClient(std::move(impl)));
 }

@@ -44,7 +44,7 @@ struct Measurer::Impl
     MeasureTimes times;
 
     void adopt(std::unique_ptr<Endpoint> device, Batch* running);
-    void takeRemote(Batch* running);
+    Result<> takeRemote(Batch* running);
     void addDevice(const DeviceIdentity& device);
     void notify(const Message& message) const
     {
@@ -142,7 +142,7 @@ void Measurer::Impl::adopt(std::unique_ptr<Endpoint> device, Batch* running)
 }
 
 /// Devices that were given to us since; and what became of the broker.
-void Measurer::Impl::takeRemote(Batch* running)
+Result<> Measurer::Impl::takeRemote(Batch* running)
 {
     remote->use();
     for (std::unique_ptr<Endpoint>& device : remote->takeReady())
@@ -153,6 +153,7 @@ void Measurer::Impl::takeRemote(Batch* running)
     if (state.brokerAnswers != brokerAnswers)
         notify(state.brokerAnswers ? say(Msg::BrokerBack, brokerUrl) : say(Msg::BrokerAway, brokerUrl));
     brokerAnswers = state.brokerAnswers;
+    return state.ended ? Result<>(*state.ended) : Result<>();
 }
 
 void Measurer::Impl::addDevice(const DeviceIdentity& device)
@@ -191,7 +192,7 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
             m_impl->times.buildSeconds += waited;
         since = now;
         if (m_impl->remote)
-            m_impl->takeRemote(&batch);
+            LATHE_TRY(m_impl->takeRemote(&batch));
         LATHE_TRY(batch.turn(now));
         if (m_impl->remote) // those that were lost do not come back, there will be others
             std::erase_if(m_impl->runners, [&](const auto& runner) { return !batch.has(*runner); });
@@ -214,8 +215,10 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
 
 Result<Endpoint*> Measurer::lend(const std::stop_token& stop)
 {
-    m_impl->takeRemote(nullptr);
+    LATHE_TRY(m_impl->takeRemote(nullptr));
     std::erase_if(m_impl->runners, [&](const auto& runner) {
+        if (!runner->ready()) // what it was asked last took too long
+            return true;
         const Result<> turned = runner->turn(Endpoint::Clock::now());
         auto message = turned ? runner->next() : Result<std::optional<wire::Message>>(turned.error());
         if (message)
@@ -267,7 +270,7 @@ const std::vector<DeviceIdentity>& Measurer::devices() const
 Result<std::string> Measurer::limits()
 {
     if (m_impl->remote)
-        m_impl->takeRemote(nullptr);
+        LATHE_TRY(m_impl->takeRemote(nullptr));
     Result<std::string> limits = makeError(Errc::DeviceLost, "there is no device");
     for (std::size_t device = 0; device < m_impl->runners.size() && !limits; ++device)
         limits = limitsOf(device);

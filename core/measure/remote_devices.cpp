@@ -99,6 +99,7 @@ struct RemoteDevices::Impl
     std::vector<std::unique_ptr<Endpoint>> ready;
     std::map<std::string, Time> refusedUntil;
     State told;
+    std::vector<std::string> names; ///< of the devices that are there
 
     std::jthread thread; ///< ends first
 
@@ -167,13 +168,21 @@ Result<std::vector<std::unique_ptr<Endpoint>>> RemoteDevices::waitForSome(
     // Whoever is there has said so by then, and most that can be had have been opened.
     const Deadline nobody = Deadline::in(2 * broker::kSilence);
     std::string told;
+    std::optional<Message> refusal;
     while (!stop.stop_requested()) {
         use();
         if (auto devices = takeReady(); !devices.empty())
             return devices;
         const State now = state();
-        if (!now.refusals.empty() && now.refused >= now.there)
-            return makeError(Errc::NotFound, now.refusals.back());
+        if (now.ended)
+            return *now.ended;
+        for (const Message& one : now.refusals) {
+            refusal = one;
+            if (notify && now.refused < now.there)
+                notify(one);
+        }
+        if (refusal && now.there > 0 && now.refused >= now.there)
+            return makeError(Errc::NotFound, *refusal);
         if (now.there == 0 && now.brokerAnswers && nobody.passed()) {
             std::string keys;
             for (const std::string& key : now.otherKeys)
@@ -329,7 +338,11 @@ void RemoteDevices::Impl::take(Time now)
         const auto& [name, offered] = *entry;
         // What a device is stands in its notices, which nobody but it can send.
         const broker::RosterState::Device* const known = deviceOf(name);
-        if (known == nullptr || isRefused(name, now) || !isUsed(now)) {
+        const bool isFull = claim.most != 0 && taken.size() >= claim.most;
+        // One that says itself that we have it offers nothing: somebody else speaks for it.
+        const bool isOurs = known != nullptr && taken.contains(name) && known->notice.ticket == ticket
+                            && known->notice.state == broker::DeviceState::Leased;
+        if (known == nullptr || isFull || isOurs || isRefused(name, now) || !isUsed(now)) {
             ++entry;
             continue;
         }
@@ -412,7 +425,12 @@ void RemoteDevices::Impl::tell()
     if (told.brokerAnswers != answers || told.there != there)
         changed.ring();
     told.brokerAnswers = answers;
+    told.ended = connection->ended();
     told.there = there;
+    names.clear();
+    for (const auto& device : seen.devices)
+        if (!device.isLost)
+            names.push_back(device.notice.device);
     told.before = ours == seen.claims.end() || ours->place == 0 ? 0 : ours->place - 1;
     told.otherKeys.clear();
     for (const auto& [key, at] : otherKeys)

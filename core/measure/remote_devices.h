@@ -64,6 +64,7 @@ public:
     struct State
     {
         bool brokerAnswers = true;
+        std::optional<Error> ended; ///< it does not let us in any more
         std::size_t there = 0; ///< devices of the key, whoever has them
         std::size_t refused = 0; ///< of these
         std::size_t before = 0; ///< programs that have none, and wait for longer

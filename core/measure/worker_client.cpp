@@ -13,8 +13,8 @@ namespace lathe::measure {
 
 namespace {
 
-/// A stop is looked for so often.
-constexpr std::chrono::milliseconds kLook(50);
+/// A stop is looked for so often, and whether a device elsewhere is still there.
+constexpr std::chrono::milliseconds kLook(50), kLookElsewhere(500);
 
 } // namespace
 
@@ -44,6 +44,8 @@ Result<std::optional<wire::Message>> WorkerClient::wait(Deadline deadline)
     std::vector<pollfd> fds;
     m_endpoint.watch(fds);
     Deadline look = m_stop.stop_possible() ? Deadline::in(kLook) : Deadline::never();
+    if (m_endpoint.traits().supervised)
+        look = std::min(look, Deadline::in(kLookElsewhere));
     look = std::min({look, deadline, Deadline::at(m_endpoint.wake())});
     if (::poll(fds.data(), fds.size(), look.pollMs()) < 0 && errno != EINTR)
         return makeError(Errc::Internal, say(Msg::CannotWait, std::strerror(errno)));

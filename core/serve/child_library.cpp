@@ -14,6 +14,7 @@ namespace {
 
 /// Whoever asks gives up long before; this is for one who asks and goes.
 constexpr std::chrono::minutes kLongest(30);
+constexpr int kMostChunks = 16; ///< messages of the process at once: mostly chunks of tensors
 
 /// The answer's failure, of the kind that the question wants.
 wire::Message failureOf(const wire::Message& question, const Error& why)
@@ -41,10 +42,9 @@ Error stopped()
 
 } // namespace
 
-ChildLibrary::ChildLibrary(std::unique_ptr<wire::Port> port, wire::BlobStore& blobs, bool takesTurns)
+ChildLibrary::ChildLibrary(std::unique_ptr<wire::Port> port, wire::BlobStore& blobs)
     : m_port(std::move(port))
     , m_blobs(blobs)
-    , m_takesTurns(takesTurns)
 {
 }
 
@@ -66,10 +66,20 @@ Result<> ChildLibrary::take(const wire::Message& question)
 void ChildLibrary::reset()
 {
     m_asked.reset();
-    m_turn.reset();
+    m_turn.give();
     m_load.reset();
     m_folder.reset();
+    m_by = Time::max();
+    m_reloading = false;
     close(stopped());
+}
+
+void ChildLibrary::dropWaiting()
+{
+    if (!m_asked || m_sent)
+        return;
+    m_asked.reset();
+    m_turn.give();
 }
 
 void ChildLibrary::close(const Error& why)
@@ -81,14 +91,15 @@ void ChildLibrary::close(const Error& why)
 void ChildLibrary::turn(Time now)
 {
     if (m_asked && !m_sent && now >= m_lookAgain) {
-        if (m_takesTurns && !m_turn)
-            m_turn = MachineLock::tryTake(kMeasuring);
-        if (m_takesTurns && !m_turn)
-            m_lookAgain = now + kMeasuringLook;
+        if (!m_turn.tryTake())
+            m_lookAgain = now + MeasuringTurn::kLook;
         else if (const Result<> begun = begin(now); !begun)
             fail(begun.error());
     }
-    while (m_open) {
+    m_more = false;
+    for (int i = 0; m_open; ++i) {
+        if (m_more = i == kMostChunks; m_more) // whatever it says, others have their turn
+            break;
         const Result<> pumped = m_port->pump();
         const auto message = m_port->channel()->next();
         if (!message || (!*message && !pumped)) {
@@ -106,6 +117,8 @@ void ChildLibrary::turn(Time now)
 /// Sends what is asked to the process, which is started, and given the library, if that is not so.
 Result<> ChildLibrary::begin(Time now)
 {
+    if (m_open && m_port->gone()) // while it was idle, which costs nobody anything
+        close(stopped());
     if (m_asked->has_load_library()) {
         close(stopped()); // of the library before nothing is left
         m_load.reset();
@@ -160,7 +173,10 @@ void ChildLibrary::handle(const wire::Message& message)
         if (std::exchange(m_reloading, false)) // what is asked behind it tells if it failed
             return;
         break;
-    case wire::Message::kBlob: m_answers.push_back(message); return;
+    case wire::Message::kBlob:
+        if (m_asked)
+            m_answers.push_back(message);
+        return;
     case wire::Message::kMissing: sendMissing(message); return;
     case wire::Message::kLibraryRan:
     case wire::Message::kLibraryTimed: break;
@@ -193,7 +209,7 @@ void ChildLibrary::answer(wire::Message message)
 {
     m_answers.push_back(std::move(message));
     m_asked.reset();
-    m_turn.reset();
+    m_turn.give();
     m_by = Time::max();
 }
 
@@ -221,6 +237,8 @@ void ChildLibrary::watch(std::vector<pollfd>& fds) const
 
 ChildLibrary::Time ChildLibrary::wake() const
 {
+    if (m_more)
+        return Time();
     return m_asked && !m_sent ? m_lookAgain : m_by;
 }
 

@@ -26,7 +26,7 @@ public:
     using Time = Clock::time_point;
 
     /// @param blobs  where what the other side sent is found; outlives it
-    ChildLibrary(std::unique_ptr<wire::Port> port, wire::BlobStore& blobs, bool takesTurns);
+    ChildLibrary(std::unique_ptr<wire::Port> port, wire::BlobStore& blobs);
 
     /// LoadLibrary, RunLibrary, TimeLibrary.
     static bool takes(const wire::Message& message);
@@ -35,6 +35,8 @@ public:
     void turn(Time now);
     std::vector<wire::Message> takeAnswers() { return std::exchange(m_answers, {}); }
     bool busy() const { return m_asked.has_value(); }
+    /// What has not been begun is not wanted any more.
+    void dropWaiting();
     /// The library is gone, and the process ends.
     void reset();
 
@@ -52,7 +54,6 @@ private:
 
     std::unique_ptr<wire::Port> m_port;
     wire::BlobStore& m_blobs;
-    bool m_takesTurns;
     bool m_open = false; ///< the process runs
     std::optional<TempDir> m_folder; ///< of the library's file
     std::optional<wire::Message> m_load; ///< what is loaded, or was until the process ended
@@ -61,7 +62,8 @@ private:
     bool m_sent = false; ///< what is asked, to the process
     Time m_by = Time::max();
     Time m_lookAgain = {};
-    std::optional<MachineLock> m_turn; ///< of this machine's runners
+    MeasuringTurn m_turn;
+    bool m_more = false; ///< of what the process said
     std::vector<wire::Message> m_answers;
 };
 

@@ -16,6 +16,7 @@ namespace {
 constexpr std::chrono::seconds kOpenSeconds(60);
 constexpr double kLeastSeconds = 1, kMostSeconds = 3600; // of a job, whatever it asks for
 
+constexpr int kMostAtOnce = 64; ///< messages of the process
 constexpr std::size_t kMostJobs = 64; ///< that wait; whoever sends more fills the board's memory
 
 double secondsOf(const wire::RunJob& job)
@@ -48,6 +49,14 @@ Result<> ChildRunner::take(const wire::Message& message, Time now)
         m_jobs.push_back(message.run_job());
         return {};
     case wire::Message::kHealth:
+        if (!m_device) {
+            wire::Message answer;
+            answer.mutable_health_report()->set_id(message.health().id());
+            wire::setFailure(answer.mutable_health_report()->mutable_failure(),
+                             makeError(Errc::InvalidArgument, say(Msg::NoDeviceOpen)));
+            m_answers.push_back(std::move(answer));
+            return {};
+        }
         m_asked = message;
         if (m_open)
             m_port->channel()->queue(message); // else once it is
@@ -60,10 +69,18 @@ void ChildRunner::reset()
 {
     m_jobs.clear();
     m_running.reset();
+    m_turn.give();
     m_asked.reset();
     m_device.reset();
     m_tellOpened = false;
     close(makeError(Errc::Cancelled, say(Msg::Stopped)));
+}
+
+void ChildRunner::dropWaiting()
+{
+    m_jobs.clear();
+    if (!m_running)
+        m_turn.give();
 }
 
 void ChildRunner::close(const Error& why)
@@ -98,7 +115,10 @@ void ChildRunner::turn(Time now)
         startJob(now);
     if (m_running || m_asked)
         ensureOpen(now);
-    while (m_open || m_opening) {
+    m_more = false;
+    for (int i = 0; m_open || m_opening; ++i) {
+        if (m_more = i == kMostAtOnce; m_more) // whatever it says, others have their turn
+            break;
         const Result<> pumped = m_port->pump();
         const auto message = m_port->channel()->next();
         if (!message || (!*message && !pumped)) {
@@ -125,15 +145,11 @@ void ChildRunner::turn(Time now)
 
 void ChildRunner::startJob(Time now)
 {
-    std::optional<MachineLock> turn = m_options.takesTurns ? MachineLock::tryTake(kMeasuring) : std::nullopt;
-    if (m_options.takesTurns && !turn) {
-        m_nextJob = now + kMeasuringLook;
+    if (!m_turn.tryTake()) {
+        m_nextJob = now + MeasuringTurn::kLook;
         return;
     }
     m_running.emplace();
-    m_running->turn = std::move(turn);
-    m_running->job = std::move(m_jobs.front());
-    m_jobs.pop_front();
     m_running->stage = LATHE_STAGE_LOAD;
     m_running->what = "loading the artifact";
     m_running->deadline = Time::max();
@@ -214,6 +230,7 @@ void ChildRunner::handle(const wire::Message& message, Time now)
         }
         m_answers.push_back(std::move(missing));
         m_running.reset(); // it comes again
+        m_turn.give();
         return;
     }
     case wire::Message::kBlob: m_answers.push_back(message); return;
@@ -278,10 +295,11 @@ void ChildRunner::answerFailure(std::uint32_t stage, const Error& error, Time no
     jobDone(now);
 }
 
-/// The machine is another runner's, and this device rests.
+/// It is another runner's turn on the machine, and this device rests.
 void ChildRunner::jobDone(Time now)
 {
     m_running.reset();
+    m_turn.give();
     m_nextJob = now + m_options.cooldown;
 }
 
@@ -293,6 +311,8 @@ void ChildRunner::watch(std::vector<pollfd>& fds) const
 
 ChildRunner::Time ChildRunner::wake() const
 {
+    if (m_more)
+        return Time();
     if (!m_running && !m_jobs.empty())
         return m_nextJob;
     return std::min(m_running ? m_running->deadline : Time::max(), m_opening ? m_openBy : Time::max());

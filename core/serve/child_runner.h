@@ -19,7 +19,6 @@ namespace lathe::serve {
 struct ChildRunnerOptions
 {
     std::chrono::milliseconds cooldown{0}; ///< from one job to the next
-    bool takesTurns = true; ///< with the other runners of this machine (machine_lock.h)
 };
 
 /// A runner process that is supervised: started when there is work, killed when a job hangs, started anew when it
@@ -44,7 +43,7 @@ public:
 
     bool busy() const { return m_running || m_opening || m_asked; }
     /// Jobs that wait are dropped; the one that is worked on goes on.
-    void dropWaiting() { m_jobs.clear(); }
+    void dropWaiting();
     /// Nothing of what was asked counts any more, and the process ends.
     void reset();
 
@@ -58,7 +57,6 @@ private:
         std::uint32_t stage = 0; ///< lathe::TrialStage, as the process said last
         std::string what;
         Time deadline;
-        std::optional<MachineLock> turn; ///< of this machine's runners
     };
     void startJob(Time now);
     void jobDone(Time now);
@@ -80,6 +78,8 @@ private:
     std::deque<wire::RunJob> m_jobs;
     std::optional<Running> m_running;
     Time m_nextJob = {}; ///< not before then
+    MeasuringTurn m_turn;
+    bool m_more = false; ///< of what the process said
     std::optional<wire::Message> m_asked; ///< a question about its health that it has not answered
     std::unordered_set<Hash128> m_sent; ///< to this process
     std::vector<wire::Message> m_answers;

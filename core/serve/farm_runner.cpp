@@ -26,6 +26,10 @@ namespace {
 
 using broker::Desk;
 
+/// For how long one whose turn is over may go on with what he has in hand.
+constexpr std::chrono::seconds kLastJob(60);
+constexpr std::size_t kLastErrorBytes = 400;
+
 std::string sentenceOf(broker::LeaseEnd why)
 {
     switch (why) {
@@ -48,7 +52,7 @@ public:
         , m_desk(options.desk, broker::unguessable)
         , m_blobs(options.blobBytes)
         , m_child(worker(), m_blobs, options.child)
-        , m_library(worker(), m_blobs, options.child.takesTurns)
+        , m_library(worker(), m_blobs)
         , m_inbox(std::make_shared<broker::Inbox>())
     {
     }
@@ -73,9 +77,12 @@ public:
             std::vector<pollfd> fds = {m_inbox->watched()};
             if (!stop.stop_requested())
                 fds.push_back(bell.watched());
+            if (auto refused = m_connection->ended())
+                return *std::move(refused);
             Desk::Time wake = std::min({m_desk.wake(now), m_child.wake(), m_library.wake(), m_nextNotice});
             m_child.watch(fds);
-            m_library.watch(fds);
+            if (!isFull())
+                m_library.watch(fds);
             if (m_channel) {
                 m_channel->watch(fds);
                 wake = std::min(wake, m_channel->wake().time());
@@ -100,13 +107,15 @@ private:
         } else if (step.over && m_channel) {
             m_why = step.why;
             m_over = true;
+            // Nobody waits for what one does that says nothing; else what is in hand is done first.
+            m_overBy = step.why == broker::LeaseEnd::HolderSilent ? now : now + kLastJob;
             m_child.dropWaiting();
+            m_library.dropWaiting();
         }
         if (step.offer)
             LATHE_TRY(offer(*step.offer, now));
         LATHE_TRY(serve(now));
-        // What is in hand is done first.
-        if (m_channel && m_over && !m_child.busy() && !m_library.busy())
+        if (m_channel && m_over && (now >= m_overBy || (!m_child.busy() && !m_library.busy())))
             end(sentenceOf(m_why), now);
         return {};
     }
@@ -140,7 +149,8 @@ private:
             }
         }
         m_child.turn(now);
-        m_library.turn(now);
+        if (!isFull())
+            m_library.turn(now);
         for (const auto& answers : {m_child.takeAnswers(), m_library.takeAnswers()})
             for (const wire::Message& answer : answers) {
                 count(answer);
@@ -188,6 +198,9 @@ private:
         return m_options.audit->write(std::move(line));
     }
 
+    /// The outputs of a network, with all that is inside, are more than a board's memory holds.
+    bool isFull() const { return m_channel && m_channel->isFull(); }
+
     void count(const wire::Message& answer)
     {
         if (!answer.has_run_result())
@@ -198,7 +211,8 @@ private:
         if (failure.code() == static_cast<std::uint32_t>(Errc::DeviceLost)
             || failure.code() == static_cast<std::uint32_t>(Errc::WorkerCrashed)
             || failure.code() == static_cast<std::uint32_t>(Errc::RunTimeout))
-            m_lastError = wire::errorOf(failure).message;
+            m_lastError = wire::errorOf(failure).message.substr(0,
+                                                                kLastErrorBytes); // what is uploaded may say anything
     }
 
     void end(std::string_view why, Desk::Time now)
@@ -248,6 +262,7 @@ private:
     std::string m_lastError;
     bool m_greeted = false;
     bool m_over = false; ///< it is to be taken from him
+    Desk::Time m_overBy = {}; ///< by then at the latest
     broker::LeaseEnd m_why = broker::LeaseEnd::NotTaken;
     broker::DeviceState m_told = broker::DeviceState::Sick;
     Desk::Time m_nextNotice = {};

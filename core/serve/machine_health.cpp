@@ -50,9 +50,9 @@ nlohmann::json machineHealth(const fs::path& root)
         if (double kilobytes = 0; name == "MemAvailable:" && memory >> kilobytes)
             put("memory_free_mb", kilobytes, 1024);
     put("temperature_c", largestIn(root / "sys/class/thermal", "thermal_zone", "temp"), 1e3);
-    const fs::path cores = root / "sys/devices/system/cpu";
-    put("clock_mhz", largestIn(cores, "cpu", "cpufreq/scaling_cur_freq"), 1e3);
-    put("clock_most_mhz", largestIn(cores, "cpu", "cpufreq/cpuinfo_max_freq"), 1e3);
+    const fs::path cores = root / "sys/devices/system/cpu/cpufreq"; // a policy for cores that go together
+    put("clock_mhz", largestIn(cores, "policy", "scaling_cur_freq"), 1e3);
+    put("clock_most_mhz", largestIn(cores, "policy", "cpuinfo_max_freq"), 1e3);
     return health;
 }
 

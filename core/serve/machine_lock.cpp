@@ -21,4 +21,23 @@ std::optional<MachineLock> MachineLock::tryTake(std::string_view name)
     return MachineLock(std::move(socket));
 }
 
+bool MeasuringTurn::tryTake()
+{
+    if (m_measuring)
+        return true;
+    if (!m_next)
+        m_next = MachineLock::tryTake("lathe-measures-next");
+    if (m_next)
+        m_measuring = MachineLock::tryTake("lathe-measures");
+    if (m_measuring)
+        m_next.reset();
+    return m_measuring.has_value();
+}
+
+void MeasuringTurn::give()
+{
+    m_next.reset();
+    m_measuring.reset();
+}
+
 } // namespace lathe::serve

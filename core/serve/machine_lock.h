@@ -10,7 +10,7 @@ namespace lathe::serve {
 
 /// Something that one process of this machine has at a time, under a name, as long as this lives; it ends with its
 /// process, however that ends. (An abstract address of unix(7): there is no file that could be left over, or belong to
-/// somebody else.)
+/// somebody else. A container with a network of its own has names of its own.)
 class MachineLock
 {
 public:
@@ -25,10 +25,21 @@ private:
     OpenFile m_socket;
 };
 
-/// Whoever measures has it meanwhile: kernels that are timed on one machine at the same time disturb each other,
-/// whatever devices they run on, as they share its memory, its processor's time and its heat.
-inline constexpr std::string_view kMeasuring = "lathe-measuring";
-/// How often one who waits for it looks.
-inline constexpr std::chrono::milliseconds kMeasuringLook{2};
+/// One runner of this machine measures at a time: kernels that are timed on one machine at the same time disturb each
+/// other, whatever devices they run on, as they share its memory, its processor's time and its heat.
+class MeasuringTurn
+{
+public:
+    /// False: another one measures, or is the next. Whoever asks again each kLook is the next himself, and so nobody
+    /// who has one job after the other leaves the others without.
+    bool tryTake();
+    bool has() const { return m_measuring.has_value(); }
+    void give();
+
+    static constexpr std::chrono::milliseconds kLook{2};
+
+private:
+    std::optional<MachineLock> m_next, m_measuring;
+};
 
 } // namespace lathe::serve

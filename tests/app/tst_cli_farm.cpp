@@ -173,7 +173,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TestCliFarm)
+LATHE_TEST_GUILESS(TestCliFarm)
 
 } // namespace tst_cli_farm
 

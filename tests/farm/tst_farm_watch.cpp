@@ -132,7 +132,7 @@ private slots:
     {
         NatsServer server;
         QVERIFY(server.start());
-        const Device board(server, "board", "board1", R"({"host": "h1", "version": "9", "health": {"load": 0.5}})");
+        const Device board(server, "board", "board1", R"({"host": "h1", "version": "9"})");
         const auto watch = FarmWatch::open(server.url());
         QVERIFY2(watch, watch ? "" : watch.error().message.c_str());
         {
@@ -144,7 +144,7 @@ private slots:
             QCOMPARE(keys(view), std::string("board 1 1 0, phone 1 1 0"));
             QCOMPARE(view.devices[0].host, std::string("h1"));
             QCOMPARE(view.devices[0].version, std::string("9"));
-            QCOMPARE(view.devices[0].health.at("load"), 0.5);
+            QVERIFY(view.devices[0].health.at("memory_free_mb") > 0); // of this machine
             QVERIFY(view.devices[0].silentSeconds < 2);
         }
         Claimant ada(server, "board", "ada", "lathe-cli tune zoo:mlp");

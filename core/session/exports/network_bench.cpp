@@ -23,6 +23,12 @@ std::string keyOf(const std::string& fingerprint)
     return textIn(nlohmann::json::parse(fingerprint, nullptr, false), "key");
 }
 
+/// Equal devices of several machines have different keys there.
+LibraryPlace placeOf(const std::string& fingerprint, const NetworkRequest& request)
+{
+    return {keyOf(request.lent != nullptr ? request.lent->identity().fingerprint : fingerprint), request.lent};
+}
+
 /// A library in a process of its own, ready for turns.
 class TurnTaker
 {
@@ -107,10 +113,10 @@ NetworkParts partsOf(const LoadedModel& model, const KernelChoices& chosen, cons
 }
 
 /// Elsewhere the target's processors are not ours to count: all that there are.
-unsigned NetworkBench::threadsOf(const Build& build)
+unsigned NetworkBench::threadsOf(const Build& build, const NetworkRequest& request)
 {
     const Target& target = build.model->target;
-    return build.lent != nullptr && !target.attribute("threads") ? 0 : target.threads();
+    return request.lent != nullptr && !target.attribute("threads") ? 0 : target.threads();
 }
 
 Result<NetworkBench::Build> NetworkBench::make(const NetworkRequest& request, bool isTuned, std::stop_token stop)
@@ -126,8 +132,7 @@ Result<NetworkBench::Build> NetworkBench::make(const NetworkRequest& request, bo
                      stageLibrary({model}, {chosen}, options, stop, m_derived, request.device));
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, say(Msg::Stopped));
-    return Build{std::move(model), std::move(folder), std::move(chosen),
-                 request.device,   request.lent,      std::move(staged)};
+    return Build{std::move(model), std::move(folder), std::move(chosen), request.device, std::move(staged)};
 }
 
 Result<> NetworkBench::makeUntuned(const NetworkRequest& request, std::stop_token stop)
@@ -136,17 +141,17 @@ Result<> NetworkBench::makeUntuned(const NetworkRequest& request, std::stop_toke
     return {};
 }
 
-Result<MeasuredEvent> NetworkBench::time(const Build& build, std::stop_token stop) const
+Result<MeasuredEvent> NetworkBench::time(const Build& build, const NetworkRequest& request, std::stop_token stop) const
 {
     const LoadedModel& model = *build.model;
     const measure::MachineCounters before = m_machine.read();
     LATHE_TRY_ASSIGN(const BenchFigures figures,
-                     benchExported(build.staged.file, threadsOf(build), std::move(stop), kNetworkSeconds,
+                     benchExported(build.staged.file, threadsOf(build, request), std::move(stop), kNetworkSeconds,
                                    inputsOf(model, build.staged), runSecondsOf(model, true),
-                                   {keyOf(build.device), build.lent}));
+                                   placeOf(build.device, request)));
     MeasuredEvent event;
     event.ms = figures.latencyMs.median;
-    if (build.lent == nullptr) // what happens on another machine is not seen
+    if (request.lent == nullptr) // what happens on another machine is not seen
         event.machine = measure::machineBetween(before, m_machine.read());
     const NetworkParts parts = partsOf(model, build.chosen, build.staged.variants.front(), figures);
     event.estimated = parts.estimated;
@@ -160,16 +165,18 @@ Result<TimedPairs> NetworkBench::pair(const Build& tuned, double tunedMs, const 
 {
     if (!m_untuned || m_untuned->device != request.device)
         LATHE_TRY(makeUntuned(request, stop));
-    const unsigned threads = threadsOf(tuned);
-    LATHE_TRY_ASSIGN(TurnTaker fast, TurnTaker::open(tuned.staged.file, threads, {keyOf(tuned.device), request.lent},
+    const unsigned threads = threadsOf(tuned, request);
+    LATHE_TRY_ASSIGN(TurnTaker fast, TurnTaker::open(tuned.staged.file, threads, placeOf(tuned.device, request),
                                                      inputsOf(*tuned.model, tuned.staged), stop));
     LATHE_TRY_ASSIGN(TurnTaker slow,
-                     TurnTaker::open(m_untuned->staged.file, threads, {keyOf(m_untuned->device), request.lent},
+                     TurnTaker::open(m_untuned->staged.file, threads, placeOf(m_untuned->device, request),
                                      inputsOf(*m_untuned->model, m_untuned->staged), stop));
     LATHE_TRY_ASSIGN(const Turn first, slow.take(1)); // how long it takes about, which the plan needs
+    const measure::MachineReader nowhere("/nonexistent"); // what happens on another machine is not seen
     const PairPlan plan = pairPlan(tunedMs, first.ms, request.turnSeconds, request.untunedSeconds);
     return timeInTurns([&fast](std::uint32_t runs) { return fast.take(runs); },
-                       [&slow](std::uint32_t runs) { return slow.take(runs); }, plan, m_machine, std::move(stop));
+                       [&slow](std::uint32_t runs) { return slow.take(runs); }, plan,
+                       request.lent != nullptr ? nowhere : m_machine, std::move(stop));
 }
 
 Result<NetworkFigures> NetworkBench::measure(const NetworkRequest& request, std::stop_token stop)
@@ -177,12 +184,12 @@ Result<NetworkFigures> NetworkBench::measure(const NetworkRequest& request, std:
     NetworkFigures figures;
     if (request.build == NetworkBuild::Untuned) {
         LATHE_TRY(makeUntuned(request, stop));
-        LATHE_TRY_ASSIGN(figures.measured, time(*m_untuned, std::move(stop)));
+        LATHE_TRY_ASSIGN(figures.measured, time(*m_untuned, request, std::move(stop)));
         figures.measured.untuned = true;
         return figures;
     }
     LATHE_TRY_ASSIGN(const Build tuned, make(request, true, stop));
-    LATHE_TRY_ASSIGN(figures.measured, time(tuned, stop));
+    LATHE_TRY_ASSIGN(figures.measured, time(tuned, request, stop));
     if (request.build == NetworkBuild::Both) {
         auto pairs = pair(tuned, figures.measured.ms, request, std::move(stop));
         if (pairs)

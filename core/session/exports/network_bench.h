@@ -77,12 +77,11 @@ private:
         TempDir folder;
         KernelChoices chosen;
         std::string device; ///< NetworkRequest::device
-        measure::Endpoint* lent = nullptr; ///< NetworkRequest::lent, as of when it was timed last
         deploy::StagedLibrary staged; ///< in the folder: removed before it
     };
-    static unsigned threadsOf(const Build& build);
+    static unsigned threadsOf(const Build& build, const NetworkRequest& request);
     Result<Build> make(const NetworkRequest& request, bool isTuned, std::stop_token stop);
-    Result<MeasuredEvent> time(const Build& build, std::stop_token stop) const;
+    Result<MeasuredEvent> time(const Build& build, const NetworkRequest& request, std::stop_token stop) const;
     Result<> makeUntuned(const NetworkRequest& request, std::stop_token stop);
     Result<TimedPairs> pair(const Build& tuned, double tunedMs, const NetworkRequest& request, std::stop_token stop);
 

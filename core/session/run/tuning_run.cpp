@@ -257,8 +257,16 @@ Result<std::optional<store::SessionRow>> TuningRun::earlierRun()
     }
     if (!resumes && stored.seconds > 0)
         stored.seconds += latest->activeSeconds;
-    if (!m_options.devices.empty() || !m_options.broker.empty())
+    if (!m_options.devices.empty()) // of which broker, or of none, belongs to it
         takeDevices(stored, m_options);
+    if (!m_options.broker.empty())
+        stored.broker = m_options.broker;
+    if (!m_options.credentials.empty())
+        stored.credentials = m_options.credentials;
+    if (m_options.priority != 0)
+        stored.priority = m_options.priority;
+    if (m_options.reserveSeconds > 0)
+        stored.reserveSeconds = m_options.reserveSeconds;
     stored.verbose = m_options.verbose;
     m_options = stored;
     LATHE_TRY(check(m_options));

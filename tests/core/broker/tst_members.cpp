@@ -172,7 +172,8 @@ private slots:
         const auto stranger = farm.connect("");
         QVERIFY(!stranger);
         QCOMPARE(int(stranger.error().code), int(Errc::Incompatible));
-        QVERIFY(farm.connect("ada"));
+        const auto ada = farm.connect("ada");
+        QVERIFY2(ada, ada ? "" : ada.error().message.c_str());
     }
 
     void onThisMachineOneNeedsNone()
@@ -195,7 +196,8 @@ private slots:
         QVERIFY(farm.start());
         const auto ada = farm.connect("ada"), bob = farm.connect("bob"), board1 = farm.connect("board1"),
                    board2 = farm.connect("board2"), oz = farm.connect("oz");
-        QVERIFY(ada && bob && board1 && board2 && oz);
+        for (const auto* member : {&ada, &bob, &board1, &board2, &oz})
+            QVERIFY2(*member, *member ? "" : member->error().message.c_str());
         Ear ofBoard1, ofAda, ofBob, ofBoard2, ofOz;
         ofBoard1.listen(**board1, "lathe.to.board1.>");
         ofAda.listen(**ada, "lathe.from.*.ada.>");
@@ -223,7 +225,8 @@ private slots:
         QVERIFY(farm.start());
         const auto ada = farm.connect("ada"), bob = farm.connect("bob"), board1 = farm.connect("board1"),
                    board2 = farm.connect("board2"), oz = farm.connect("oz");
-        QVERIFY(ada && bob && board1 && board2 && oz);
+        for (const auto* member : {&ada, &bob, &board1, &board2, &oz})
+            QVERIFY2(*member, *member ? "" : member->error().message.c_str());
         Ear ofBoard1, ofAda;
         ofBoard1.listen(**board1, "lathe.to.board1.>");
         ofBoard1.listen(**board1, "lathe.claim.rk3399.*");

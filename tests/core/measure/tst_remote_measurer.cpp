@@ -202,10 +202,12 @@ private slots:
             QVERIFY2(result.ok(), describe(result).c_str());
             ++done;
             if (index == 10)
-                outage = std::jthread([&server] {
+                outage = std::jthread([&server](const std::stop_token& over) {
                     server.kill();
                     std::this_thread::sleep_for(std::chrono::seconds(3));
                     (void)server.start();
+                    while (!over.stop_requested()) // it ends with the thread that started it
+                        std::this_thread::sleep_for(std::chrono::milliseconds(20));
                 });
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
         });

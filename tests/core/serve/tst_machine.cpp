@@ -64,9 +64,9 @@ private slots:
         write(root / "sys/class/thermal/thermal_zone0/temp", "41000\n");
         write(root / "sys/class/thermal/thermal_zone1/temp", "63500\n");
         write(root / "sys/class/thermal/cooling_device0/temp", "99000\n");
-        write(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "600000\n");
-        write(root / "sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "1500000\n");
-        write(root / "sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq", "1800000\n");
+        write(root / "sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq", "600000\n");
+        write(root / "sys/devices/system/cpu/cpufreq/policy1/scaling_cur_freq", "1500000\n");
+        write(root / "sys/devices/system/cpu/cpufreq/policy1/cpuinfo_max_freq", "1800000\n");
         const nlohmann::json health = machineHealth(root);
         QCOMPARE(health.value("load", -1.0), 1.25);
         QCOMPARE(health.value("memory_free_mb", -1.0), 2000.0);
