@@ -6,6 +6,7 @@
 #include "core/serve/farm_runner.h"
 #include "core/serve/machine_lock.h"
 #include "core/support/boot_id.h"
+#include "core/support/deadline.h"
 #include "core/support/message.h"
 #include "core/wire/process_port.h"
 
@@ -27,6 +28,8 @@ namespace lathe::runner {
 namespace {
 
 constexpr std::chrono::seconds kConnectAgain(2);
+/// A token that was made a moment ago is not known at once.
+constexpr double kRefusedSeconds = 5;
 
 void tell(const std::string& line)
 {
@@ -70,9 +73,11 @@ std::string hostName()
 Result<std::shared_ptr<broker::Connection>> connect(const broker::BrokerAddress& address, std::stop_token stop)
 {
     std::string told;
+    const Deadline refused = Deadline::inSeconds(kRefusedSeconds);
     while (true) {
         auto connection = broker::Connection::open(address);
-        if (connection || connection.error().code != Errc::NotFound)
+        const Errc code = connection ? Errc::Ok : connection.error().code;
+        if (code != Errc::NotFound && (code != Errc::Incompatible || refused.passed()))
             return connection;
         if (connection.error().message != told)
             tell(connection.error().message + "; it is tried again");

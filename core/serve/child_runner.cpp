@@ -150,6 +150,8 @@ void ChildRunner::startJob(Time now)
         return;
     }
     m_running.emplace();
+    m_running->job = std::move(m_jobs.front());
+    m_jobs.pop_front();
     m_running->stage = LATHE_STAGE_LOAD;
     m_running->what = "loading the artifact";
     m_running->deadline = Time::max();

@@ -28,7 +28,7 @@ using broker::Desk;
 
 /// For how long one whose turn is over may go on with what he has in hand.
 constexpr std::chrono::seconds kLastJob(60);
-constexpr std::size_t kLastErrorBytes = 400;
+constexpr std::size_t kLastErrorBytes = 400; ///< what is uploaded may say anything
 
 std::string sentenceOf(broker::LeaseEnd why)
 {
@@ -211,8 +211,7 @@ private:
         if (failure.code() == static_cast<std::uint32_t>(Errc::DeviceLost)
             || failure.code() == static_cast<std::uint32_t>(Errc::WorkerCrashed)
             || failure.code() == static_cast<std::uint32_t>(Errc::RunTimeout))
-            m_lastError = wire::errorOf(failure).message.substr(0,
-                                                                kLastErrorBytes); // what is uploaded may say anything
+            m_lastError = wire::errorOf(failure).message.substr(0, kLastErrorBytes);
     }
 
     void end(std::string_view why, Desk::Time now)

@@ -66,15 +66,15 @@ private slots:
     {
         const Program broker = tracker();
         QVERIFY(broker);
-        const Program first = start("lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "board1"});
+        const Program first = start("lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "cli1"});
         const Program second = start(
-            "lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "board2", "--audit", "audit.jsonl"});
+            "lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "cli2", "--audit", "audit.jsonl"});
         QVERIFY(isThere(2));
         const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "mlp.lathe", "--broker", m_broker,
                                   "--device", "board", "--trials", "24", "--trials-per-round", "8"});
         QVERIFY2(tuned.code == 0, tuned.err);
         const QByteArray said = tuned.out + tuned.err;
-        QVERIFY2(said.contains("board1 measures for this run"), said);
+        QVERIFY2(said.contains("cli1 measures for this run"), said);
         const Output best = cli({"records", "best", "mlp.lathe"});
         QVERIFY2(best.code == 0 && best.out.count('\n') > 3, best.out + best.err);
         // It goes on at the same broker without being told.
@@ -115,7 +115,7 @@ private slots:
         QFETCH(QByteArray, says);
         const Program broker = tracker();
         QVERIFY(broker);
-        const Program runner = start("lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "board3"});
+        const Program runner = start("lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "cli3"});
         if (says == "board")
             QVERIFY(isThere(1));
         const Output output = cli(words.replaceInStrings("BROKER", m_broker));
@@ -154,7 +154,7 @@ private slots:
 #ifdef LATHE_TEST_CPU
         const Program broker = tracker();
         QVERIFY(broker);
-        const Program runner = start("lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "board4"});
+        const Program runner = start("lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "cli4"});
         QVERIFY(isThere(1));
         const QStringList there = {"--broker", m_broker, "--device", "board"};
         const Output compiled = cli({"compile", "zoo:mlp", "-o", "libmlp.so", "--allow-default", "--no-bench"});
