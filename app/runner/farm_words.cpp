@@ -26,7 +26,7 @@ usage: lathe-runner --broker HOST:PORT --key KEY [options]
   --cooldown-ms N      Pause after each measurement (0 to 600000, default 0)
   --longest-reserve MINUTES
                        For how long somebody may keep it although others wait (0 to 1440, default 30)
-  --audit FILE         Append a line for each program that uses the devices, and for what it sends
+  --audit FILE         Append a line for each program that uses the devices, and for all that it runs there
   --help, --version
 
 It runs until it is stopped (SIGTERM, Control-C): it finishes the measurement in hand, and gives the device back.

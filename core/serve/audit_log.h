@@ -10,7 +10,7 @@
 namespace lathe::serve {
 
 /// Who had a device, and which programs ran on it: a line of JSON for each lease that began or ended and each artifact
-/// or library that came, at the end of a file, written before the program runs. Uploaded programs are native code: a
+/// or library that ran in it, at the end of a file, written before it runs. Uploaded programs are native code: a
 /// board's owner can tell afterwards whose it was.
 class AuditLog
 {

@@ -19,6 +19,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <unordered_set>
+#include <vector>
 
 namespace lathe::serve {
 
@@ -180,22 +182,29 @@ private:
         return {};
     }
 
-    /// A lease that begins, and programs before they run.
+    /// A lease that begins, and each program before it runs first in that lease, whoever sent it.
     Result<> audit(const wire::Message& message, Desk::Time now)
     {
         if (m_options.audit == nullptr)
             return {};
         nlohmann::json line = {{"user", m_desk.notice(now).user}, {"session", m_session.hex()}};
         if (!m_greeted) {
+            m_audited.clear();
             line["event"] = "lease";
             return m_options.audit->write(std::move(line));
         }
-        if (!message.has_blob() || message.blob().offset() != 0)
-            return {};
+        std::vector<Hash128> programs;
+        for (const auto& artifact : message.run_job().artifacts())
+            programs.push_back(wire::fromWire(artifact.blob()));
+        if (message.has_load_library())
+            programs.push_back(wire::fromWire(message.load_library().blob()));
         line["event"] = "program";
-        line["hash"] = wire::fromWire(message.blob().hash()).hex();
-        line["bytes"] = message.blob().total();
-        return m_options.audit->write(std::move(line));
+        for (const Hash128& program : programs)
+            if (m_audited.insert(program).second) {
+                line["hash"] = program.hex();
+                LATHE_TRY(m_options.audit->write(line));
+            }
+        return {};
     }
 
     /// The outputs of a network, with all that is inside, are more than a board's memory holds.
@@ -259,6 +268,7 @@ private:
     Hash128 m_session;
     std::uint64_t m_trials = 0; ///< since the start
     std::string m_lastError;
+    std::unordered_set<Hash128> m_audited; ///< programs of this lease
     bool m_greeted = false;
     bool m_over = false; ///< it is to be taken from him
     Desk::Time m_overBy = {}; ///< by then at the latest
