@@ -3131,10 +3131,6 @@
             <translation>使用 --broker 的运行需要设备的键：--device KEY</translation>
         </message>
         <message>
-            <source>only a broker has devices of the key {key}: say which with --broker</source>
-            <translation>键为 {key} 的设备只在代理上：请用 --broker 指明是哪一个</translation>
-        </message>
-        <message>
             <source>{file} is not a token made by lathe-cli tracker: {reason}</source>
             <translation>{file} 不是 lathe-cli tracker 生成的令牌：{reason}</translation>
         </message>
@@ -3213,14 +3209,6 @@
         <message>
             <source>the library {file} has {bytes} bytes, and at most {most} can be sent to a device</source>
             <translation>库 {file} 有 {bytes} 字节，最多只能向设备发送 {most} 字节</translation>
-        </message>
-        <message>
-            <source>{what} cannot be done on a device behind a broker</source>
-            <translation>{what} 无法在代理后面的设备上进行</translation>
-        </message>
-        <message>
-            <source>{device} does not know who asks: it takes orders only from those who have it</source>
-            <translation>{device} 不认识提问者：它只听从占用它的人</translation>
         </message>
     </context>
     <context>
