@@ -1,6 +1,7 @@
 #include "app/cli/command.h"
 #include "app/cli/farm_table.h"
 #include "app/cli/interrupt.h"
+#include "core/broker/address.h"
 #include "core/session/back_ends.h"
 #include "core/session/device_directory.h"
 #include "core/session/farm_watch.h"
@@ -9,8 +10,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
-
-#include <cstdlib>
 
 namespace lathe::cli {
 
@@ -85,18 +84,11 @@ Result<> listFarm(const DevicesArguments& arguments)
     return {};
 }
 
-/// What the environment names as the broker.
-std::string usualBroker()
-{
-    const char* const broker = std::getenv("LATHE_BROKER");
-    return broker != nullptr ? broker : "";
-}
-
 /// `isFarmWanted`: it was asked for the devices of a farm, not for those of this machine.
 Result<> listDevices(DevicesArguments arguments, bool isFarmWanted)
 {
     if (arguments.broker.empty())
-        arguments.broker = usualBroker();
+        arguments.broker = broker::usualBroker();
     if (isFarmWanted && arguments.broker.empty())
         return makeError(
             Errc::InvalidArgument,

@@ -1,6 +1,7 @@
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/tune_output.h"
+#include "core/broker/address.h"
 #include "core/session/back_ends.h"
 #include "core/session/device_directory.h"
 #include "core/session/farm_watch.h"
@@ -12,7 +13,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <thread>
 
@@ -51,8 +51,8 @@ Result<> putOnTop(const session::TuningSession& session, session::TuneOptions& t
 void findBroker(TuneArguments& arguments)
 {
     session::TuneOptions& tune = arguments.options.values;
-    const char* const broker = std::getenv("LATHE_BROKER");
-    if (!tune.broker.empty() || tune.devices.empty() || broker == nullptr || *broker == '\0')
+    const std::string broker = broker::usualBroker();
+    if (!tune.broker.empty() || tune.devices.empty() || broker.empty())
         return;
     const auto directory = session::DeviceDirectory::ask();
     const bool here = std::ranges::any_of(directory.all(), [&](const session::DeviceView& device) {

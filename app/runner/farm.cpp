@@ -1,13 +1,15 @@
 #include "app/runner/farm.h"
 
+#include "core/broker/address.h"
 #include "core/broker/subjects.h"
 #include "core/broker/token.h"
 #include "core/serve/asked_devices.h"
 #include "core/serve/farm_runner.h"
 #include "core/serve/machine_lock.h"
-#include "core/support/boot_id.h"
 #include "core/support/deadline.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
+#include "core/support/this_machine.h"
 #include "core/wire/process_port.h"
 
 #include <fmt/format.h>
@@ -15,11 +17,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <thread>
 
@@ -62,13 +62,6 @@ private:
     std::stop_source m_source;
 };
 
-std::string hostName()
-{
-    std::array<char, 256> name = {};
-    ::gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
-
 /// Makes it again and again, until somebody is there.
 Result<std::shared_ptr<broker::Connection>> connect(const broker::BrokerAddress& address, std::stop_token stop)
 {
@@ -105,8 +98,8 @@ Result<nlohmann::json> devicesHere()
     std::string problems;
     for (nlohmann::json& device : nlohmann::json::parse(text, nullptr, false)) {
         if (device.is_object() && device.contains("error"))
-            problems += (problems.empty() ? "" : "; ") + device.value("error", std::string());
-        else
+            problems += (problems.empty() ? "" : "; ") + textIn(device, "error");
+        else if (device.is_object())
             devices.push_back(std::move(device));
     }
     if (devices.empty())
@@ -134,8 +127,8 @@ Result<> offerDevices(FarmWords words)
                             token->member.name));
         words.name = token->member.name;
     }
-    if (const char* const usual = std::getenv("LATHE_BROKER"); words.broker.empty() && usual != nullptr)
-        words.broker = usual;
+    if (words.broker.empty())
+        words.broker = broker::usualBroker();
     if (words.broker.empty() || words.key.empty())
         return makeError(Errc::InvalidArgument,
                          "a runner needs --broker HOST:PORT and --key KEY: see lathe-runner --help");
@@ -154,7 +147,7 @@ Result<> offerDevices(FarmWords words)
     }
     LATHE_TRY_ASSIGN(nlohmann::json devices, devicesHere());
     for (const nlohmann::json& device : devices)
-        tell(fmt::format("offers {} ({})", device.value("name", std::string()), device.value("kind", std::string())));
+        tell(fmt::format("offers {} ({})", textIn(device, "name"), textIn(device, "kind")));
 
     serve::FarmRunnerOptions options;
     options.desk.key = words.key;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 namespace lathe::broker {
 
@@ -60,6 +61,12 @@ std::string urlOf(const Address& address)
     const bool ipv6 = address.host.find(':') != std::string::npos;
     return fmt::format("{}://{}{}{}:{}", address.tls.value_or(false) ? "tls" : "nats", ipv6 ? "[" : "", address.host,
                        ipv6 ? "]" : "", address.port);
+}
+
+std::string usualBroker()
+{
+    const char* const broker = std::getenv("LATHE_BROKER");
+    return broker != nullptr ? broker : "";
 }
 
 } // namespace lathe::broker

@@ -21,5 +21,7 @@ struct Address
 Result<Address> parseAddress(std::string_view text);
 /// "nats://HOST:PORT" or "tls://HOST:PORT".
 std::string urlOf(const Address& address);
+/// The broker that the environment names (LATHE_BROKER), for who says none; empty: none.
+std::string usualBroker();
 
 } // namespace lathe::broker

@@ -3,6 +3,7 @@
 #include "core/broker/nats_process.h"
 #include "core/support/deadline.h"
 #include "core/support/stop_bell.h"
+#include "core/support/this_machine.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -31,9 +32,8 @@ constexpr std::chrono::milliseconds kFirstPause{200}, kLongestPause{10000}; ///<
 
 std::string ownName()
 {
-    char name[256] = "";
-    ::gethostname(name, sizeof name - 1);
-    return *name != '\0' ? name : "localhost";
+    const std::string name = hostName();
+    return name.empty() ? "localhost" : name;
 }
 
 bool isEveryAddress(const std::string& host)

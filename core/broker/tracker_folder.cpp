@@ -7,6 +7,7 @@
 #include "core/support/files.h"
 #include "core/support/json_values.h"
 #include "core/support/message.h"
+#include "core/support/this_machine.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -214,9 +215,7 @@ Result<std::string> TrackerFolder::authority() const
     LATHE_TRY_ASSIGN(const OpenFile locked, lock());
     if (isThere(text))
         return readFile(text, kMostStateBytes);
-    char host[256] = "";
-    ::gethostname(host, sizeof host - 1);
-    LATHE_TRY_ASSIGN(const Certificate made, makeAuthority(fmt::format("tracker of {}", host)));
+    LATHE_TRY_ASSIGN(const Certificate made, makeAuthority(fmt::format("tracker of {}", hostName())));
     // The certificate last: where it is, its key is.
     LATHE_TRY(writePrivateFile(m_path / "authority.key", made.key));
     LATHE_TRY(writePrivateFile(text, made.text));

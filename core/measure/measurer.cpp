@@ -45,7 +45,6 @@ struct Measurer::Impl
 
     void adopt(std::unique_ptr<Endpoint> device, Batch* running);
     Result<> takeRemote(Batch* running);
-    void addDevice(const DeviceIdentity& device);
     void notify(const Message& message) const
     {
         if (onNotice)
@@ -134,7 +133,9 @@ void Measurer::Impl::adopt(std::unique_ptr<Endpoint> device, Batch* running)
     }
     if (device->traits().sharesMachine) // else its cores are its own
         device->setSharesMachine(oneAtATime || sharesCores(identity));
-    addDevice(identity);
+    if (std::ranges::find(devices, identity) == devices.end())
+        devices.push_back(identity);
+    batch.device = devices.front().fingerprint;
     notify(say(Msg::DeviceJoined, device->name()));
     if (running != nullptr)
         running->addRunner(*device);
@@ -154,13 +155,6 @@ Result<> Measurer::Impl::takeRemote(Batch* running)
         notify(state.brokerAnswers ? say(Msg::BrokerBack, brokerUrl) : say(Msg::BrokerAway, brokerUrl));
     brokerAnswers = state.brokerAnswers;
     return state.ended ? Result<>(*state.ended) : Result<>();
-}
-
-void Measurer::Impl::addDevice(const DeviceIdentity& device)
-{
-    if (std::ranges::find(devices, device) == devices.end())
-        devices.push_back(device);
-    batch.device = devices.front().fingerprint;
 }
 
 Result<> Measurer::measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult,

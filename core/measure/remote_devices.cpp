@@ -6,11 +6,11 @@
 #include "core/broker/subjects.h"
 #include "core/broker/unguessable.h"
 #include "core/measure/remote_port.h"
-#include "core/support/boot_id.h"
 #include "core/support/deadline.h"
 #include "core/support/event_bell.h"
 #include "core/support/json_fields.h"
 #include "core/support/stop_bell.h"
+#include "core/support/this_machine.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

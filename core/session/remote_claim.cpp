@@ -2,10 +2,10 @@
 
 #include "core/broker/subjects.h"
 #include "core/broker/token.h"
+#include "core/support/this_machine.h"
 
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <cstdlib>
 
@@ -15,13 +15,11 @@ namespace {
 
 std::string userAndMachine()
 {
-    std::array<char, 256> host = {};
-    ::gethostname(host.data(), host.size() - 1);
     const char* user = std::getenv("USER");
     if (user == nullptr || *user == '\0')
         user = std::getenv("LOGNAME");
     return broker::asWord((user != nullptr && *user != '\0' ? std::string(user) : std::to_string(::getuid())) + "-"
-                          + host.data());
+                          + hostName());
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "core/support/files.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
+#include "core/support/this_machine.h"
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -34,10 +35,7 @@ struct flock wholeFile()
 /// Says in the file who holds it. Where that fails, the lock holds all the same.
 void sign(int fd)
 {
-    std::array<char, 256> host{};
-    if (::gethostname(host.data(), host.size() - 1) != 0)
-        host[0] = '\0';
-    const json who = {{"program", executablePath().filename().string()}, {"pid", ::getpid()}, {"host", host.data()}};
+    const json who = {{"program", executablePath().filename().string()}, {"pid", ::getpid()}, {"host", hostName()}};
     const std::string text = who.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
     [[maybe_unused]] const bool said = ::ftruncate(fd, 0) == 0
                                        && ::pwrite(fd, text.data(), text.size(), 0) == std::ssize(text);
@@ -82,8 +80,12 @@ Result<WriteLock> WriteLock::tryAcquire(const std::filesystem::path& file)
             ::close(fd);
             return lock;
         }
-        struct stat ours{};
-        struct stat there{};
+        struct stat ours
+        {
+        };
+        struct stat there
+        {
+        };
         if (::fstat(fd, &ours) == 0 && ::stat(file.c_str(), &there) == 0 && ours.st_ino == there.st_ino
             && ours.st_dev == there.st_dev) {
             lock.m_fd = fd;
