@@ -3210,6 +3210,50 @@
             <source>the library {file} has {bytes} bytes, and at most {most} can be sent to a device</source>
             <translation>库 {file} 有 {bytes} 字节，最多只能向设备发送 {most} 字节</translation>
         </message>
+        <message>
+            <source>it takes {ratio:.2f} times as long as the other devices of {key} for the same program</source>
+            <translation>它运行同一程序的时间是 {key} 其他设备的 {ratio:.2f} 倍</translation>
+        </message>
+        <message>
+            <source>{device} takes {ratio:.2f} times as long as {other} for the same program: with fewer than three devices of {key} nobody can say which of them strays</source>
+            <translation>{device} 运行同一程序的时间是 {other} 的 {ratio:.2f} 倍：{key} 的设备少于三台，无法判断是哪一台偏离</translation>
+        </message>
+        <message>
+            <source>{trials:trial|trials} of {device} are measured again: the program that checks the device took {percent:.1f} % more or less time afterwards than before</source>
+            <translation>重新测量 {device} 上的 {trials} 次试验：检查设备的程序在其后与其前的用时相差 {percent:.1f} %</translation>
+        </message>
+        <message>
+            <source>the program that checks devices does not run on {device}: {reason}</source>
+            <translation>检查设备的程序无法在 {device} 上运行：{reason}</translation>
+        </message>
+        <message>
+            <source>the device stayed hotter than {limit:g} °C for {seconds:g} s</source>
+            <translation>设备温度高于 {limit:g} °C 已达 {seconds:g} 秒</translation>
+        </message>
+        <message>
+            <source>no device {device} is heard of at {url}; those that are: {devices}</source>
+            <translation>在 {url} 没有听到设备 {device}；听到的有：{devices}</translation>
+        </message>
+        <message>
+            <source>{device} has not done within {seconds:g} s what it was told: it may run an earlier version, or the broker may not let it hear orders</source>
+            <translation>{device} 在 {seconds:g} 秒内没有执行命令：它可能是较早的版本，或代理不让它接收命令</translation>
+        </message>
+        <message>
+            <source>&quot;{name}&quot; is neither a file with hardware parameters nor a key under which a device offers itself at {url}</source>
+            <translation>“{name}”既不是硬件参数文件，也不是 {url} 上任何设备的键</translation>
+        </message>
+        <message>
+            <source>{host} is reached by other machines, and this protocol knows no keys: whoever reaches it could offer devices and take them; --compat-anybody says that this is wanted</source>
+            <translation>其他机器可以访问 {host}，而此协议没有密钥：任何人都能提供或取走设备；若确实需要，请加 --compat-anybody</translation>
+        </message>
+        <message>
+            <source>cannot listen at {address}: {reason}</source>
+            <translation>无法在 {address} 监听：{reason}</translation>
+        </message>
+        <message>
+            <source>no tracker of this machine has the address {url}: make the token where it runs, with lathe-cli tracker token --runner {key}</source>
+            <translation>本机没有地址为 {url} 的跟踪器：请在其所在机器上用 lathe-cli tracker token --runner {key} 生成令牌</translation>
+        </message>
     </context>
     <context>
         <name>Devices</name>
