@@ -16,6 +16,7 @@ using nlohmann::json;
 
 constexpr std::array<const char*, 6> kStates = {"free", "offered", "leased", "draining", "drained", "sick"};
 constexpr std::size_t kMostTextBytes = 256;
+constexpr int kDeepest = 16; ///< levels of objects and lists; those of a device's hardware are five deep
 
 /// The last two words of "lathe.WHAT.FIRST.SECOND".
 std::optional<std::pair<std::string, std::string>> wordsOf(std::string_view subject, std::string_view what)
@@ -36,8 +37,16 @@ std::optional<json> objectIn(std::string_view text)
 {
     if (text.size() > kMostNoticeBytes)
         return std::nullopt;
-    json object = json::parse(text, nullptr, false);
-    if (!object.is_object())
+    // What is written again goes down all levels on the stack.
+    bool isDeep = false;
+    const json object = json::parse(
+        text,
+        [&](int depth, json::parse_event_t, const json&) {
+            isDeep = isDeep || depth > kDeepest;
+            return depth <= kDeepest;
+        },
+        false);
+    if (isDeep || !object.is_object())
         return std::nullopt;
     return object;
 }

@@ -1,6 +1,7 @@
 // What a batch makes of what workers say, and of those that end or say nothing.
 
 #include "core/measure/batch.h"
+#include "core/measure/device_words.h"
 #include "core/measure/measure_times.h"
 #include "core/support/message.h"
 #include "core/wire/failure.h"
@@ -23,6 +24,14 @@ constexpr std::uint32_t kMaxLosses = 3;
 constexpr std::uint32_t kMaxStarts = 4;
 /// What a supervisor elsewhere may take longer than it was told to, until it counts as lost itself.
 constexpr std::chrono::seconds kGrace(10);
+/// A device that has all of a job and says nothing of it: others of its machine may be measured first, but not for so
+/// long.
+constexpr std::chrono::minutes kUnheard(10);
+/// Times that a job is sent, as the worker misses something of it.
+constexpr std::uint32_t kMaxSends = 16;
+/// Answers in a row that cannot be true, until it is the device's fault: a kernel that writes anywhere may write into
+/// its own.
+constexpr std::uint32_t kMaxNonsense = 2;
 
 Batch::Clock::duration seconds(double count)
 {
@@ -35,8 +44,10 @@ Batch::Clock::duration seconds(double count)
 void Batch::startClock(const Lane& lane, Flight& flight) const
 {
     flight.since = m_now;
-    if (lane.endpoint->traits().supervised) // its supervisor looks at the clock, once the job has arrived
+    if (lane.endpoint->traits().supervised) { // its supervisor looks at the clock, once the job has arrived
+        flight.deadline = m_now + kUnheard;
         return;
+    }
     flight.deadline = m_now
                       + seconds(lane.builder ? m_options.buildTimeoutSeconds
                                              : runSeconds(m_requests[flight.items.front()]));
@@ -65,7 +76,13 @@ Result<> Batch::receive(Lane& lane)
             break;
         LATHE_TRY(handle(lane, **message));
     }
-    if (lane.busy() && m_now >= lane.flights.front().deadline)
+    if (!lane.busy() || m_now < lane.flights.front().deadline)
+        return {};
+    const bool isUploading = lane.endpoint->traits().supervised && !lane.flights.front().heard
+                             && lane.endpoint->isSending();
+    if (isUploading) // which takes as long as it takes
+        startClock(lane, lane.flights.front());
+    else
         deadlinePassed(lane);
     return {};
 }
@@ -92,6 +109,10 @@ Result<> Batch::handle(Lane& lane, const wire::Message& message)
         for (const auto& hash : message.missing().blobs())
             lane.endpoint->forgetBlob(wire::fromWire(hash));
         if (Flight* const flight = flightOf(lane, message.missing().id())) {
+            if (++flight->sends == kMaxSends) {
+                workerEnded(lane, makeError(Errc::BadFile, say(Msg::WorkerAnsweredElse)));
+                return {};
+            }
             if (!lane.builder)
                 return queueRun(lane, *flight);
             queueBuild(lane, *flight);
@@ -115,7 +136,8 @@ Result<> Batch::handle(Lane& lane, const wire::Message& message)
             std::erase_if(lane.flights, [&](const Flight& other) { return other.job == done.job; });
             if (lane.busy())
                 startClock(lane, lane.flights.front());
-            finishRun(lane, std::move(done), message.run_result());
+            if (!isAskedAgain(lane, done, message.run_result()))
+                finishRun(lane, std::move(done), message.run_result());
             return {};
         }
         break;
@@ -167,18 +189,38 @@ Result<> Batch::finishBuild(Lane& lane, const wire::BuildResult& answer)
     return {};
 }
 
+/// Whether a device behind a supervisor answered what cannot be true: another one may know better, or it itself.
+bool Batch::isAskedAgain(Lane& lane, Flight& flight, const wire::RunResult& answer)
+{
+    const std::size_t index = flight.items.front();
+    const Result<> checked = checkAnswer(answer, m_requests[index]);
+    if (checked)
+        lane.nonsense = 0;
+    if (checked || !lane.endpoint->traits().supervised)
+        return false;
+    const bool isDevices = ++lane.nonsense == kMaxNonsense;
+    const bool isLast = ++m_items[index].losses >= kMaxLosses;
+    if (!isLast)
+        enter(index, Phase::Built, nullptr);
+    if (isDevices)
+        deviceLost(lane, checked.error());
+    return !isLast;
+}
+
 void Batch::finishRun(Lane& lane, Flight flight, const wire::RunResult& answer)
 {
     const std::size_t index = flight.items.front();
     Item& item = m_items[index];
-    addRun(m_times, answer, std::chrono::duration<double, std::milli>(m_now - flight.since).count());
+    const bool isTrue = static_cast<bool>(checkAnswer(answer, m_requests[index]));
+    if (isTrue)
+        addRun(m_times, answer, std::chrono::duration<double, std::milli>(m_now - flight.since).count());
     // A kernel that went wrong may have written anywhere in its process: nothing else is measured there. A device that
     // was lost is there again for a new process, if at all.
     const bool lost = answer.failure().code() == static_cast<std::uint32_t>(Errc::DeviceLost);
     const bool spoilt = answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run);
     finish(index,
            toTrialResult(answer, m_requests[index], item.facts, lane.endpoint->identity(), std::move(item.durations)));
-    if ((lost || spoilt) && !lane.endpoint->traits().supervised)
+    if ((lost || spoilt || !isTrue) && !lane.endpoint->traits().supervised)
         lane.endpoint->stop();
 }
 
