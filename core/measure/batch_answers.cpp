@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace lathe::measure {
 
@@ -32,6 +33,14 @@ constexpr std::uint32_t kMaxSends = 16;
 /// Answers in a row that cannot be true, until it is the device's fault: a kernel that writes anywhere may write into
 /// its own.
 constexpr std::uint32_t kMaxNonsense = 2;
+
+/// Whether a device said itself that its time with us is over: it is well, and so is what it had in hand. (One that
+/// went down, and is there again, says no such thing.)
+bool isTakenBack(const Error& why)
+{
+    return std::ranges::any_of(std::array{Msg::TurnOver, Msg::HolderSilent, Msg::DeviceDrained},
+                               [&](Msg id) { return messageOf(why).id == id; });
+}
 
 Batch::Clock::duration seconds(double count)
 {
@@ -268,7 +277,7 @@ void Batch::deviceLost(Lane& lane, const Error& why)
     for (const Flight& flight : flights)
         for (const std::size_t index : flight.items) {
             Item& item = m_items[index];
-            const bool workedOn = &flight == &flights.front() && flight.heard;
+            const bool workedOn = &flight == &flights.front() && flight.heard && !isTakenBack(why);
             if (!workedOn || ++item.losses < kMaxLosses) {
                 enter(index, Phase::Built, nullptr);
                 continue;

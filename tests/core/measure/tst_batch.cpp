@@ -168,6 +168,30 @@ private slots:
         QVERIFY(scene.results()[1].second.ok());
     }
 
+    /// The last answer before another's turn may be lost on its way, as often as there are turns.
+    void aDeviceThatIsTakenBackSpeaksAgainstNoCandidate()
+    {
+        Scene scene(1);
+        auto& builder = scene.addBuilder();
+        auto& board = scene.addRunner(elsewhere());
+        scene.buildAll(builder);
+        for (int i = 0; i < 5; ++i) {
+            const auto jobs = board.takeJobs();
+            QCOMPARE(jobs.size(), std::size_t(1));
+            Scene::progress(board, jobs[0]);
+            QVERIFY(scene.turn());
+            board.channel->ended = makeError(Errc::DeviceLost, phrase("it is another user's turn on the device"));
+            QVERIFY(scene.turn());
+            QVERIFY(scene.results().empty());
+            QVERIFY(scene.runner(0).waitUntilReady());
+            scene.batch().addRunner(scene.runner(0));
+            QVERIFY(scene.turn());
+        }
+        Scene::ran(board, board.takeJobs().at(0), 7);
+        QVERIFY(scene.turn());
+        QVERIFY(scene.results().at(0).second.ok());
+    }
+
     void aSupervisorThatFallsSilentCountsAsLost()
     {
         Scene scene(1);
