@@ -92,8 +92,9 @@ private slots:
         LinePlan plan;
         for (const int fault : faults)
             plan.faults.push_back(static_cast<LineFault>(fault));
-        const bool cuts = plan.faults == std::vector{LineFault::Cut}; // a connection takes a while to be made again
-        plan.every = (cuts ? 24 : 12) * (atUser && atRunner ? 2 : 1);
+        // A connection takes a while to be made again, and so does what was lost.
+        plan.every = plan.faults == std::vector{LineFault::Cut} ? 24 : faults.contains(int(LineFault::Drop)) ? 12 : 4;
+        plan.every *= atUser && atRunner ? 2 : 1;
         // From before the device is offered to after the last result.
         plan.seed = nextSeed();
         if (atUser)

@@ -99,6 +99,16 @@ private slots:
         QVERIFY(claim->waited == milliseconds(0));
         QVERIFY(claim->reserve == milliseconds(0));
     }
+
+    /// It would be written again on the stack of whoever hears it.
+    void whatIsDeeperThanAnyNoticeIsNone()
+    {
+        const auto about = [](int levels) {
+            return R"({"state": "free", "about": {"a": )" + std::string(levels, '[') + std::string(levels, ']') + "}}";
+        };
+        QVERIFY(deviceIn("lathe.here.board.b1", about(8)));
+        QVERIFY(!deviceIn("lathe.here.board.b1", about(30'000)));
+    }
 };
 
 LATHE_TEST(TestNotices)
