@@ -1,4 +1,5 @@
 #include "app/cli/command.h"
+#include "app/cli/device_orders.h"
 #include "app/cli/farm_table.h"
 #include "app/cli/interrupt.h"
 #include "core/broker/address.h"
@@ -131,7 +132,11 @@ void addDevices(CLI::App& app, Action& run)
     command->add_flag("--watch", arguments->watch, "List the farm again each second, until Ctrl+C");
     command->add_flag("--json", arguments->json,
                       "Print one JSON array; of a farm one JSON object, with --watch one a line");
+    command->require_subcommand(0, 1);
+    addDeviceOrders(*command, run);
     command->callback([arguments, command, &run] {
+        if (!command->get_subcommands().empty())
+            return;
         const bool isFarmWanted = command->count("--broker") + command->count("--creds") + command->count("--key")
                                       + command->count("--watch")
                                   > 0;

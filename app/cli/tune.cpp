@@ -4,6 +4,7 @@
 #include "core/broker/address.h"
 #include "core/session/back_ends.h"
 #include "core/session/device_directory.h"
+#include "core/session/farm_kinds.h"
 #include "core/session/farm_watch.h"
 #include "core/session/head_start.h"
 #include "core/session/options/budget_text.h"
@@ -13,7 +14,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 #include <thread>
 
 namespace lathe::cli {
@@ -68,16 +68,7 @@ Result<std::string> targetThere(const session::TuneOptions& tune)
 {
     LATHE_TRY_ASSIGN(const auto farm, session::FarmWatch::open(tune.broker, tune.credentials));
     std::this_thread::sleep_for(session::FarmWatch::kFirstLook);
-    std::set<std::string> kinds;
-    for (const session::FarmDeviceView& device : farm->snapshot().devices)
-        if (device.key == tune.devices.front())
-            for (const session::FarmDeviceView::Part& part : device.parts)
-                kinds.insert(part.kind);
-    if (kinds.size() > 1)
-        std::erase_if(kinds, [](const std::string& kind) {
-            const auto target = session::parseTarget(kind);
-            return target && target->traits().clock == CostClock::Model;
-        });
+    const std::vector<std::string> kinds = session::kindsOffered(farm->snapshot(), tune.devices.front());
     if (kinds.empty())
         return std::string(); // the run says who is there
     if (kinds.size() > 1)
@@ -85,7 +76,7 @@ Result<std::string> targetThere(const session::TuneOptions& tune)
             Errc::InvalidArgument,
             fmt::format("the devices of {} are of several kinds: say with --target which one to tune for: {}",
                         tune.devices.front(), fmt::join(kinds, ", ")));
-    return *kinds.begin();
+    return kinds.front();
 }
 
 Result<> tune(TuneArguments& arguments)

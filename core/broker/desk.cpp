@@ -89,6 +89,8 @@ KeyState Desk::stateAt(Time now) const
 {
     KeyState state;
     for (const auto& [ticket, heard] : m_claims) {
+        if (!heard.notice.device.empty() && heard.notice.device != m_options.device)
+            continue; // it wants another one, and no other than that
         Claim claim = {ticket, heard.notice.user, heard.notice.priority, heard.since};
         claim.most = heard.notice.most;
         if (ticket == m_ticket && m_taken)

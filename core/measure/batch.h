@@ -30,6 +30,14 @@ struct BatchOptions
     bool quietGate = true;
     std::function<void(bool quiet)> onQuiet;
     std::function<void(const Endpoint& device, const Error& why)> onLost; ///< a device behind a supervisor
+    /// A program that shows whether a device behind a supervisor stayed as it was (steadiness.h); it has been built
+    /// already, and outlives the batch. Null: nobody looks.
+    const MeasureRequest* probe = nullptr;
+    /// What it took on a device, in ns, or why it could not be measured. The device is set aside for the reason that is
+    /// returned.
+    std::function<std::optional<Message>(const Endpoint& device, const Result<double>& took)> onProbed;
+    /// So many candidates are measured again, since the probe took 1 + `drift` times what it took before.
+    std::function<void(const Endpoint& device, std::size_t candidates, double drift)> onRejected;
 };
 
 /// One call of Measurer::measure: requests on their way through builders and runners. A state machine: turn() takes
@@ -40,6 +48,9 @@ struct BatchOptions
 ///
 /// A crash costs the request that caused it (of several in one artifact, which one is found out by building them one
 /// by one). A device behind a supervisor that is lost costs nobody anything: what it had is given to another.
+///
+/// With a probe, such a device measures candidates in shares, each between two probes: where these differ, the share is
+/// measured again, and the samples that were rejected stay with the result (conditions: `probe_drift`, `rejected`).
 class Batch
 {
 public:
@@ -81,6 +92,7 @@ private:
         Building,
         Built,
         Running,
+        Held, ///< measured; the probe that follows says whether that counts
         Done
     };
     struct Item
@@ -90,6 +102,7 @@ private:
         std::uint32_t buildRetries = 0, runRetries = 0;
         std::uint32_t kills = 0; ///< of its workers, from outside
         std::uint32_t losses = 0; ///< of the devices that had it
+        std::vector<std::pair<std::vector<double>, double>> rejected; ///< costs, and the probe's drift
         std::string name;
         BuiltArtifactPtr artifact;
         std::int32_t kernel = -1;
@@ -108,6 +121,16 @@ private:
         TrialStage stage = TrialStage::Build; ///< where the worker says that it is
         std::string what;
         bool heard = false; ///< the worker said something about this job
+        bool isProbe = false; ///< and of no item
+    };
+    /// Of a device that is probed.
+    struct Share
+    {
+        std::optional<double> before; ///< what the probe took last, ns
+        std::vector<std::size_t> held; ///< measured since
+        std::size_t given = 0; ///< to the device, since the probe that was given to it last
+        std::optional<Time> probed; ///< when that was
+        bool fails = false; ///< it does not run there
     };
     struct Lane
     {
@@ -117,6 +140,7 @@ private:
         bool paused = false;
         Time pausedSince = {};
         std::uint32_t failures = 0; ///< to open it, in a row
+        Share share = {};
 
         bool busy() const { return !flights.empty(); }
         bool full() const { return flights.size() >= endpoint->traits().capacity; }
@@ -133,7 +157,7 @@ private:
     void sendBuild(Lane& lane, std::vector<std::size_t> group);
     void queueBuild(Lane& lane, Flight& flight);
     Result<> queueRun(Lane& lane, Flight& flight);
-    double runSeconds(const MeasureRequest& request) const; ///< that a run of it may take
+    double runSeconds(const Flight& flight) const; ///< that a run of it may take
     void startClock(const Lane& lane, Flight& flight) const;
 
     Result<> receive(Lane& lane);
@@ -141,6 +165,14 @@ private:
     Flight* flightOf(Lane& lane, std::uint64_t job);
     Result<> finishBuild(Lane& lane, const wire::BuildResult& answer);
     void finishRun(Lane& lane, Flight flight, const wire::RunResult& answer);
+    // Probes (batch_probes.cpp)
+    bool isProbed(const Lane& lane) const;
+    bool wantsProbe(const Lane& lane) const;
+    Result<> giveProbe(Lane& lane);
+    Result<> closeShares();
+    void finishProbe(Lane& lane, const wire::RunResult& answer);
+    void acceptHeld(Lane& lane, std::optional<double> drift);
+    void rejectHeld(Lane& lane, double drift);
     void workerEnded(Lane& lane, const Error& why);
     void deviceLost(Lane& lane, const Error& why);
     void deadlinePassed(Lane& lane);

@@ -38,8 +38,7 @@ void Batch::startClock(const Lane& lane, Flight& flight) const
     if (lane.endpoint->traits().supervised) // its supervisor looks at the clock, once the job has arrived
         return;
     flight.deadline = m_now
-                      + seconds(lane.builder ? m_options.buildTimeoutSeconds
-                                             : runSeconds(m_requests[flight.items.front()]));
+                      + seconds(lane.builder ? m_options.buildTimeoutSeconds : runSeconds(flight));
 }
 
 Result<> Batch::receive(Lane& lane)
@@ -82,7 +81,7 @@ Result<> Batch::handle(Lane& lane, const wire::Message& message)
     case wire::Message::kProgress:
         if (Flight* const flight = flightOf(lane, message.progress().id())) {
             if (!flight->heard && lane.endpoint->traits().supervised)
-                flight->deadline = m_now + kGrace + seconds(runSeconds(m_requests[flight->items.front()]));
+                flight->deadline = m_now + kGrace + seconds(runSeconds(*flight));
             flight->heard = true;
             flight->stage = static_cast<TrialStage>(std::min<std::uint32_t>(message.progress().stage(), 6));
             flight->what = message.progress().what();
@@ -115,7 +114,10 @@ Result<> Batch::handle(Lane& lane, const wire::Message& message)
             std::erase_if(lane.flights, [&](const Flight& other) { return other.job == done.job; });
             if (lane.busy())
                 startClock(lane, lane.flights.front());
-            finishRun(lane, std::move(done), message.run_result());
+            if (done.isProbe)
+                finishProbe(lane, message.run_result());
+            else
+                finishRun(lane, std::move(done), message.run_result());
             return {};
         }
         break;
@@ -176,8 +178,15 @@ void Batch::finishRun(Lane& lane, Flight flight, const wire::RunResult& answer)
     // was lost is there again for a new process, if at all.
     const bool lost = answer.failure().code() == static_cast<std::uint32_t>(Errc::DeviceLost);
     const bool spoilt = answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run);
-    finish(index,
-           toTrialResult(answer, m_requests[index], item.facts, lane.endpoint->identity(), std::move(item.durations)));
+    TrialResult result = toTrialResult(answer, m_requests[index], item.facts, lane.endpoint->identity(),
+                                       item.durations);
+    if (isProbed(lane) && lane.share.before && result.ok()) {
+        enter(index, Phase::Held, nullptr);
+        item.result = std::move(result);
+        lane.share.held.push_back(index);
+    } else {
+        finish(index, std::move(result));
+    }
     if ((lost || spoilt) && !lane.endpoint->traits().supervised)
         lane.endpoint->stop();
 }
@@ -220,6 +229,7 @@ void Batch::workerEnded(Lane& lane, const Error& why)
 void Batch::deviceLost(Lane& lane, const Error& why)
 {
     const std::deque<Flight> flights = std::exchange(lane.flights, {});
+    acceptHeld(lane, std::nullopt);
     lane.endpoint->close(why);
     if (m_options.onLost)
         m_options.onLost(*lane.endpoint, why);

@@ -64,6 +64,7 @@ void readAbout(const std::string& about, FarmDeviceView& view)
     view.machine = lineIn(object, "machine");
     view.version = lineIn(object, "version");
     view.lastError = lineIn(object, "last_error");
+    view.drainedBy = lineIn(object, "drained_by");
     view.trials = std::max(wholeIn(object, "trials"), std::int64_t(0));
     for (const auto& [name, value] : numbersIn(partIn(object, "health")))
         if (std::isfinite(value) && view.health.size() < kMostFigures)

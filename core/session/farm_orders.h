@@ -23,8 +23,7 @@ enum class FarmOrder : std::uint8_t
 Result<> orderDevice(const BrokerWords& broker, const std::string& key, const std::string& device, FarmOrder order);
 
 /// Builds a small kernel for a device of a farm, runs it there once the device is free, and checks its result. Blocks
-/// until then: stopped by `stop`. @param target  a kind that the device has, and options; empty: the first kind that it
-/// tells of, with its own parameters
+/// until then: stopped by `stop`. @param target  a kind that the device has (kindsOffered()), and options
 /// Errors: NotFound (nothing is heard of it), Cancelled, those of selfTestDevice().
 Result<SelfTest> selfTestFarmDevice(const BrokerWords& broker, const std::string& key, const std::string& device,
                                     const std::string& target, const std::stop_token& stop);

@@ -49,6 +49,7 @@ struct FarmDeviceView
     std::vector<Part> parts;
     std::map<std::string, double> health; ///< "load", "memory_free_mb", "temperature_c", "clock_mhz"; perhaps others
     std::string lastError;
+    std::string drainedBy; ///< the user who told it to be given to nobody
     std::int64_t trials = 0; ///< since it was started
 };
 
