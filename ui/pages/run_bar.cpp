@@ -146,6 +146,7 @@ RunBar::RunBar(QWidget* parent)
         if (m_budgetGiven && !isActive())
             emit budgetPicked(m_budget->currentText());
     });
+    connect(m_device, &QComboBox::activated, this, &RunBar::showPicked);
     connect(m_target, &QComboBox::currentIndexChanged, this, [this] {
         showTarget();
         emit targetChanged(target());
@@ -235,12 +236,6 @@ QString RunBar::targetName() const
     return title.isEmpty() ? m_target->currentText() : title;
 }
 
-void RunBar::setDevice(const QString& key)
-{
-    m_wantedDevice = key;
-    m_device->setCurrentIndex(key.isEmpty() ? 0 : std::max(0, m_device->findData(key)));
-}
-
 void RunBar::setDevices(session::DeviceDirectory devices)
 {
     m_devices = std::move(devices);
@@ -282,17 +277,25 @@ void RunBar::nameTargets()
     m_target->view()->setMinimumWidth(m_target->view()->sizeHintForColumn(0) + spacing::kPage);
 }
 
-/// What the directory lists for the target.
+/// What the directory lists for the target, and below it the keys of the farm.
 void RunBar::offerDevices()
 {
     QString picked = m_device->currentData().toString();
     if (picked.isEmpty())
         picked = m_wantedDevice;
     m_device->clear();
-    if (!m_devices) {
+    if (m_devices)
+        offerHere();
+    else
         m_device->addItem(session::checkMeasurable(target().toStdString()) ? tr("Looking…") : tr("none"));
-        return;
-    }
+    offerFarm(picked);
+    // Those that are not ready have no key: they are found by nobody's choice.
+    m_device->setCurrentIndex(picked.isEmpty() ? 0 : std::max(0, m_device->findData(picked)));
+    m_device->setMinimumWidth(m_device->sizeHint().width()); // the box itself keeps that of what it held at first
+}
+
+void RunBar::offerHere()
+{
     const auto devices = m_devices->forTarget(target().toStdString());
     QSet<QString> classes;
     for (const session::DeviceView& device : devices) {
@@ -322,43 +325,6 @@ void RunBar::offerDevices()
             if (auto* items = qobject_cast<QStandardItemModel*>(m_device->model()))
                 items->item(row)->setEnabled(false);
     }
-    // Those that are not ready have no key: they are found by nobody's choice.
-    m_device->setCurrentIndex(picked.isEmpty() ? 0 : std::max(0, m_device->findData(picked)));
-    m_device->setMinimumWidth(m_device->sizeHint().width()); // the box itself keeps that of what it held at first
-}
-
-/// Whether the target can be tuned for, as far as is known.
-bool RunBar::canMeasure() const
-{
-    return session::checkMeasurable(target().toStdString())
-           && (!m_devices || !m_device->currentData().toString().isEmpty());
-}
-
-/// Devices of the target's kind, and what can be done with it.
-void RunBar::showTarget()
-{
-    offerDevices();
-    const auto view = session::viewTarget(target().toStdString());
-    const bool simulated = view && view->simulated;
-    const bool elsewhere = !session::checkMeasurable(target().toStdString());
-    const QString why = m_device->currentData(Qt::ToolTipRole).toString();
-    m_device->setToolTip(
-        !m_readOnly.isEmpty() ? m_readOnly
-        : elsewhere           ? tr(
-                        "Remote boards are not supported yet: nothing is measured; libraries are exported with default schedules")
-        : !canMeasure() ? tr("Nothing can be measured: %1").arg(why)
-        : simulated     ? tr("No device: a formula gives the latencies, so everything can be tried within seconds")
-                        : tr("Where candidates are measured"));
-    const auto tip = [&](QAction* action, const QString& text) {
-        const QString keys = action->shortcut().toString(QKeySequence::NativeText);
-        action->setToolTip(!m_readOnly.isEmpty() ? m_readOnly
-                           : canMeasure()        ? QStringLiteral("%1 (%2)").arg(text, keys)
-                                                 : m_device->toolTip());
-    };
-    tip(m_start, m_tuned ? tr("Continue from what was measured; the budget is added on top")
-                         : tr("Tune the network from here on"));
-    tip(m_resume, tr("Continue the project's latest run"));
-    enableActions();
 }
 
 void RunBar::setReplay(bool replay)
@@ -481,8 +447,7 @@ Result<session::TuneOptions> RunBar::tuneOptions() const
 {
     session::TuneOptions options;
     LATHE_TRY(session::applyBudget(m_budget->currentText().toStdString(), session::localTime(), options));
-    if (const QString device = m_device->currentData().toString(); !device.isEmpty())
-        options.devices = {device.toStdString()};
+    takeDevice(options);
     return options;
 }
 
