@@ -9,15 +9,14 @@ void FarmKeyModel::setFarm(const session::FarmView& farm)
     const int before = rowCount(), after = static_cast<int>(farm.keys.size());
     if (after > before) {
         beginInsertRows({}, before, after - 1);
-        m_keys = farm.keys;
+        m_keys.insert(m_keys.end(), farm.keys.begin() + before, farm.keys.end());
         endInsertRows();
     } else if (after < before) {
         beginRemoveRows({}, after, before - 1);
-        m_keys = farm.keys;
+        m_keys.resize(static_cast<std::size_t>(after));
         endRemoveRows();
-    } else {
-        m_keys = farm.keys;
     }
+    m_keys = farm.keys;
     if (after > 0)
         emit dataChanged(index(0, 0), index(after - 1, ColumnCount - 1));
 }

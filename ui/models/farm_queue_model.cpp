@@ -19,15 +19,14 @@ void FarmQueueModel::setFarm(const session::FarmView& farm, const QString& me)
     const int before = rowCount(), after = static_cast<int>(waiting.size());
     if (after > before) {
         beginInsertRows({}, before, after - 1);
-        m_waiting = std::move(waiting);
+        m_waiting.insert(m_waiting.end(), waiting.begin() + before, waiting.end());
         endInsertRows();
     } else if (after < before) {
         beginRemoveRows({}, after, before - 1);
-        m_waiting = std::move(waiting);
+        m_waiting.resize(static_cast<std::size_t>(after));
         endRemoveRows();
-    } else {
-        m_waiting = std::move(waiting);
     }
+    m_waiting = std::move(waiting);
     if (after > 0)
         emit dataChanged(index(0, 0), index(after - 1, ColumnCount - 1));
 }

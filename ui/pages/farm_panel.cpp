@@ -45,6 +45,22 @@ QLabel* makeLine(const char* name, QWidget* parent)
     return made;
 }
 
+/// Of equals, the order is that of key and name, however they came.
+class DeviceOrder final : public QSortFilterProxyModel
+{
+public:
+    using QSortFilterProxyModel::QSortFilterProxyModel;
+
+protected:
+    bool lessThan(const QModelIndex& left, const QModelIndex& right) const override
+    {
+        if (QSortFilterProxyModel::lessThan(left, right))
+            return true;
+        return !QSortFilterProxyModel::lessThan(right, left)
+               && (sortOrder() == Qt::AscendingOrder ? left.row() < right.row() : left.row() > right.row());
+    }
+};
+
 } // namespace
 
 FarmPanel::FarmPanel(Workspace& workspace, QWidget* parent)
@@ -62,10 +78,11 @@ FarmPanel::FarmPanel(Workspace& workspace, QWidget* parent)
     splitter->addWidget(m_detail);
     splitter->setStretchFactor(0, 3);
     splitter->setStretchFactor(1, 2);
+    splitter->setSizes({600, 400}); // whatever they would like best
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(spacing::kNone, spacing::kSmall, spacing::kNone, spacing::kNone);
     layout->setSpacing(spacing::kSmall);
-    layout->addWidget(makePlaceBar());
+    layout->addWidget(makeBar());
     layout->addWidget(splitter, 1);
     setFocusProxy(m_table);
 
@@ -88,47 +105,65 @@ FarmPanel::FarmPanel(Workspace& workspace, QWidget* parent)
     retranslated(this, [this] { retranslate(); });
 }
 
-QWidget* FarmPanel::makePlaceBar()
+/// One row, since the page is low: where the broker is while there is none, and then what can be done with the device
+/// that is chosen.
+QWidget* FarmPanel::makeBar()
 {
     auto* bar = new QWidget(this);
-    m_brokerLabel = new QLabel(bar);
-    m_broker = new QLineEdit(bar);
+    m_placeFields = new QWidget(bar);
+    m_brokerLabel = new QLabel(m_placeFields);
+    m_broker = new QLineEdit(m_placeFields);
     m_broker->setObjectName(QStringLiteral("farmBroker"));
     m_broker->setMinimumWidth(150);
     m_brokerLabel->setBuddy(m_broker);
-    m_tokenLabel = new QLabel(bar);
-    m_token = new QLineEdit(bar);
+    m_tokenLabel = new QLabel(m_placeFields);
+    m_token = new QLineEdit(m_placeFields);
     m_token->setObjectName(QStringLiteral("farmToken"));
     m_token->setMinimumWidth(110);
     m_tokenLabel->setBuddy(m_token);
-    m_browse = makeButton("farmBrowse", bar);
+    m_browse = makeButton("farmBrowse", m_placeFields);
     m_connect = makeButton("farmConnect", bar);
     m_state = makeLine("farmState", bar);
+    m_deviceButtons = new QWidget(bar);
+    m_pick = makeButton("farmPick", m_deviceButtons);
+    m_test = makeButton("farmTest", m_deviceButtons);
+    m_drain = makeButton("farmDrain", m_deviceButtons);
+    m_leave = makeButton("farmLeave", m_deviceButtons);
+    m_said = makeLine("farmSaid", bar);
     m_add = makeButton("farmAdd", bar);
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(spacing::kSmall, spacing::kNone, spacing::kSmall, spacing::kNone);
-    row->setSpacing(spacing::kSmall);
-    row->addWidget(m_brokerLabel);
-    row->addWidget(m_broker, 2);
-    row->addSpacing(spacing::kSmall);
-    row->addWidget(m_tokenLabel);
-    row->addWidget(m_token, 1);
-    row->addWidget(m_browse);
+    const auto rowOf = [](QWidget* parent, int margin) {
+        auto* made = new QHBoxLayout(parent);
+        made->setContentsMargins(margin, spacing::kNone, margin, spacing::kNone);
+        made->setSpacing(spacing::kSmall);
+        return made;
+    };
+    auto* fields = rowOf(m_placeFields, spacing::kNone);
+    fields->addWidget(m_brokerLabel);
+    fields->addWidget(m_broker, 3);
+    fields->addSpacing(spacing::kSmall);
+    fields->addWidget(m_tokenLabel);
+    fields->addWidget(m_token, 2);
+    fields->addWidget(m_browse);
+    auto* buttons = rowOf(m_deviceButtons, spacing::kNone);
+    for (QPushButton* button : {m_pick, m_test, m_drain, m_leave})
+        buttons->addWidget(button);
+    auto* row = rowOf(bar, spacing::kSmall);
+    row->addWidget(m_placeFields, 4);
+    row->addWidget(m_deviceButtons);
+    row->addWidget(m_said, 4);
+    row->addWidget(m_state, 4);
     row->addWidget(m_connect);
-    row->addSpacing(spacing::kMedium);
-    row->addWidget(m_state, 5);
     row->addWidget(m_add);
     return bar;
 }
 
 QWidget* FarmPanel::makeDevices()
 {
-    auto* left = new QWidget(this);
     m_devices = new FarmDeviceModel(this);
-    m_sorted = new QSortFilterProxyModel(this);
+    m_sorted = new DeviceOrder(this);
     m_sorted->setSourceModel(m_devices);
     m_sorted->setSortRole(FarmDeviceModel::SortRole);
-    m_table = new TableView("farmTable", left);
+    m_table = new TableView("farmTable", this);
     m_table->setModel(m_sorted);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setSortingEnabled(true);
@@ -143,23 +178,7 @@ QWidget* FarmPanel::makeDevices()
                                              : m_farm.state() == FarmLink::State::None ? QStringLiteral("farm.connect")
                                                                                        : QString()};
     });
-    m_test = makeButton("farmTest", left);
-    m_drain = makeButton("farmDrain", left);
-    m_leave = makeButton("farmLeave", left);
-    m_pick = makeButton("farmPick", left);
-    m_said = makeLine("farmSaid", left);
-    auto* buttons = new QHBoxLayout;
-    buttons->setContentsMargins(spacing::kSmall, spacing::kNone, spacing::kSmall, spacing::kSmall);
-    buttons->setSpacing(spacing::kSmall);
-    for (QPushButton* button : {m_pick, m_test, m_drain, m_leave})
-        buttons->addWidget(button);
-    buttons->addWidget(m_said, 1);
-    auto* column = new QVBoxLayout(left);
-    column->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
-    column->setSpacing(spacing::kSmall);
-    column->addWidget(m_table, 1);
-    column->addLayout(buttons);
-    return left;
+    return m_table;
 }
 
 QWidget* FarmPanel::makeQueue()
@@ -253,11 +272,12 @@ void FarmPanel::browseToken()
         m_token->setText(file);
 }
 
-/// What is connected cannot be edited under way.
+/// What is connected cannot be edited under way; where it does not come about, what was typed is seen.
 void FarmPanel::showPlace()
 {
-    const bool none = m_farm.state() == FarmLink::State::None;
-    const bool connected = m_farm.state() == FarmLink::State::Connected;
+    const FarmLink::State state = m_farm.state();
+    const bool none = state == FarmLink::State::None;
+    const bool heard = state == FarmLink::State::Connected || state == FarmLink::State::Away;
     if (!none && m_broker->text() != m_farm.place().broker) { // connected from elsewhere
         m_broker->setText(m_farm.place().broker);
         m_token->setText(m_farm.place().token);
@@ -265,13 +285,16 @@ void FarmPanel::showPlace()
     for (QWidget* widget :
          {static_cast<QWidget*>(m_broker), static_cast<QWidget*>(m_token), static_cast<QWidget*>(m_browse)})
         widget->setEnabled(none);
+    m_placeFields->setVisible(!heard);
+    m_deviceButtons->setVisible(heard);
+    m_said->setVisible(heard);
     m_connect->setText(none ? tr("&Connect") : tr("Dis&connect"));
     m_connect->setEnabled(!none || !m_broker->text().trimmed().isEmpty());
-    m_add->setEnabled(connected);
+    m_add->setEnabled(state == FarmLink::State::Connected);
     if (m_connectAction != nullptr)
         m_connectAction->setEnabled(none);
     if (m_addAction != nullptr)
-        m_addAction->setEnabled(connected);
+        m_addAction->setEnabled(state == FarmLink::State::Connected);
 }
 
 QString FarmPanel::stateText() const
@@ -280,7 +303,8 @@ QString FarmPanel::stateText() const
     case FarmLink::State::None: return {};
     case FarmLink::State::Connecting: return tr("Connecting…");
     case FarmLink::State::Connected:
-        return m_farm.user().isEmpty() ? tr("Connected, to look only") : tr("Connected as %1").arg(m_farm.user());
+        return m_farm.user().isEmpty() ? tr("Connected to %1, to look only").arg(m_farm.place().broker)
+                                       : tr("Connected to %1 as %2").arg(m_farm.place().broker, m_farm.user());
     case FarmLink::State::Away:
         return tr("The broker does not answer. Shown is what was heard last, at %1.")
             .arg(m_farm.heardAt().toString(QStringLiteral("HH:mm:ss")));

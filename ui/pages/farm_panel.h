@@ -54,7 +54,7 @@ private:
         Job test;
     };
 
-    QWidget* makePlaceBar();
+    QWidget* makeBar();
     QWidget* makeDevices();
     QWidget* makeQueue();
     void retranslate();
@@ -88,7 +88,7 @@ private:
     FarmKeyModel* m_keyModel = nullptr;
     EmptyState *m_empty = nullptr, *m_queueEmpty = nullptr;
     FarmDetail* m_detail = nullptr;
-    QWidget* m_queueTab = nullptr;
+    QWidget *m_queueTab = nullptr, *m_placeFields = nullptr, *m_deviceButtons = nullptr;
     QPushButton *m_test = nullptr, *m_drain = nullptr, *m_leave = nullptr, *m_pick = nullptr;
     QAction *m_connectAction = nullptr, *m_addAction = nullptr;
     std::map<Device, Told> m_told;
