@@ -9094,6 +9094,10 @@ A click hides or shows it, a double click shows it alone</source>
             <source>Last error</source>
             <translation>最近的错误</translation>
         </message>
+        <message>
+            <source>Processors: %1</source>
+            <translation>处理器：%1</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::FarmDeviceModel</name>

@@ -6,9 +6,13 @@
 #include "ui/models/farm_offer.h"
 #include "ui/models/farm_queue_model.h"
 #include "ui/models/farm_texts.h"
+#include "ui/views/health_curves.h"
+#include "ui/views/plot_axes.h"
 
 #include <QAbstractItemModelTester>
 #include <QElapsedTimer>
+#include <QImage>
+#include <QPainter>
 #include <QSignalSpy>
 #include <QtTest>
 
@@ -228,6 +232,35 @@ private slots:
         QVERIFY(resets.isEmpty());
         model.setDevice(nullptr);
         QCOMPARE(model.rowCount(), 0);
+    }
+
+    /// Whatever a device says of itself is drawn somewhere inside, and told in words and numbers.
+    void curvesOfAnyValuesArePainted()
+    {
+        ui::HealthCurves curves;
+        curves.resize(400, 120);
+        QVERIFY(curves.pictureSize().isEmpty());
+        QVERIFY(curves.exportRows().size() == 1);
+        const auto inked = [&curves] {
+            QImage image(curves.size(), QImage::Format_RGB32);
+            QPainter painter(&image);
+            curves.paintPicture(painter);
+            int count = 0;
+            for (int y = 0; y < image.height(); ++y)
+                for (int x = 0; x < image.width(); ++x)
+                    count += image.pixelColor(x, y) == ui::lineColor(0, ui::isDark(curves.palette())) ? 1 : 0;
+            return count;
+        };
+        for (const QList<QPointF>& points :
+             {QList<QPointF>{{0, 5}, {10, 5}}, QList<QPointF>{{0, -1e15}, {10, 1e15}}, QList<QPointF>{{0, 0}, {60, 0}},
+              QList<QPointF>{{0, 1e-300}, {10, 1e-300}}, QList<QPointF>{{0, 61.5}, {600, 62}}}) {
+            curves.setCurves({{QStringLiteral("Load"), QStringLiteral("0.5"), points}}, points.last().x());
+            QVERIFY2(inked() > 20, qPrintable(QString::number(points.first().y())));
+            QCOMPARE(curves.summary(), QStringLiteral("Load: 0.5"));
+            QCOMPARE(curves.exportRows().size(), std::size_t(1 + points.size()));
+        }
+        curves.resize(20, 10); // no room
+        inked();
     }
 
     void keysAreOfferedForTheTargetsThatTheirDevicesMeasure()

@@ -97,6 +97,8 @@ void FarmDetail::showAbout(const session::FarmDeviceView* device)
                           ? tr("Measures %1: %2").arg(kind, name)
                           : tr("Measures %1: %2 (%3)").arg(kind, name, QString::fromStdString(part.deviceKey)));
         }
+        if (const auto count = device->health.find("processors"); count != device->health.end())
+            lines << tr("Processors: %1").arg(healthText(count->first, count->second));
         line(tr("User"), device->user);
         line(tr("Program"), device->program);
         line(tr("Last error"), device->lastError);
@@ -110,6 +112,8 @@ void FarmDetail::showHealth(const session::FarmHistory::Device* device, double s
     std::vector<HealthCurves::Curve> curves;
     if (device != nullptr)
         for (const auto& [figure, samples] : device->health) {
+            if (figure == "processors") // how many there are: beside the load, and no curve
+                continue;
             HealthCurves::Curve curve;
             curve.title = healthTitle(figure);
             if (!samples.empty())

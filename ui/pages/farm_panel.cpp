@@ -188,14 +188,14 @@ QWidget* FarmPanel::makeQueue()
     m_keyModel = new FarmKeyModel(this);
     m_keys = new TableView("farmKeys", both);
     m_keys->setModel(m_keyModel);
-    const int keyWidths[] = {75, 60, 45, 60};
+    const int keyWidths[] = {60, 55, 45, 55};
     for (int column = 0; column < FarmKeyModel::ColumnCount; ++column)
         m_keys->setColumnWidth(column, keyWidths[column]);
     m_keys->restoreColumns();
     m_queueModel = new FarmQueueModel(this);
     m_queue = new TableView("farmQueue", both);
     m_queue->setModel(m_queueModel);
-    const int widths[] = {45, 65, 110, 75, 55, 160};
+    const int widths[] = {42, 60, 95, 70, 52, 140};
     for (int column = 0; column < FarmQueueModel::ColumnCount; ++column)
         m_queue->setColumnWidth(column, widths[column]);
     m_queue->restoreColumns();
@@ -204,6 +204,7 @@ QWidget* FarmPanel::makeQueue()
     both->addWidget(m_queue);
     both->setStretchFactor(0, 2);
     both->setStretchFactor(1, 3);
+    both->setSizes({220, 300});
     return both;
 }
 
@@ -248,6 +249,8 @@ void FarmPanel::retranslate()
 void FarmPanel::connectOrLeave()
 {
     if (m_farm.state() != FarmLink::State::None) {
+        m_orders.dropAll(); // self-tests end; other orders are on their way
+        m_told.clear();
         m_farm.leave();
         return;
     }

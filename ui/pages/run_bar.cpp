@@ -146,7 +146,10 @@ RunBar::RunBar(QWidget* parent)
         if (m_budgetGiven && !isActive())
             emit budgetPicked(m_budget->currentText());
     });
-    connect(m_device, &QComboBox::activated, this, &RunBar::showPicked);
+    connect(m_device, &QComboBox::activated, this, [this] {
+        m_wantedDevice = m_device->currentData().toString();
+        showPicked();
+    });
     connect(m_target, &QComboBox::currentIndexChanged, this, [this] {
         showTarget();
         emit targetChanged(target());

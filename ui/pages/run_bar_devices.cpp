@@ -65,9 +65,12 @@ void RunBar::setFarm(FarmOffer farm)
 bool RunBar::pickFarmKey(const QString& key)
 {
     const int row = m_device->findData(farmData(m_farm.place.broker, key));
-    if (row >= 0)
-        m_device->setCurrentIndex(row);
-    return row >= 0;
+    if (row < 0)
+        return false;
+    m_device->setCurrentIndex(row);
+    m_wantedDevice = m_device->itemData(row).toString();
+    showPicked();
+    return true;
 }
 
 void RunBar::offerFarm(const QString& picked)

@@ -94,7 +94,7 @@ void HealthCurves::paintCurve(QPainter& painter, std::size_t curve) const
     paintTimeAxis(painter, cell.plot, 0, std::max(m_seconds, 10.0), palette());
     const QRectF labels(cell.whole.left(), 0, cell.plot.left() - 4 - cell.whole.left(), line);
     painter.setPen(palette().color(QPalette::Text));
-    painter.drawText(labels.translated(0, cell.plot.top() - line / 2.0), Qt::AlignRight | Qt::AlignVCenter,
+    painter.drawText(labels.translated(0, cell.plot.top() - 2), Qt::AlignRight | Qt::AlignVCenter,
                      figureTickText(cell.high));
     if (cell.plot.height() > 2 * line)
         painter.drawText(labels.translated(0, labelTop(cell.plot.bottom(), line, cell.plot)),
