@@ -7160,6 +7160,14 @@
             <source>This machine cannot measure for this target, but devices of a farm may; libraries are exported with default schedules</source>
             <translation>本机不能为此目标测量，但设备群的设备也许可以；部署库以默认调度导出</translation>
         </message>
+        <message>
+            <source>%1 (farm)</source>
+            <translation>%1（设备群）</translation>
+        </message>
+        <message>
+            <source>▲ %1 (farm)</source>
+            <translation>▲ %1（设备群）</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::RunNotice</name>

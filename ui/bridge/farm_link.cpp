@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kLookMs = 500;
 /// With the time between two looks, a broker that is dead is told of within two seconds.
-constexpr qint64 kPatienceMs = 1000;
+constexpr qint64 kPatienceMs = 900;
 /// A broker that could not be reached, or whose connection does not come back by itself, is tried anew so often.
 constexpr qint64 kRetryMs = 5000;
 
@@ -156,8 +156,14 @@ void FarmLink::look()
         return;
     }
     m_asked.start();
-    m_looking = m_looks.run([watch = m_watch](const JobLink&) { return watch->snapshot(); },
-                            [this](session::FarmView view) { take(std::move(view)); });
+    m_looking = m_looks.run(
+        [watch = m_watch](const JobLink&) {
+            const bool answers = watch->answers();
+            session::FarmView view = watch->snapshot();
+            view.connected = view.connected && answers;
+            return view;
+        },
+        [this](session::FarmView view) { take(std::move(view)); });
 }
 
 void FarmLink::take(session::FarmView view)

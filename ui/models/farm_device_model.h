@@ -5,7 +5,6 @@
 #include <QAbstractTableModel>
 #include <QString>
 
-#include <optional>
 #include <vector>
 
 namespace lathe::ui {

@@ -188,14 +188,14 @@ QWidget* FarmPanel::makeQueue()
     m_keyModel = new FarmKeyModel(this);
     m_keys = new TableView("farmKeys", both);
     m_keys->setModel(m_keyModel);
-    const int keyWidths[] = {60, 55, 45, 55};
+    const int keyWidths[] = {60, 52, 40, 52};
     for (int column = 0; column < FarmKeyModel::ColumnCount; ++column)
         m_keys->setColumnWidth(column, keyWidths[column]);
     m_keys->restoreColumns();
     m_queueModel = new FarmQueueModel(this);
     m_queue = new TableView("farmQueue", both);
     m_queue->setModel(m_queueModel);
-    const int widths[] = {42, 60, 95, 70, 52, 140};
+    const int widths[] = {40, 55, 80, 60, 50, 140};
     for (int column = 0; column < FarmQueueModel::ColumnCount; ++column)
         m_queue->setColumnWidth(column, widths[column]);
     m_queue->restoreColumns();
@@ -290,7 +290,6 @@ void FarmPanel::showPlace()
         widget->setEnabled(none);
     m_placeFields->setVisible(!heard);
     m_deviceButtons->setVisible(heard);
-    m_said->setVisible(heard);
     m_connect->setText(none ? tr("&Connect") : tr("Dis&connect"));
     m_connect->setEnabled(!none || !m_broker->text().trimmed().isEmpty());
     m_add->setEnabled(state == FarmLink::State::Connected);
@@ -386,6 +385,7 @@ void FarmPanel::showCurrent()
     m_pick->setEnabled(mayAsk);
     m_said->setText(told == m_told.end() ? QString() : told->second.text);
     m_said->setToolTip(plainTip(m_said->text()));
+    m_said->setVisible(!m_said->text().isEmpty());
 }
 
 } // namespace lathe::ui

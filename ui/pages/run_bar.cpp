@@ -33,7 +33,7 @@ namespace lathe::ui {
 namespace {
 
 constexpr int kOfProject = Qt::UserRole + 1; ///< of a target: it is offered because the project has it
-constexpr int kTitle = Qt::UserRole + 2; ///< of a target: what it is called without its device's name
+constexpr int kTitle = RunBar::kClosedTitle; ///< of a target: what it is called without its device's name
 constexpr int kDeviceWidth = 180; ///< pixels of a device's name; the whole of it stands in the tool tip
 
 /// Titles of the targets that Lathe's own kinds offer.
@@ -47,8 +47,9 @@ constexpr int kDeviceWidth = 180; ///< pixels of a device's name; the whole of i
     QT_TRANSLATE_NOOP("lathe::ui::RunBar", "OpenCL device"),
     QT_TRANSLATE_NOOP("lathe::ui::RunBar", "OpenCL device: {device}")};
 
-/// Closed, it shows a target without the name of its device, which stands beside it; its list shows both.
-class TargetBox final : public QComboBox
+/// Closed, it shows the short title of what is picked, where that has one: a target without the name of its device,
+/// which stands beside it; a key of a farm without its figures. Its list shows all.
+class ShortBox final : public QComboBox
 {
 public:
     using QComboBox::QComboBox;
@@ -99,11 +100,11 @@ RunBar::RunBar(QWidget* parent)
     applyIcons();
     addSeparator();
 
-    m_target = new TargetBox(this);
+    m_target = new ShortBox(this);
     m_target->setObjectName(QStringLiteral("targetPicker"));
     for (const session::TargetView& target : session::listTargets())
         m_target->addItem(QString(), QString::fromStdString(target.text));
-    m_device = new QComboBox(this);
+    m_device = new ShortBox(this);
     m_device->setObjectName(QStringLiteral("devicePicker"));
     m_device->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its text follows the target's
     m_budget = new QComboBox(this);
@@ -294,7 +295,7 @@ void RunBar::offerDevices()
     offerFarm(picked);
     // Those that are not ready have no key: they are found by nobody's choice.
     m_device->setCurrentIndex(picked.isEmpty() ? 0 : std::max(0, m_device->findData(picked)));
-    m_device->setMinimumWidth(m_device->sizeHint().width()); // the box itself keeps that of what it held at first
+    fitDevices();
 }
 
 void RunBar::offerHere()

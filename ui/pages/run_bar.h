@@ -22,6 +22,8 @@ class RunBar final : public QToolBar
     Q_OBJECT
 
 public:
+    static constexpr int kClosedTitle = Qt::UserRole + 2; ///< role of what a list's entry is called once it is closed
+
     explicit RunBar(QWidget* parent = nullptr);
 
     QString target() const;
@@ -81,6 +83,8 @@ private:
     void offerHere();
     void offerFarm(const QString& picked);
     QString whyNotAtFarm() const;
+    static QString closedTitle(const QString& key, bool there);
+    void fitDevices();
     void takeDevice(session::TuneOptions& options) const;
     bool canMeasure() const;
     void enableActions();

@@ -2,6 +2,7 @@
 #include "ui/models/farm_texts.h"
 #include "ui/models/texts.h"
 #include "ui/pages/run_bar.h"
+#include "ui/views/spacing.h"
 
 #include <QAbstractItemView>
 #include <QAction>
@@ -83,6 +84,8 @@ void RunBar::offerFarm(const QString& picked)
                               ? tr("%1 at the farm (%2 of %3 free)").arg(key.key).arg(key.free).arg(key.devices)
                               : tr("%1 at the farm (no answer)").arg(key.key),
                           place);
+        m_device->setItemData(m_device->count() - 1, closedTitle(key.key, m_farm.state == FarmLink::State::Connected),
+                              kClosedTitle);
         m_device->setItemData(m_device->count() - 1,
                               plainTip(tr("All devices of the key %1 that others leave free, by way of the broker %2")
                                            .arg(key.key, m_farm.place.broker)),
@@ -91,8 +94,27 @@ void RunBar::offerFarm(const QString& picked)
     if (!isAtFarm(picked) || m_device->findData(picked) >= 0)
         return;
     m_device->addItem(tr("%1 at the farm (not there)").arg(keyOf(picked)), picked);
+    m_device->setItemData(m_device->count() - 1, closedTitle(keyOf(picked), false), kClosedTitle);
     m_device->setItemData(m_device->count() - 1, plainTip(tr("Key %1, broker %2").arg(keyOf(picked), brokerOf(picked))),
                           Qt::ToolTipRole);
+}
+
+QString RunBar::closedTitle(const QString& key, bool there)
+{
+    return there ? tr("%1 (farm)").arg(key) : tr("▲ %1 (farm)").arg(key);
+}
+
+/// As wide as what it shows while it is closed; its list is as wide as its entries.
+void RunBar::fitDevices()
+{
+    int widest = 0, closed = 0;
+    for (int row = 0; row < m_device->count(); ++row) {
+        const QString text = m_device->itemText(row), title = m_device->itemData(row, kClosedTitle).toString();
+        widest = std::max(widest, m_device->fontMetrics().horizontalAdvance(text));
+        closed = std::max(closed, m_device->fontMetrics().horizontalAdvance(title.isEmpty() ? text : title));
+    }
+    m_device->setFixedWidth(m_device->sizeHint().width() - widest + closed);
+    m_device->view()->setMinimumWidth(m_device->view()->sizeHintForColumn(0) + spacing::kPage);
 }
 
 /// Empty: the key that is picked can be measured on.

@@ -71,7 +71,8 @@ HealthCurves::Cell HealthCurves::cellOf(std::size_t curve) const
     cell.high = std::max(std::ceil(top / step) * step, cell.low + step);
     const int labels = std::max(fontMetrics().horizontalAdvance(figureTickText(cell.low)),
                                 fontMetrics().horizontalAdvance(figureTickText(cell.high)));
-    cell.plot = cell.whole.adjusted(kCurveMargin + labels + 4, kCurveMargin + line + 2, -kCurveMargin,
+    const int half = fontMetrics().horizontalAdvance(QStringLiteral("00:00")) / 2 + 2; // of the last time below it
+    cell.plot = cell.whole.adjusted(kCurveMargin + labels + 4, kCurveMargin + line + 2, -std::max(kCurveMargin, half),
                                     -line - kCurveMargin);
     return cell;
 }
