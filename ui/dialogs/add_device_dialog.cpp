@@ -133,7 +133,7 @@ AddDeviceDialog::AddDeviceDialog(session::BrokerWords broker, const QStringList&
         m_copyToken->setToolTip(tr("Copy the path"));
         m_folder->setText(tr("&Open folder"));
     });
-    resize(640, 300);
+    resize(640, 240);
 }
 
 void AddDeviceDialog::make()

@@ -195,7 +195,7 @@ QWidget* FarmPanel::makeQueue()
     m_queueModel = new FarmQueueModel(this);
     m_queue = new TableView("farmQueue", both);
     m_queue->setModel(m_queueModel);
-    const int widths[] = {40, 55, 80, 60, 50, 140};
+    const int widths[] = {40, 55, 110, 60, 50, 140};
     for (int column = 0; column < FarmQueueModel::ColumnCount; ++column)
         m_queue->setColumnWidth(column, widths[column]);
     m_queue->restoreColumns();
