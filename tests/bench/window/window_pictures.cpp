@@ -179,6 +179,8 @@ private:
             tabs->setCurrentIndex(tab);
             good = keep(*m_window, QStringLiteral("farm_%1").arg(tab)) && good;
         }
+        test::find<QPushButton>(m_window.get(), "farmAdd")->click();
+        good = keepOthers(QStringLiteral("farm.addDevice")) && good;
         server.kill();
         QTest::qWait(2000);
         good = keep(*m_window, QStringLiteral("farm_away")) && good;
