@@ -133,6 +133,25 @@ RunBar::RunBar(QWidget* parent)
     m_remaining->setContentsMargins(spacing::kMedium, spacing::kNone, spacing::kMedium, spacing::kNone);
     m_remaining->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred); // else a narrow bar would hide it whole
     addWidget(m_remaining);
+    connectPickers();
+    retranslated(this, [this] {
+        setWindowTitle(tr("Run"));
+        m_target->setAccessibleName(tr("Target"));
+        m_target->setToolTip(tr("What code is generated for"));
+        nameTargets();
+        offerDevices();
+        m_device->setAccessibleName(tr("Device"));
+        m_budget->setAccessibleName(tr("Budget"));
+        m_budget->setToolTip(tr("How long to tune: 20 min, until 18:00, 1000 trials, until the last hour gained under "
+                                "0.1 %; several with commas, the first that comes true ends the run"));
+        offerBudgets();
+        showTarget();
+    });
+    setState(false, session::RunState::Idle, false, false);
+}
+
+void RunBar::connectPickers()
+{
     const auto choose = [this] {
         m_budgetGiven = true;
         if (isActive())
@@ -155,20 +174,6 @@ RunBar::RunBar(QWidget* parent)
         showTarget();
         emit targetChanged(target());
     });
-    retranslated(this, [this] {
-        setWindowTitle(tr("Run"));
-        m_target->setAccessibleName(tr("Target"));
-        m_target->setToolTip(tr("What code is generated for"));
-        nameTargets();
-        offerDevices();
-        m_device->setAccessibleName(tr("Device"));
-        m_budget->setAccessibleName(tr("Budget"));
-        m_budget->setToolTip(tr("How long to tune: 20 min, until 18:00, 1000 trials, until the last hour gained under "
-                                "0.1 %; several with commas, the first that comes true ends the run"));
-        offerBudgets();
-        showTarget();
-    });
-    setState(false, session::RunState::Idle, false, false);
 }
 
 /// It hangs from the button of Start: rarely wanted, and not to be hit by mistake.

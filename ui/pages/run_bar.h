@@ -72,6 +72,7 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
+    void connectPickers();
     void addStartOver();
     void hangStartOver();
     void applyIcons();
