@@ -1,5 +1,6 @@
 #include "core/session/probe.h"
 
+#include "core/compute/flop.h"
 #include "core/measure/task_data.h"
 #include "core/policy/default_candidate.h"
 #include "core/session/exports/kernel_choices.h"
@@ -9,13 +10,26 @@
 
 namespace lathe::session {
 
+namespace {
+
+double workOf(const search::SearchTask& task)
+{
+    return compute::flop(*task.alternatives.front().dag);
+}
+
+} // namespace
+
 Result<measure::MeasureRequest> probeFor(const std::string& target, const DeviceIdentity& device)
 {
-    // The smallest network that there is; its first task as it runs without tuning.
+    // The smallest network that there is; its task with the most work, as it runs without tuning.
     ModelSpec spec;
     spec.source = "zoo:mlp";
     LATHE_TRY_ASSIGN(const auto model, loadModel(spec, target));
-    search::SearchTask task = searchTask(model->partition.tasks.front(), *model, true);
+    std::optional<search::SearchTask> most;
+    for (const auto& part : model->partition.tasks)
+        if (search::SearchTask other = searchTask(part, *model, true); !most || workOf(other) > workOf(*most))
+            most = std::move(other);
+    search::SearchTask& task = *most;
     if (task.target.traits().takesDeviceFigures)
         task.hardware.takeDeviceFigures(figuresOf(device.fingerprint));
     measure::MeasureRequest request;

@@ -136,6 +136,18 @@ private slots:
     }
 
     /// Locks that never expire are what users of other farms suffer from.
+    void oneWhoWantsAnotherDeviceIsOfferedNone()
+    {
+        Scene scene;
+        scene.claims = {claim("a", "ada")};
+        scene.claims.front().device = "2";
+        QVERIFY(!scene.pass(seconds(3)).offer);
+        scene.claims.front().device = "1";
+        const auto step = scene.pass(seconds(1));
+        QVERIFY(step.offer);
+        QCOMPARE(step.offer->ticket, std::string("a"));
+    }
+
     void oneWhoFallsSilentLosesIt()
     {
         Scene scene;
