@@ -9389,6 +9389,10 @@ It is tried again every few seconds.</source>
             <translation>正在停止自检…</translation>
         </message>
         <message>
+            <source>It does not say what it measures</source>
+            <translation>它没有说明自己能测量什么</translation>
+        </message>
+        <message>
             <source>Self-test stopped</source>
             <translation>自检已停止</translation>
         </message>

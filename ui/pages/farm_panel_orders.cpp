@@ -1,3 +1,4 @@
+#include "core/session/farm_kinds.h"
 #include "ui/bridge/farm_link.h"
 #include "ui/dialogs/add_device_dialog.h"
 #include "ui/dialogs/manual_window.h"
@@ -35,9 +36,14 @@ void FarmPanel::selfTest()
         return;
     }
     const bool isFree = view->state == session::FarmDeviceState::Free;
+    const auto kinds = session::kindsOffered(m_farm.view(), view->key, view->name);
+    if (kinds.empty()) {
+        tell(device, tr("It does not say what it measures"));
+        return;
+    }
     told.test = m_orders.run(
-        [words = m_farm.words(), device](const JobLink& link) {
-            return session::selfTestFarmDevice(words, device.first, device.second, {}, link.stopToken());
+        [words = m_farm.words(), device, target = kinds.front()](const JobLink& link) {
+            return session::selfTestFarmDevice(words, device.first, device.second, target, link.stopToken());
         },
         [this, device](const Result<session::SelfTest>& result) {
             if (!result) {
