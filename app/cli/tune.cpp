@@ -9,6 +9,8 @@
 #include "core/session/head_start.h"
 #include "core/session/options/budget_text.h"
 #include "core/session/options/tune_options.h"
+#include "core/support/message.h"
+#include "core/target/hardware_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -79,6 +81,22 @@ Result<std::string> targetThere(const session::TuneOptions& tune)
     return kinds.front();
 }
 
+/// What --hardware names is a file or a CPU, or else the key of devices behind the broker, which tell their own.
+Result<> findHardware(const session::TuneOptions& tune, const std::string& target, std::string& hardware)
+{
+    if (hardware.empty() || tune.broker.empty() || readHardware(hardware))
+        return {};
+    LATHE_TRY_ASSIGN(const auto farm, session::FarmWatch::open(tune.broker, tune.credentials));
+    std::this_thread::sleep_for(session::FarmWatch::kFirstLook);
+    LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(target.empty() ? kDefaultTarget : target));
+    const session::FarmView view = farm->snapshot();
+    std::string told = session::hardwareOffered(view, hardware, parsed.kind());
+    if (told.empty())
+        return makeError(Errc::NotFound, say(Msg::HardwareNeither, hardware, view.broker));
+    hardware = std::move(told);
+    return {};
+}
+
 Result<> tune(TuneArguments& arguments)
 {
     LATHE_TRY(arguments.options.problem);
@@ -100,6 +118,7 @@ Result<> tune(TuneArguments& arguments)
     if (begins && open.target.empty() && !tune.broker.empty() && !tune.devices.empty()) {
         LATHE_TRY_ASSIGN(open.target, targetThere(tune));
     }
+    LATHE_TRY(findHardware(tune, open.target, open.model.hardware));
     if (const std::string target = open.target.empty() && begins ? kDefaultTarget : open.target; !target.empty()) {
         if (tune.broker.empty())
             LATHE_TRY(session::checkMeasurable(target));

@@ -23,4 +23,14 @@ std::vector<std::string> kindsOffered(const FarmView& farm, const std::string& k
     return {kinds.begin(), kinds.end()};
 }
 
+std::string hardwareOffered(const FarmView& farm, const std::string& key, const std::string& kind)
+{
+    for (const FarmDeviceView& offered : farm.devices)
+        if (offered.key == key && offered.state != FarmDeviceState::Lost)
+            for (const FarmDeviceView::Part& part : offered.parts)
+                if (part.kind == kind && !part.hardware.empty())
+                    return part.hardware;
+    return {};
+}
+
 } // namespace lathe::session

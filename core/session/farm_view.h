@@ -35,6 +35,7 @@ struct FarmDeviceView
         std::string key; ///< as its machine calls it
         std::string name;
         std::string deviceKey; ///< of the class of equal devices, among which costs compare
+        std::string hardware = {}; ///< its parameters, as parseHardware() reads them; empty: it tells none
     };
     std::string key;
     std::string name;
