@@ -17,6 +17,7 @@ using nlohmann::json;
 constexpr std::array<const char*, 6> kStates = {"free", "offered", "leased", "draining", "drained", "sick"};
 constexpr std::array<const char*, 3> kOrders = {"drain", "resume", "leave"};
 constexpr std::size_t kMostTextBytes = 256;
+constexpr int kDeepest = 16; ///< levels of objects and lists; those of a device's hardware are five deep
 
 /// A word of a list, as its place there. Nothing: it is none of them.
 template <class Enum, std::size_t Count>
@@ -45,8 +46,16 @@ std::optional<json> objectIn(std::string_view text)
 {
     if (text.size() > kMostNoticeBytes)
         return std::nullopt;
-    json object = json::parse(text, nullptr, false);
-    if (!object.is_object())
+    // What is written again goes down all levels on the stack.
+    bool isDeep = false;
+    const json object = json::parse(
+        text,
+        [&](int depth, json::parse_event_t, const json&) {
+            isDeep = isDeep || depth > kDeepest;
+            return depth <= kDeepest;
+        },
+        false);
+    if (isDeep || !object.is_object())
         return std::nullopt;
     return object;
 }

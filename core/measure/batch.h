@@ -47,7 +47,8 @@ struct BatchOptions
 /// on: with the quiet gate, builders are stopped while such a runner measures, and of these one measures at a time.
 ///
 /// A crash costs the request that caused it (of several in one artifact, which one is found out by building them one
-/// by one). A device behind a supervisor that is lost costs nobody anything: what it had is given to another.
+/// by one). A device behind a supervisor that is lost costs nobody anything: what it had is given to another. One whose
+/// answers cannot be true, or are to what nobody asked, is lost with Errc::BadFile.
 ///
 /// With a probe, such a device measures candidates in shares, each between two probes: where these differ, the share is
 /// measured again, and the samples that were rejected stay with the result (conditions: `probe_drift`, `rejected`).
@@ -121,6 +122,7 @@ private:
         TrialStage stage = TrialStage::Build; ///< where the worker says that it is
         std::string what;
         bool heard = false; ///< the worker said something about this job
+        std::uint32_t sends = 0; ///< of the job, since the worker misses something each time
         bool isProbe = false; ///< and of no item
     };
     /// Of a device that is probed.
@@ -141,6 +143,7 @@ private:
         Time pausedSince = {};
         std::uint32_t failures = 0; ///< to open it, in a row
         Share share = {};
+        std::uint32_t nonsense = 0; ///< answers that cannot be true, in a row
 
         bool busy() const { return !flights.empty(); }
         bool full() const { return flights.size() >= endpoint->traits().capacity; }
@@ -164,6 +167,7 @@ private:
     Result<> handle(Lane& lane, const wire::Message& message);
     Flight* flightOf(Lane& lane, std::uint64_t job);
     Result<> finishBuild(Lane& lane, const wire::BuildResult& answer);
+    bool isAskedAgain(Lane& lane, Flight& flight, const wire::RunResult& answer);
     void finishRun(Lane& lane, Flight flight, const wire::RunResult& answer);
     // Probes (batch_probes.cpp)
     bool isProbed(const Lane& lane) const;

@@ -1,6 +1,7 @@
 // What a batch makes of what workers say, and of those that end or say nothing.
 
 #include "core/measure/batch.h"
+#include "core/measure/device_words.h"
 #include "core/measure/measure_times.h"
 #include "core/support/message.h"
 #include "core/wire/failure.h"
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace lathe::measure {
 
@@ -23,6 +25,22 @@ constexpr std::uint32_t kMaxLosses = 3;
 constexpr std::uint32_t kMaxStarts = 4;
 /// What a supervisor elsewhere may take longer than it was told to, until it counts as lost itself.
 constexpr std::chrono::seconds kGrace(10);
+/// A device that has all of a job and says nothing of it: others of its machine may be measured first, but not for so
+/// long.
+constexpr std::chrono::minutes kUnheard(10);
+/// Times that a job is sent, as the worker misses something of it.
+constexpr std::uint32_t kMaxSends = 16;
+/// Answers in a row that cannot be true, until it is the device's fault: a kernel that writes anywhere may write into
+/// its own.
+constexpr std::uint32_t kMaxNonsense = 2;
+
+/// Whether a device said itself that its time with us is over: it is well, and so is what it had in hand. (One that
+/// went down, and is there again, says no such thing.)
+bool isTakenBack(const Error& why)
+{
+    return std::ranges::any_of(std::array{Msg::TurnOver, Msg::HolderSilent, Msg::DeviceDrained},
+                               [&](Msg id) { return messageOf(why).id == id; });
+}
 
 Batch::Clock::duration seconds(double count)
 {
@@ -35,8 +53,10 @@ Batch::Clock::duration seconds(double count)
 void Batch::startClock(const Lane& lane, Flight& flight) const
 {
     flight.since = m_now;
-    if (lane.endpoint->traits().supervised) // its supervisor looks at the clock, once the job has arrived
+    if (lane.endpoint->traits().supervised) { // its supervisor looks at the clock, once the job has arrived
+        flight.deadline = m_now + kUnheard;
         return;
+    }
     flight.deadline = m_now
                       + seconds(lane.builder ? m_options.buildTimeoutSeconds : runSeconds(flight));
 }
@@ -64,7 +84,13 @@ Result<> Batch::receive(Lane& lane)
             break;
         LATHE_TRY(handle(lane, **message));
     }
-    if (lane.busy() && m_now >= lane.flights.front().deadline)
+    if (!lane.busy() || m_now < lane.flights.front().deadline)
+        return {};
+    const bool isUploading = lane.endpoint->traits().supervised && !lane.flights.front().heard
+                             && lane.endpoint->isSending();
+    if (isUploading) // which takes as long as it takes
+        startClock(lane, lane.flights.front());
+    else
         deadlinePassed(lane);
     return {};
 }
@@ -91,6 +117,10 @@ Result<> Batch::handle(Lane& lane, const wire::Message& message)
         for (const auto& hash : message.missing().blobs())
             lane.endpoint->forgetBlob(wire::fromWire(hash));
         if (Flight* const flight = flightOf(lane, message.missing().id())) {
+            if (++flight->sends == kMaxSends) {
+                workerEnded(lane, makeError(Errc::BadFile, say(Msg::WorkerAnsweredElse)));
+                return {};
+            }
             if (!lane.builder)
                 return queueRun(lane, *flight);
             queueBuild(lane, *flight);
@@ -116,7 +146,7 @@ Result<> Batch::handle(Lane& lane, const wire::Message& message)
                 startClock(lane, lane.flights.front());
             if (done.isProbe)
                 finishProbe(lane, message.run_result());
-            else
+            else if (!isAskedAgain(lane, done, message.run_result()))
                 finishRun(lane, std::move(done), message.run_result());
             return {};
         }
@@ -169,11 +199,31 @@ Result<> Batch::finishBuild(Lane& lane, const wire::BuildResult& answer)
     return {};
 }
 
+/// Whether a device behind a supervisor answered what cannot be true: another one may know better, or it itself.
+bool Batch::isAskedAgain(Lane& lane, Flight& flight, const wire::RunResult& answer)
+{
+    const std::size_t index = flight.items.front();
+    const Result<> checked = checkAnswer(answer, m_requests[index]);
+    if (checked)
+        lane.nonsense = 0;
+    if (checked || !lane.endpoint->traits().supervised)
+        return false;
+    const bool isDevices = ++lane.nonsense == kMaxNonsense;
+    const bool isLast = ++m_items[index].losses >= kMaxLosses;
+    if (!isLast)
+        enter(index, Phase::Built, nullptr);
+    if (isDevices)
+        deviceLost(lane, checked.error());
+    return !isLast;
+}
+
 void Batch::finishRun(Lane& lane, Flight flight, const wire::RunResult& answer)
 {
     const std::size_t index = flight.items.front();
     Item& item = m_items[index];
-    addRun(m_times, answer, std::chrono::duration<double, std::milli>(m_now - flight.since).count());
+    const bool isTrue = static_cast<bool>(checkAnswer(answer, m_requests[index]));
+    if (isTrue)
+        addRun(m_times, answer, std::chrono::duration<double, std::milli>(m_now - flight.since).count());
     // A kernel that went wrong may have written anywhere in its process: nothing else is measured there. A device that
     // was lost is there again for a new process, if at all.
     const bool lost = answer.failure().code() == static_cast<std::uint32_t>(Errc::DeviceLost);
@@ -187,7 +237,7 @@ void Batch::finishRun(Lane& lane, Flight flight, const wire::RunResult& answer)
     } else {
         finish(index, std::move(result));
     }
-    if ((lost || spoilt) && !lane.endpoint->traits().supervised)
+    if ((lost || spoilt || !isTrue) && !lane.endpoint->traits().supervised)
         lane.endpoint->stop();
 }
 
@@ -236,7 +286,7 @@ void Batch::deviceLost(Lane& lane, const Error& why)
     for (const Flight& flight : flights)
         for (const std::size_t index : flight.items) {
             Item& item = m_items[index];
-            const bool workedOn = &flight == &flights.front() && flight.heard;
+            const bool workedOn = &flight == &flights.front() && flight.heard && !isTakenBack(why);
             if (!workedOn || ++item.losses < kMaxLosses) {
                 enter(index, Phase::Built, nullptr);
                 continue;

@@ -1,8 +1,11 @@
 #include "core/measure/endpoint.h"
 
+#include "core/measure/device_words.h"
 #include "core/wire/failure.h"
 #include "core/wire/hello.h"
 #include "core/wire/messages.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -90,6 +93,7 @@ Result<> Endpoint::take(const wire::Message& message)
     const wire::DeviceOpened& opened = message.device_opened();
     if (opened.failure().code() != 0)
         return wire::errorOf(opened.failure());
+    LATHE_TRY(deviceWords(opened.json()));
     m_identity = identityOf(opened.json());
     m_state = State::Ready;
     return {};
@@ -143,6 +147,11 @@ Endpoint::Time Endpoint::wake() const
 void Endpoint::queue(const wire::Message& message)
 {
     m_port->channel()->queue(message);
+}
+
+bool Endpoint::isSending() const
+{
+    return m_port->channel()->hasOutput();
 }
 
 Result<std::optional<wire::Message>> Endpoint::next()

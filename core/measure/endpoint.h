@@ -64,6 +64,7 @@ public:
 
     // Of an endpoint that is ready:
     void queue(const wire::Message& message);
+    bool isSending() const; ///< something that was queued has not left yet
     /// Errors: those of the channel; close() then, with it.
     Result<std::optional<wire::Message>> next();
     /// Sends a blob unless this worker has it.

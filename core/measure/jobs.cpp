@@ -1,6 +1,7 @@
 #include "core/measure/jobs.h"
 
 #include "core/backend/kernel_name.h"
+#include "core/measure/device_words.h"
 #include "core/wire/failure.h"
 #include "core/wire/hash_field.h"
 #include "core/wire/messages.h"
@@ -11,6 +12,11 @@
 #include <cmath>
 
 namespace lathe::measure {
+
+namespace {
+/// Of what a runner says of a failure: it is stored with the trial, and there are thousands of them.
+constexpr std::size_t kMostTextBytes = 64u << 10;
+} // namespace
 
 std::string kernelNameOf(const MeasureRequest& request)
 {
@@ -80,6 +86,8 @@ Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact
 TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& request, const BuildFacts& facts,
                           const DeviceIdentity& device, std::map<std::string, double> durations)
 {
+    if (const Result<> checked = checkAnswer(run, request); !checked)
+        return failedTrial(TrialStage::Run, checked.error(), device, std::move(durations));
     TrialResult result;
     result.device = device;
     result.stage = static_cast<TrialStage>(
@@ -88,16 +96,25 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     result.code = failure.code;
     result.text = std::move(failure.message);
     result.about = std::move(failure.about);
-    result.costsNs.assign(run.costs_ns().begin(), run.costs_ns().end());
-    result.verified = run.verified();
+    if (run.failure().text().size() + run.failure().about().size() > kMostTextBytes) {
+        result.text.resize(std::min(result.text.size(), kMostTextBytes));
+        result.about = {};
+    }
+    if (result.ok()) {
+        result.costsNs.assign(run.costs_ns().begin(), run.costs_ns().end());
+        result.verified = run.verified();
+    }
     durations["upload"] = run.prepare_ms();
     durations["measure"] = run.measure_ms();
     if (run.check_ms() > 0)
         durations["check"] = run.check_ms();
     result.durationsMs = std::move(durations);
-    nlohmann::json conditions = nlohmann::json::parse(run.health(), nullptr, false);
-    if (!conditions.is_object())
-        conditions = nlohmann::json::object();
+    nlohmann::json conditions = nlohmann::json::object();
+    if (auto health = deviceWords(run.health()))
+        conditions = *std::move(health);
+    for (const char* name :
+         {"finals", "finals_round", "runoff", "passes_ns", "moments", "stopped_early", "max_rel_error"})
+        conditions.erase(name); // say how a run used the trial, which no device knows
     conditions["number"] = run.number();
     conditions["cold_bytes"] = request.plan.coldBytes;
     conditions["rotate_bytes"] = request.plan.rotateBytes;
@@ -105,9 +122,9 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     conditions["code_bytes"] = facts.codeBytes;
     if (run.stopped_early())
         conditions["stopped_early"] = true;
-    if (run.verified())
+    if (result.verified)
         conditions["max_rel_error"] = run.max_rel_error();
-    result.conditions = conditions.dump();
+    result.conditions = conditions.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     return result;
 }
 

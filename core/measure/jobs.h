@@ -44,7 +44,8 @@ std::string kernelNameOf(const MeasureRequest& request);
 Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact, std::int32_t kernel,
                     wire::RunJob& job);
 
-/// What the runner of `device` answers about the trial. `durations` has what came before.
+/// What the runner of `device` answers about the trial; a failed one, if that cannot be true (device_words.h).
+/// `durations` has what came before.
 TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& request, const BuildFacts& facts,
                           const DeviceIdentity& device, std::map<std::string, double> durations);
 

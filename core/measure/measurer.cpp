@@ -1,6 +1,7 @@
 #include "core/measure/measurer.h"
 
 #include "core/measure/batch.h"
+#include "core/measure/device_words.h"
 #include "core/measure/local_worker.h"
 #include "core/measure/steadiness.h"
 #include "core/measure/worker_client.h"
@@ -108,6 +109,8 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options, std:
         impl->brokerUrl = options.remote->broker.url;
         impl->batch.onLost = [impl = impl.get()](const Endpoint& device, const Error& why) {
             impl->notify(say(Msg::DeviceLeft, device.name(), messageOf(why)));
+            if (why.code == Errc::BadFile) // it would be offered again at once, and say the same
+                impl->remote->refuse(device.name(), messageOf(why));
         };
         LATHE_TRY_ASSIGN(impl->remote, RemoteDevices::open(*options.remote, options.devices.front()));
         LATHE_TRY_ASSIGN(auto first, impl->remote->waitForSome(impl->onNotice, stop));
@@ -350,6 +353,7 @@ Result<std::string> Measurer::limitsOf(std::size_t device)
         lost.code = Errc::DeviceLost;
         return lost;
     }
+    LATHE_TRY(deviceWords(report.health_report().json()));
     return report.health_report().json();
 }
 

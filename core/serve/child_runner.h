@@ -21,7 +21,7 @@ struct ChildRunnerOptions
 {
     std::chrono::milliseconds cooldown{0}; ///< from one job to the next
     double hottest = 0; ///< in °C: no job is begun while the machine is hotter; 0: however hot it is
-    std::chrono::seconds coolBy = std::chrono::minutes(10); ///< what waits is given up then
+    std::chrono::seconds coolBy = std::chrono::minutes(5); ///< what waits is given up then
     std::function<std::optional<double>()> temperature = {}; ///< of the machine, in °C; nothing: it does not tell
 };
 

@@ -19,7 +19,7 @@ class FakeChannel : public wire::Channel
 {
 public:
     void queue(const wire::Message& message) override { sent.push_back(message); }
-    bool hasOutput() const override { return false; }
+    bool hasOutput() const override { return isUploading; }
     Result<> pump() override { return ended && inbox.empty() ? Result<>(*ended) : Result<>(); }
     Result<std::optional<wire::Message>> next() override
     {
@@ -34,6 +34,7 @@ public:
     std::vector<wire::Message> sent; ///< blobs too
     std::deque<wire::Message> inbox;
     std::optional<Error> ended;
+    bool isUploading = false; ///< what was sent has not all left
 };
 
 /// A worker that says hello and opens its device at once, and does nothing that the test does not say.

@@ -27,6 +27,7 @@ public:
     }
 
     void kill() { m_process.kill(); } ///< as a power failure does
+    void signal(int number) const { m_process.signalGroup(number); } ///< SIGSTOP: it hangs
     /// As a shutdown does. Nothing: it did not end.
     std::optional<ProcessExit> stop()
     {

@@ -1,6 +1,6 @@
 #include "core/measure/batch.h"
 #include "core/wire/hash_field.h"
-#include "tests/support/fake_port.h"
+#include "tests/support/batch_scene.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -11,178 +11,12 @@ namespace tst_batch {
 
 using namespace lathe;
 using namespace lathe::measure;
+using namespace lathe::test::batch;
 using lathe::test::FakePort;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 namespace {
-
-TaskDataPtr task()
-{
-    auto data = std::make_shared<TaskData>();
-    data->dagJson = "{}";
-    data->dagHash = contentHash(data->dagJson);
-    return data;
-}
-
-/// Requests, workers that the test plays, and a clock that it sets.
-class Scene
-{
-public:
-    explicit Scene(std::size_t requests)
-    {
-        m_options.target = "fake";
-        m_options.candidatesPerBuild = 1;
-        m_options.buildTimeoutSeconds = 20;
-        m_options.runTimeoutSeconds = 10;
-        m_options.onQuiet = [this](bool quiet) { m_quiet = quiet; };
-        for (std::size_t i = 0; i < requests; ++i) {
-            MeasureRequest request;
-            request.trial = std::string(31, '0') + "123456789abcdef"[i];
-            request.task = m_task;
-            request.ordinal = static_cast<std::int64_t>(i);
-            m_requests.push_back(request);
-        }
-    }
-
-    FakePort::Seen& addBuilder()
-    {
-        EndpointTraits traits;
-        traits.sharesMachine = true;
-        return add(m_builders, traits, false);
-    }
-    FakePort::Seen& addRunner(EndpointTraits traits)
-    {
-        traits.device = DeviceSpec{"fake", "0", ""};
-        return add(m_runners, traits, true);
-    }
-
-    BatchOptions& options() { return m_options; }
-    Endpoint& runner(std::size_t i) { return *m_runners[i]; }
-
-    Result<> turn()
-    {
-        if (!m_batch) {
-            for (const auto& endpoint : m_builders)
-                m_builderPointers.push_back(endpoint.get());
-            for (const auto& endpoint : m_runners)
-                m_runnerPointers.push_back(endpoint.get());
-            m_lastRunner = m_runners.size() - 1;
-            m_batch.emplace(m_options, m_builderPointers, m_runnerPointers, m_lastRunner, m_requests, m_onResult,
-                            m_times, m_now);
-        }
-        // Workers that answer at once need more than one turn to be greeted and asked.
-        for (int i = 0; i < 4; ++i)
-            LATHE_TRY(m_batch->turn(m_now));
-        return {};
-    }
-    void pass(Endpoint::Clock::duration time) { m_now += time; }
-    Batch& batch() { return *m_batch; }
-    Endpoint::Time now() const { return m_now; }
-    void drop() { m_batch.reset(); }
-    bool quiet() const { return m_quiet; }
-    const std::vector<std::pair<std::size_t, TrialResult>>& results() const { return m_results; }
-
-    /// What a builder answers to a job.
-    static void built(FakePort::Seen& builder, const wire::Message& job)
-    {
-        const std::string bytes = "code of " + job.build_job().candidates(0).name();
-        const Hash128 hash = contentHash(bytes);
-        wire::Message blob;
-        wire::toWire(hash, blob.mutable_blob()->mutable_hash());
-        blob.mutable_blob()->set_total(bytes.size());
-        blob.mutable_blob()->set_data(bytes);
-        builder.answer(blob);
-        ArtifactDescriptor descriptor = {"fake", "fake", {}};
-        wire::Message answer;
-        wire::BuildResult& result = *answer.mutable_build_result();
-        result.set_id(job.build_job().id());
-        for (const auto& candidate : job.build_job().candidates()) {
-            KernelInfo kernel;
-            kernel.name = candidate.name();
-            kernel.phases = {candidate.name() + "_p0"};
-            auto& row = *result.add_candidates();
-            row.set_stage(static_cast<std::uint32_t>(TrialStage::Done));
-            row.set_kernel(static_cast<std::int32_t>(descriptor.kernels.size()));
-            descriptor.kernels.push_back(std::move(kernel));
-        }
-        wire::toWire(hash, result.mutable_product());
-        result.set_descriptor(toJson(descriptor).dump());
-        builder.answer(answer);
-    }
-    static void ran(FakePort::Seen& runner, const wire::Message& job, double ns)
-    {
-        wire::Message answer;
-        wire::RunResult& result = *answer.mutable_run_result();
-        result.set_id(job.run_job().id());
-        result.set_stage(static_cast<std::uint32_t>(TrialStage::Done));
-        result.add_costs_ns(ns);
-        result.set_verified(true);
-        runner.answer(answer);
-    }
-    static void progress(FakePort::Seen& runner, const wire::Message& job)
-    {
-        wire::Message note;
-        note.mutable_progress()->set_id(job.run_job().id());
-        note.mutable_progress()->set_stage(static_cast<std::uint32_t>(TrialStage::Run));
-        note.mutable_progress()->set_what("running the kernel");
-        runner.answer(note);
-    }
-
-    /// All that a builder is asked for.
-    void buildAll(FakePort::Seen& builder)
-    {
-        QVERIFY(turn());
-        for (auto jobs = builder.takeJobs(); !jobs.empty(); jobs = builder.takeJobs()) {
-            for (const wire::Message& job : jobs)
-                built(builder, job);
-            QVERIFY(turn());
-        }
-    }
-
-private:
-    FakePort::Seen& add(std::vector<std::unique_ptr<Endpoint>>& where, const EndpointTraits& traits, bool device)
-    {
-        const auto& seen = m_seen.emplace_back(std::make_shared<FakePort::Seen>());
-        if (!device)
-            seen->device.clear();
-        where.push_back(std::make_unique<Endpoint>(std::make_unique<FakePort>(seen), traits));
-        if (traits.supervised && !where.back()->waitUntilReady())
-            qFatal("a fake does not open");
-        return *seen;
-    }
-
-    TaskDataPtr m_task = task();
-    BatchOptions m_options;
-    std::vector<MeasureRequest> m_requests;
-    std::vector<std::shared_ptr<FakePort::Seen>> m_seen;
-    std::vector<std::unique_ptr<Endpoint>> m_builders, m_runners;
-    std::vector<Endpoint*> m_builderPointers, m_runnerPointers;
-    std::size_t m_lastRunner = 0;
-    MeasureTimes m_times;
-    bool m_quiet = false;
-    std::vector<std::pair<std::size_t, TrialResult>> m_results;
-    Measurer::ResultCallback m_onResult = [this](std::size_t index, TrialResult result) {
-        m_results.emplace_back(index, std::move(result));
-    };
-    Endpoint::Time m_now = Endpoint::Clock::now();
-    std::optional<Batch> m_batch; ///< ends first
-};
-
-EndpointTraits here()
-{
-    EndpointTraits traits;
-    traits.sharesMachine = true;
-    return traits;
-}
-
-EndpointTraits elsewhere(std::size_t capacity = 1)
-{
-    EndpointTraits traits;
-    traits.supervised = true;
-    traits.capacity = capacity;
-    return traits;
-}
 
 /// A probe that has been built, and what the batch says of it.
 class Probe
@@ -375,6 +209,30 @@ private slots:
         QVERIFY(scene.results()[1].second.ok());
     }
 
+    /// The last answer before another's turn may be lost on its way, as often as there are turns.
+    void aDeviceThatIsTakenBackSpeaksAgainstNoCandidate()
+    {
+        Scene scene(1);
+        auto& builder = scene.addBuilder();
+        auto& board = scene.addRunner(elsewhere());
+        scene.buildAll(builder);
+        for (int i = 0; i < 5; ++i) {
+            const auto jobs = board.takeJobs();
+            QCOMPARE(jobs.size(), std::size_t(1));
+            Scene::progress(board, jobs[0]);
+            QVERIFY(scene.turn());
+            board.channel->ended = makeError(Errc::DeviceLost, phrase("it is another user's turn on the device"));
+            QVERIFY(scene.turn());
+            QVERIFY(scene.results().empty());
+            QVERIFY(scene.runner(0).waitUntilReady());
+            scene.batch().addRunner(scene.runner(0));
+            QVERIFY(scene.turn());
+        }
+        Scene::ran(board, board.takeJobs().at(0), 7);
+        QVERIFY(scene.turn());
+        QVERIFY(scene.results().at(0).second.ok());
+    }
+
     void whatADeviceMeasuredCountsOnceItWasAsBefore()
     {
         Scene scene(2);
@@ -503,15 +361,34 @@ private slots:
         auto& board = scene.addRunner(elsewhere());
         scene.buildAll(builder);
         const auto jobs = board.takeJobs();
+        board.channel->isUploading = true;
         scene.pass(std::chrono::hours(1)); // an upload takes as long as it takes
         QVERIFY(scene.turn());
         QCOMPARE(board.closed, 0);
+        board.channel->isUploading = false;
         Scene::progress(board, jobs.at(0));
         QVERIFY(scene.turn());
         scene.pass(seconds(19));
         QVERIFY(scene.turn());
         QCOMPARE(board.closed, 0);
         scene.pass(seconds(1));
+        QVERIFY(scene.turn());
+        QCOMPARE(board.closed, 1);
+        QVERIFY(scene.results().empty());
+    }
+
+    /// It tells others that it is there, and its link acknowledges what comes.
+    void aDeviceThatNeverBeginsCountsAsLost()
+    {
+        Scene scene(1);
+        auto& builder = scene.addBuilder();
+        auto& board = scene.addRunner(elsewhere());
+        scene.buildAll(builder);
+        QCOMPARE(board.takeJobs().size(), std::size_t(1));
+        scene.pass(std::chrono::minutes(9));
+        QVERIFY(scene.turn());
+        QCOMPARE(board.closed, 0);
+        scene.pass(std::chrono::minutes(1));
         QVERIFY(scene.turn());
         QCOMPARE(board.closed, 1);
         QVERIFY(scene.results().empty());
