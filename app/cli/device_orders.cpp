@@ -70,7 +70,8 @@ Result<> tell(OrderArguments& a, FarmOrder order)
             continue;
         }
         LATHE_TRY(session::orderDevice(a.broker, device.key, device.name, order));
-        const bool isUsed = device.state == session::FarmDeviceState::Busy;
+        const bool isUsed = device.state == session::FarmDeviceState::Busy
+                            || device.state == session::FarmDeviceState::Draining;
         print("{} {}\n", device.name,
               order == FarmOrder::Resume   ? "is given to those who want it again"
               : order == FarmOrder::Leave  ? (isUsed ? "ends once the measurement in hand is done"
@@ -90,6 +91,20 @@ Result<> test(OrderArguments& a)
         std::vector<std::string> targets = {a.target};
         if (a.target.empty())
             targets = session::kindsOffered(meant.farm, device.key, device.name);
+        const bool isGiven = device.state == session::FarmDeviceState::Free
+                             || device.state == session::FarmDeviceState::Offered
+                             || device.state == session::FarmDeviceState::Busy;
+        if (!isGiven || targets.empty()) {
+            ++tested;
+            ++failed;
+            print("{}: not tested, {}\n", device.name,
+                  isGiven ? std::string("since it does not say what it has: say with --target what to test")
+                          : fmt::format("since it is {}", session::toString(device.state)));
+            continue;
+        }
+        if (device.state == session::FarmDeviceState::Busy)
+            print("{} is used by {}: waiting for it\n", device.name, device.user);
+        LATHE_TRY(flushOutput());
         for (const std::string& target : targets) {
             const auto result = session::selfTestFarmDevice(a.broker, device.key, device.name, target,
                                                             interrupt.token());
@@ -107,9 +122,6 @@ Result<> test(OrderArguments& a)
                          : "failed: " + result.error().message);
             LATHE_TRY(flushOutput());
         }
-        if (targets.empty())
-            return makeError(Errc::NotFound,
-                             fmt::format("{} does not say what it has: say with --target what to test", device.name));
     }
     if (failed > 0)
         return makeError(Errc::DeviceLost, fmt::format("{} of {} self-tests failed", failed, tested));

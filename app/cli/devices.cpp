@@ -135,8 +135,17 @@ void addDevices(CLI::App& app, Action& run)
     command->require_subcommand(0, 1);
     addDeviceOrders(*command, run);
     command->callback([arguments, command, &run] {
-        if (!command->get_subcommands().empty())
+        if (!command->get_subcommands().empty()) {
+            for (const char* option : {"--broker", "--creds", "--key", "--target", "--watch", "--json"})
+                if (command->count(option) > 0)
+                    run = [option] {
+                        return Result<>(makeError(Errc::InvalidArgument,
+                                                  fmt::format("{} is about the list of devices here: write it behind "
+                                                              "the word that says what a device is to do",
+                                                              option)));
+                    };
             return;
+        }
         const bool isFarmWanted = command->count("--broker") + command->count("--creds") + command->count("--key")
                                       + command->count("--watch")
                                   > 0;

@@ -84,11 +84,15 @@ Result<std::string> targetThere(const session::TuneOptions& tune)
 /// What --hardware names is a file or a CPU, or else the key of devices behind the broker, which tell their own.
 Result<> findHardware(const session::TuneOptions& tune, const std::string& target, std::string& hardware)
 {
-    if (hardware.empty() || tune.broker.empty() || readHardware(hardware))
+    if (hardware.empty() || tune.broker.empty())
         return {};
+    if (const auto read = readHardware(hardware); read || read.error().code != Errc::NotFound)
+        return read ? Result<>() : Result<>(read.error());
+    if (target.empty())
+        return makeError(Errc::InvalidArgument, "--hardware KEY needs --target, which says what of the devices is meant");
     LATHE_TRY_ASSIGN(const auto farm, session::FarmWatch::open(tune.broker, tune.credentials));
     std::this_thread::sleep_for(session::FarmWatch::kFirstLook);
-    LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(target.empty() ? kDefaultTarget : target));
+    LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(target));
     const session::FarmView view = farm->snapshot();
     std::string told = session::hardwareOffered(view, hardware, parsed.kind());
     if (told.empty())

@@ -108,6 +108,8 @@ Batch::Time Batch::wake(Time now) const
             nearest = std::min(nearest, lane.endpoint->wake());
             if (lane.busy())
                 nearest = std::min(nearest, lane.flights.front().deadline);
+            if (lane.busy() && lane.share.probed && m_emitted == m_items.size())
+                nearest = std::min(nearest, *lane.share.probed + kProbeWait);
         }
     // A builder turns from soon done to slow without any event.
     if (m_gated && count(Phase::Built) + count(Phase::Held) > 0)

@@ -57,6 +57,8 @@ class Batch
 public:
     using Clock = Endpoint::Clock;
     using Time = Endpoint::Time;
+    /// For a probe that is the last thing to come: a device that is ended in the middle is given back.
+    static constexpr std::chrono::seconds kProbeWait{3};
     enum class Activity : std::uint8_t
     {
         None,
@@ -81,7 +83,10 @@ public:
 
     /// Errors: what keeps workers from running at all.
     Result<> turn(Time now);
-    bool done() const { return m_emitted == m_items.size(); }
+    /// All results were given, and no device works for us: but for one that answers no probe, which is left soon.
+    bool done() const { return m_emitted == m_items.size() && !isProbing(); }
+    /// Nothing more is measured: what waits for a probe counts without.
+    void giveHeld();
     void watch(std::vector<pollfd>& fds) const;
     Time wake(Time now) const;
     Activity activity() const;
@@ -170,6 +175,7 @@ private:
     bool isAskedAgain(Lane& lane, Flight& flight, const wire::RunResult& answer);
     void finishRun(Lane& lane, Flight flight, const wire::RunResult& answer);
     // Probes (batch_probes.cpp)
+    bool isProbing() const;
     bool isProbed(const Lane& lane) const;
     bool wantsProbe(const Lane& lane) const;
     Result<> giveProbe(Lane& lane);

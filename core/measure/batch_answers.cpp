@@ -199,14 +199,24 @@ Result<> Batch::finishBuild(Lane& lane, const wire::BuildResult& answer)
     return {};
 }
 
-/// Whether a device behind a supervisor answered what cannot be true: another one may know better, or it itself.
+/// Whether a device behind a supervisor answered what cannot be true, or that it is lost: another one may know better,
+/// or it itself.
 bool Batch::isAskedAgain(Lane& lane, Flight& flight, const wire::RunResult& answer)
 {
     const std::size_t index = flight.items.front();
     const Result<> checked = checkAnswer(answer, m_requests[index]);
     if (checked)
         lane.nonsense = 0;
-    if (checked || !lane.endpoint->traits().supervised)
+    if (!lane.endpoint->traits().supervised)
+        return false;
+    // It never came to the candidate: the device is too hot, or its process does not start.
+    if (checked && answer.failure().code() == static_cast<std::uint32_t>(Errc::DeviceLost)
+        && answer.stage() <= static_cast<std::uint32_t>(TrialStage::Load) && ++m_items[index].losses < kMaxLosses) {
+        enter(index, Phase::Built, nullptr);
+        deviceLost(lane, wire::errorOf(answer.failure()));
+        return true;
+    }
+    if (checked)
         return false;
     const bool isDevices = ++lane.nonsense == kMaxNonsense;
     const bool isLast = ++m_items[index].losses >= kMaxLosses;
@@ -279,7 +289,9 @@ void Batch::workerEnded(Lane& lane, const Error& why)
 void Batch::deviceLost(Lane& lane, const Error& why)
 {
     const std::deque<Flight> flights = std::exchange(lane.flights, {});
-    acceptHeld(lane, std::nullopt);
+    if (why.code == Errc::BadFile) // nor is what it said before to be believed
+        rejectHeld(lane, 0);
+    acceptHeld(lane, std::nullopt); // it was measured before the device was lost
     lane.endpoint->close(why);
     if (m_options.onLost)
         m_options.onLost(*lane.endpoint, why);

@@ -1,6 +1,7 @@
 // Whether devices behind a supervisor stay as they are: what a batch makes of its probes.
 
 #include "core/measure/batch.h"
+#include "core/measure/device_words.h"
 #include "core/measure/measure_times.h"
 #include "core/measure/steadiness.h"
 #include "core/support/message.h"
@@ -9,20 +10,35 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lathe::measure {
 
 namespace {
 
-/// A share is closed by a probe after so many candidates, or so long: what is rejected is not much, and probes are a
-/// few hundredths of the time.
+/// A share is closed by a probe after so many candidates, or so long: what is rejected is not much, and of a device that
+/// is always busy probes take a few hundredths of the time. One that waits for builders is probed meanwhile.
 constexpr std::size_t kMostInShare = 16;
 constexpr std::chrono::seconds kLongestShare(4);
 /// A candidate whose samples were rejected so often is what it is: the device is never steady.
 constexpr std::size_t kMostRejected = 2;
 
 } // namespace
+
+bool Batch::isProbing() const
+{
+    return std::ranges::any_of(m_runners, [&](const Lane& lane) {
+        return std::ranges::any_of(lane.flights, &Flight::isProbe) && m_now - *lane.share.probed < kProbeWait;
+    });
+}
+
+void Batch::giveHeld()
+{
+    for (Lane& lane : m_runners)
+        acceptHeld(lane, std::nullopt);
+    giveResults();
+}
 
 bool Batch::isProbed(const Lane& lane) const
 {
@@ -64,6 +80,10 @@ Result<> Batch::closeShares()
 
 void Batch::finishProbe(Lane& lane, const wire::RunResult& answer)
 {
+    if (const Result<> checked = checkAnswer(answer, *m_options.probe); !checked) {
+        deviceLost(lane, checked.error());
+        return;
+    }
     addRun(m_times, answer, 0);
     const Result<double> took = probeTime(answer);
     const auto why = m_options.onProbed ? m_options.onProbed(*lane.endpoint, took) : std::nullopt;
@@ -73,8 +93,8 @@ void Batch::finishProbe(Lane& lane, const wire::RunResult& answer)
     const bool moved = drift && std::abs(*drift) > kSteady;
     if (!lane.share.held.empty() && moved && m_options.onRejected && !why)
         m_options.onRejected(*lane.endpoint, lane.share.held.size(), *drift);
-    if (drift && (moved || why))
-        rejectHeld(lane, *drift);
+    if (moved || why)
+        rejectHeld(lane, drift.value_or(0));
     acceptHeld(lane, drift);
     if (why)
         deviceLost(lane, makeError(Errc::DeviceLost, *why));
@@ -88,8 +108,11 @@ void Batch::acceptHeld(Lane& lane, std::optional<double> drift)
         nlohmann::json conditions = nlohmann::json::parse(item.result.conditions, nullptr, false);
         if (drift)
             conditions["probe_drift"] = *drift;
+        nlohmann::json rejected = nlohmann::json::array();
         for (const auto& [costs, moved] : item.rejected)
-            conditions["rejected"].push_back({{"costs_ns", costs}, {"probe_drift", moved}});
+            rejected.push_back({{"costs_ns", costs}, {"probe_drift", moved}});
+        if (!rejected.empty())
+            conditions["rejected"] = std::move(rejected);
         item.result.conditions = conditions.dump();
         finish(index, std::move(item.result));
     }

@@ -49,6 +49,7 @@ struct Measurer::Impl
     std::optional<MeasureRequest> probe;
     Peers peers;
     std::set<std::pair<std::string, std::string>> disagreeing; ///< pairs of devices that were told of
+    std::set<std::string> unchecked; ///< likewise, on which the probe does not run
 
     std::optional<Message> probed(const Endpoint& device, const Result<double>& took);
     void adopt(std::unique_ptr<Endpoint> device, Batch* running);
@@ -165,7 +166,12 @@ std::optional<Message> Measurer::Impl::probed(const Endpoint& device, const Resu
 {
     if (!took) {
         peers.forget(device.name());
-        notify(say(Msg::DeviceNotChecked, device.name(), messageOf(took.error())));
+        if (took.error().code == Errc::WrongAnswer) { // nor would what it measures be right
+            remote->refuse(device.name());
+            return messageOf(took.error());
+        }
+        if (unchecked.insert(device.name()).second)
+            notify(say(Msg::DeviceNotChecked, device.name(), messageOf(took.error())));
         return std::nullopt;
     }
     const auto stray = peers.take(device.name(), *took);
@@ -234,8 +240,10 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
                 Batch::Clock::now());
     Batch::Activity activity = Batch::Activity::None;
     for (Batch::Time since = Batch::Clock::now(); !batch.done();) {
-        if (stop.stop_requested())
+        if (stop.stop_requested()) {
+            batch.giveHeld();
             return makeError(Errc::Cancelled, say(Msg::MeasuringStopped));
+        }
         const Batch::Time now = Batch::Clock::now();
         const double waited = std::chrono::duration<double>(now - since).count();
         if (activity == Batch::Activity::Measuring)
@@ -274,13 +282,16 @@ Result<Endpoint*> Measurer::lend(const std::stop_token& stop)
 {
     LATHE_TRY(m_impl->takeRemote(nullptr));
     std::erase_if(m_impl->runners, [&](const auto& runner) {
-        if (!runner->ready()) // what it was asked last took too long
+        if (!runner->ready()) { // what it was asked last took too long
+            m_impl->peers.forget(runner->name());
             return true;
+        }
         const Result<> turned = runner->turn(Endpoint::Clock::now());
         auto message = turned ? runner->next() : Result<std::optional<wire::Message>>(turned.error());
         if (message)
             return false;
         m_impl->batch.onLost(*runner, runner->ended(message.error()));
+        m_impl->peers.forget(runner->name());
         return true;
     });
     while (m_impl->runners.empty()) { // of those that come, some may be of another class

@@ -69,6 +69,7 @@ Result<> ChildRunner::take(const wire::Message& message, Time now)
 void ChildRunner::reset()
 {
     m_jobs.clear();
+    m_hotSince.reset();
     m_running.reset();
     m_turn.give();
     m_asked.reset();
@@ -80,6 +81,7 @@ void ChildRunner::reset()
 void ChildRunner::dropWaiting()
 {
     m_jobs.clear();
+    m_hotSince.reset();
     if (!m_running)
         m_turn.give();
 }

@@ -268,6 +268,8 @@ private:
             about["last_error"] = m_lastError;
         if (!m_drainedBy.empty())
             about["drained_by"] = m_drainedBy;
+        if (m_leaves)
+            about["leaves"] = true;
         notice.about = about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
         m_told = notice.state;
         m_nextNotice = now + broker::kNoticeEach;

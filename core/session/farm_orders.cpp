@@ -10,10 +10,12 @@
 #include "core/broker/token.h"
 #include "core/broker/tracker_folder.h"
 #include "core/support/deadline.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <set>
@@ -30,6 +32,8 @@ bool does(const broker::DeviceNotice& notice, FarmOrder order)
 {
     const bool isDrained = notice.state == broker::DeviceState::Drained
                            || notice.state == broker::DeviceState::Draining;
+    if (order == FarmOrder::Leave) // one that was drained before says so all the time
+        return isDrained && flagIn(nlohmann::json::parse(notice.about, nullptr, false), "leaves");
     return isDrained == (order != FarmOrder::Resume);
 }
 
@@ -137,6 +141,9 @@ Result<NewDevice> newDevice(const BrokerWords& words, const std::string& key, co
     const auto tracker = trackerAt(address.url);
     if (!tracker)
         return makeError(Errc::NotFound, say(Msg::TrackerElsewhere, address.url, key));
+    std::error_code code; // where it cannot be made, the writing says so
+    if (std::filesystem::create_directories(folder, code))
+        std::filesystem::permissions(folder, std::filesystem::perms::owner_all, code);
     LATHE_TRY_ASSIGN(const broker::Token token, tracker->add(broker::Role::Runner, {}, key));
     const std::filesystem::path file = std::filesystem::path(folder) / (token.member.name + ".token");
     if (auto written = broker::writeNewPrivateFile(file, broker::toText(token)); !written) {

@@ -35,7 +35,8 @@ struct NewDevice
     std::string line; ///< to be run there
     std::string token; ///< the file that has to be there as well, as it is on this machine; empty: none is needed
 };
-/// Where the broker is a tracker of this machine that wants tokens, makes one into `folder`. Errors: NotFound
+/// Where the broker is a tracker of this machine that wants tokens, makes one into `folder`, which is
+/// made where it is not there. Errors: NotFound
 /// (TrackerElsewhere: the broker wants tokens, and its tracker is not of this machine), those of TrackerFolder.
 Result<NewDevice> newDevice(const BrokerWords& broker, const std::string& key, const std::string& folder);
 

@@ -247,6 +247,7 @@ private slots:
         QVERIFY((*bob)->settle() && (*board2)->settle() && (*oz)->settle());
         (*bob)->publish(claimSubject("rk3399", "bob"), "as himself");
         (*bob)->publish(orderSubject("rk3399", "board1", "bob"), "as himself");
+        QVERIFY((*bob)->settle() && (*oz)->settle() && (*board2)->settle() && (*board1)->settle());
         QTRY_VERIFY(ofBoard1.hears(claimSubject("rk3399", "bob")));
         QTRY_VERIFY(ofBoard1.hears(orderSubject("rk3399", "board1", "bob")));
         QCOMPARE(ofBoard1.all().size(), std::size_t(2));

@@ -333,6 +333,48 @@ private slots:
         QCOMPARE(nlohmann::json::parse(result.conditions)["rejected"][0]["costs_ns"][0].get<double>(), 999.0);
     }
 
+    void whatWasHeldIsNotLostWhenItIsStopped()
+    {
+        Scene scene(1);
+        Probe probe(scene.options());
+        auto& builder = scene.addBuilder();
+        auto& runner = scene.addRunner(elsewhere(2));
+        scene.buildAll(builder);
+        const auto jobs = runner.takeJobs();
+        QCOMPARE(jobs.size(), std::size_t(2));
+        Scene::ran(runner, jobs[0], 1000);
+        Scene::ran(runner, jobs[1], 50);
+        QVERIFY(scene.turn());
+        QVERIFY(scene.results().empty());
+        scene.batch().giveHeld();
+        QCOMPARE(scene.results().size(), std::size_t(1));
+        QCOMPARE(scene.results()[0].second.meanNs(), 50.0);
+        QVERIFY(!scene.batch().done()); // the probe is still awaited, but not for ever
+        scene.pass(Batch::kProbeWait);
+        QVERIFY(scene.turn());
+        QVERIFY(scene.batch().done());
+    }
+
+    void whatADeviceSaidBeforeItLiedIsNotBelieved()
+    {
+        Scene scene(1);
+        Probe probe(scene.options());
+        auto& builder = scene.addBuilder();
+        auto& liar = scene.addRunner(elsewhere(2));
+        scene.buildAll(builder);
+        const auto jobs = liar.takeJobs();
+        Scene::ran(liar, jobs[0], 1000);
+        Scene::ran(liar, jobs[1], 50);
+        QVERIFY(scene.turn());
+        const auto last = liar.takeJobs();
+        QCOMPARE(last.size(), std::size_t(1));
+        Scene::ran(liar, last[0], -1); // no time
+        QVERIFY(scene.turn());
+        QVERIFY(scene.results().empty());
+        QVERIFY(!scene.batch().done());
+        QVERIFY(!scene.batch().has(scene.runner(0)));
+    }
+
     void aProbeThatDoesNotRunHoldsNothingUp()
     {
         Scene scene(1);
@@ -342,10 +384,15 @@ private slots:
         scene.buildAll(builder);
         for (int i = 0; i < 20 && !scene.batch().done(); ++i) {
             for (const wire::Message& job : runner.takeJobs()) {
-                if (probe.is(job))
-                    Scene::ran(runner, job, -1); // no time
-                else
+                if (!probe.is(job)) {
                     Scene::ran(runner, job, 50);
+                    continue;
+                }
+                wire::Message failed;
+                failed.mutable_run_result()->set_id(job.run_job().id());
+                failed.mutable_run_result()->set_stage(static_cast<std::uint32_t>(TrialStage::Run));
+                failed.mutable_run_result()->mutable_failure()->set_code(static_cast<std::uint32_t>(Errc::RunTimeout));
+                runner.answer(failed);
             }
             QVERIFY(scene.turn());
         }

@@ -45,6 +45,15 @@ private slots:
         QCOMPARE(int(hot.code), int(Errc::DeviceLost));
         QVERIFY2(hot.message.find("70 °C for 100 s") != std::string::npos, hot.message.c_str());
 
+        // Nobody has waited any more since the one who did is gone.
+        QVERIFY(runner.take(job, now));
+        QVERIFY(answersAfter(seconds(2)).empty());
+        runner.dropWaiting();
+        now += seconds(1000);
+        QVERIFY(runner.take(job, now));
+        QVERIFY(answersAfter(seconds(2)).empty());
+        runner.dropWaiting();
+
         // The next one waits anew, and is begun once it is cool, or does not tell any more.
         for (const std::optional<double> then : {std::optional(69.0), std::optional<double>()}) {
             celsius = 80;
