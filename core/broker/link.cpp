@@ -27,8 +27,16 @@ std::string Link::encoded(std::uint64_t sequence, const Piece& piece) const
 std::vector<std::string> Link::outgoing(Time now)
 {
     std::vector<std::string> packets;
-    if (m_closed || m_ended)
+    if (m_closed)
         return packets;
+    if (m_ended) {
+        // One who is only thought to be gone still counts on us, once he is back.
+        if (m_end && !m_toldUs) {
+            packets.push_back(encode({m_session, 0, m_arrived, Packet::Kind::End, *m_end}));
+            m_closed = true;
+        }
+        return packets;
+    }
     if (m_flying.empty() && !m_waiting.empty())
         m_progress = now;
     if (!m_flying.empty() && now - m_progress >= kGiveUp) {
@@ -96,7 +104,10 @@ void Link::receive(std::string_view bytes, Time now)
     case Packet::Kind::Gap:
         m_repeatFirst = !m_flying.empty() && now - m_flying.begin()->second.sent >= kGapAfter;
         return;
-    case Packet::Kind::End: fail(Errc::DeviceLost, phrase(packet->data)); return;
+    case Packet::Kind::End:
+        m_toldUs = true;
+        fail(Errc::DeviceLost, phrase(packet->data));
+        return;
     case Packet::Kind::Piece:
     case Packet::Kind::LastPiece: break;
     }

@@ -54,7 +54,8 @@ public:
     /// When outgoing() will have something, though nothing happens until then.
     Time wake() const;
 
-    /// The other side is told, at once: what has not been sent yet is dropped.
+    /// The other side is told, at once: what has not been sent yet is dropped. So is one that was given up, in case
+    /// that it is there after all.
     void end(std::string_view why);
     /// The other side is gone, and who knows that says why: nothing more is sent or waited for.
     void giveUp(Message why);
@@ -94,6 +95,7 @@ private:
     bool m_repeatFirst = false;
     std::optional<std::string> m_end; ///< to be sent
     bool m_closed = false;
+    bool m_toldUs = false; ///< the other side ended it
     // What is received.
     std::uint64_t m_arrived = 0; ///< all pieces up to this one
     std::map<std::uint64_t, std::pair<Packet::Kind, std::string>> m_early;

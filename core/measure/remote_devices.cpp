@@ -2,6 +2,7 @@
 
 #include "core/broker/inbox.h"
 #include "core/broker/notices.h"
+#include "core/broker/packet.h"
 #include "core/broker/roster.h"
 #include "core/broker/subjects.h"
 #include "core/broker/unguessable.h"
@@ -91,6 +92,7 @@ struct RemoteDevices::Impl
     std::map<std::string, Time> otherKeys;
     std::map<std::string, std::pair<broker::Offer, Time>> offers; ///< by device, until something is heard of it
     std::map<std::string, Taken> taken; ///< by device
+    std::map<std::string, Hash128> sessions; ///< the last one with each device
     Time nextNotice = {};
     bool answers = true; ///< the broker
     Time answersSince = Clock::now();
@@ -294,7 +296,14 @@ void RemoteDevices::Impl::hear(const broker::DeviceNotice& notice, Time now)
     if (const auto ours = taken.find(notice.device); ours != taken.end()) {
         const bool strange = notice.ticket != ticket && now - ours->second.since > kOldNotices;
         ours->second.strange = strange ? ours->second.strange + 1 : 0;
+        return;
     }
+    // It did not hear that we gave it back, and would keep itself for us as long as we want devices.
+    if (const auto last = sessions.find(notice.device);
+        last != sessions.end() && notice.ticket == ticket && notice.state == broker::DeviceState::Leased)
+        connection->publish(
+            broker::toDeviceSubject(notice.device, claim.user, last->second),
+            broker::encode({last->second, 0, 0, broker::Packet::Kind::End, textOf(say(Msg::DeviceGivenBack))}));
 }
 
 /// What is there now, and what became of it.
@@ -353,7 +362,7 @@ void RemoteDevices::Impl::take(Time now)
         const broker::RosterState::Device* const known = deviceOf(name);
         const bool isFull = claim.most != 0 && taken.size() >= claim.most;
         // One that says itself that we have it offers nothing: somebody else speaks for it.
-        const bool isOurs = known != nullptr && taken.contains(name) && known->notice.ticket == ticket
+        const bool isOurs = known != nullptr && known->notice.ticket == ticket
                             && known->notice.state == broker::DeviceState::Leased;
         if (known == nullptr || isFull || isOurs || isRefused(name, now) || !isUsed(now)) {
             ++entry;
@@ -372,6 +381,7 @@ void RemoteDevices::Impl::take(Time now)
         traits.sharesMachine = !machine.empty() && textIn(about, "machine") == machine;
         traits.capacity = static_cast<std::size_t>(std::clamp<std::int64_t>(
             wholeIn(about, "slots", kUsualSlots), std::int64_t(kLeastSlots), std::int64_t(kMostSlots)));
+        sessions[name] = offered.first.session;
         Taken& place = taken[name];
         if (place.presence) // it was offered anew: what we had of it is over
             place.presence->store(RemotePort::Gone::GivenBack);
@@ -420,6 +430,8 @@ void RemoteDevices::Impl::lookForLost(Time now)
     std::erase_if(otherKeys, [&](const auto& entry) { return now - entry.second >= broker::kSilence; });
     std::erase_if(taken, [&](const auto& entry) {
         const auto& [name, device] = entry;
+        if (!device.opening && device.presence->load() != RemotePort::Gone::No) // the caller closed it
+            return true;
         const bool silent = deviceOf(name) == nullptr;
         if (!silent && device.strange < 2)
             return false;

@@ -36,6 +36,7 @@ void RemotePort::watch(std::vector<pollfd>& fds) const
 wire::PortEnd RemotePort::close(const Error& why)
 {
     m_closed = true;
+    m_presence->store(Gone::GivenBack);
     if (m_channel) {
         m_channel->end(textOf(say(Msg::DeviceGivenBack)));
         (void)m_channel->pump(); // the channel stays: who waits for it may still look at it

@@ -21,7 +21,7 @@ public:
     {
         No,
         Silent,
-        GivenBack ///< it is somebody else's by now
+        GivenBack ///< it is somebody else's by now, or we closed it
     };
     using Presence = std::shared_ptr<std::atomic<Gone>>;
     static Presence makePresence() { return std::make_shared<std::atomic<Gone>>(Gone::No); }

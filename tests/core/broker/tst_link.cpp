@@ -197,6 +197,30 @@ private slots:
         QVERIFY(line.left.outgoing(line.now).empty());
     }
 
+    /// He may be there after all, and would keep what he has for us.
+    void oneThatWasGivenUpIsToldTheEnd()
+    {
+        Line line({}, 1);
+        line.right.send("x");
+        line.settle();
+        line.left.giveUp(say(Msg::DeviceSilent, "board1"));
+        for (int i = 0; i < 1000; ++i)
+            line.step();
+        QVERIFY(!line.right.ended());
+        line.left.end(textOf(say(Msg::DeviceGivenBack)));
+        for (int i = 0; i < 1000; ++i)
+            line.step();
+        QVERIFY(line.right.ended());
+        QVERIFY2(line.right.ended()->message.find("given back") != std::string::npos,
+                 line.right.ended()->message.c_str());
+        // And not he who said the end himself.
+        const std::size_t before = line.packets;
+        line.right.end("so be it");
+        for (int i = 0; i < 1000; ++i)
+            line.step();
+        QCOMPARE(line.packets, before);
+    }
+
     void packetsOfAnotherSessionAreLeftOut()
     {
         Link link(kSession);

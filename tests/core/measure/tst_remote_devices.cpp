@@ -1,10 +1,12 @@
 #include "core/broker/connection.h"
 #include "core/broker/inbox.h"
 #include "core/broker/notices.h"
+#include "core/broker/packet.h"
 #include "core/broker/subjects.h"
 #include "core/measure/batch.h"
 #include "core/measure/local_worker.h"
 #include "core/measure/measurer.h"
+#include "core/measure/remote_devices.h"
 #include "core/measure/remote_port.h"
 #include "core/serve/farm_runner.h"
 #include "core/support/files.h"
@@ -229,6 +231,68 @@ private slots:
         QVERIFY(!next);
         QCOMPARE(int(next.error().code), int(Errc::DeviceLost));
         QVERIFY2(next.error().message.find("drained") != std::string::npos, next.error().message.c_str());
+    }
+
+    /// Its line was away for a while, and the end of its lease was lost with it.
+    void aDeviceThatWasThoughtLostIsToldThatItIsFree()
+    {
+        NatsServer server;
+        QVERIFY(server.start());
+        const auto board = broker::Connection::open({server.url()});
+        QVERIFY(board);
+        const auto inbox = std::make_shared<broker::Inbox>();
+        const auto put = [inbox](std::string_view subject, std::string_view bytes) { inbox->put(subject, bytes); };
+        const auto to = (*board)->subscribe("lathe.to.board1.>", put);
+        const auto claims = (*board)->subscribe("lathe.claim.>", put);
+        QVERIFY(to && claims && (*board)->settle());
+        const auto devices = RemoteDevices::open({{server.url()}, "board", "ada"}, DeviceSpec{"sim", "", ""});
+        QVERIFY(devices);
+        (*devices)->hold(true);
+        broker::DeviceNotice notice;
+        notice.key = "board";
+        notice.device = "board1";
+        const broker::Offer offer = {{}, "board1", {5, 6}};
+        std::size_t packets = 0, ends = 0;
+        const auto hear = [&] {
+            for (const auto& heard : inbox->takeAll()) {
+                if (const auto claim = broker::claimIn(heard.subject, heard.bytes))
+                    notice.ticket = claim->ticket;
+                const auto packet = broker::decode(heard.bytes);
+                packets += packet.has_value();
+                ends += packet && packet->kind == broker::Packet::Kind::End && packet->session == offer.session;
+            }
+        };
+        const auto tell = [&](broker::DeviceState state) {
+            notice.state = state;
+            (*board)->publish(broker::hereSubject("board", "board1"), broker::toText(notice));
+            hear();
+        };
+        bool isOffered = false;
+        const auto isTaken = [&] {
+            tell(broker::DeviceState::Offered);
+            if (!notice.ticket.empty() && !std::exchange(isOffered, true)) {
+                broker::Offer ours = offer;
+                ours.ticket = notice.ticket;
+                (*board)->publish(broker::offerSubject("ada"), broker::toText(ours));
+            }
+            hear();
+            return packets > 0;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isTaken(), 20000);
+        // As long as it is thought to be there, the end is none of its business.
+        for (int i = 0; i < 10; ++i, ::usleep(200'000))
+            tell(broker::DeviceState::Leased);
+        QCOMPARE(ends, std::size_t(0));
+        const auto isLost = [&] { return (*devices)->state().there == 0; };
+        QTRY_VERIFY_WITH_TIMEOUT(isLost(), 20000);
+        ::usleep(500'000);
+        hear();
+        ends = 0; // what was said until now was lost
+        const auto isTold = [&] {
+            tell(broker::DeviceState::Leased);
+            return ends > 0;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isTold(), 20000);
     }
 
     void whoFallsSilentLosesTheDevice()
