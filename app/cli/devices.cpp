@@ -1,4 +1,5 @@
 #include "app/cli/command.h"
+#include "app/cli/device_orders.h"
 #include "app/cli/farm_table.h"
 #include "app/cli/interrupt.h"
 #include "core/broker/address.h"
@@ -131,7 +132,20 @@ void addDevices(CLI::App& app, Action& run)
     command->add_flag("--watch", arguments->watch, "List the farm again each second, until Ctrl+C");
     command->add_flag("--json", arguments->json,
                       "Print one JSON array; of a farm one JSON object, with --watch one a line");
+    command->require_subcommand(0, 1);
+    addDeviceOrders(*command, run);
     command->callback([arguments, command, &run] {
+        if (!command->get_subcommands().empty()) {
+            for (const char* option : {"--broker", "--creds", "--key", "--target", "--watch", "--json"})
+                if (command->count(option) > 0)
+                    run = [option] {
+                        return Result<>(makeError(Errc::InvalidArgument,
+                                                  fmt::format("{} is about the list of devices here: write it behind "
+                                                              "the word that says what a device is to do",
+                                                              option)));
+                    };
+            return;
+        }
         const bool isFarmWanted = command->count("--broker") + command->count("--creds") + command->count("--key")
                                       + command->count("--watch")
                                   > 0;

@@ -119,6 +119,7 @@ std::string aboutText(const FarmDeviceView& device)
     if (device.trials > 0)
         line("trials", std::to_string(device.trials));
     line("last error", device.lastError);
+    line("drained by", device.drainedBy);
     return text;
 }
 
@@ -196,6 +197,7 @@ nlohmann::json farmJson(const FarmView& all, const std::string& key)
                            {"devices", std::move(parts)},
                            {"health", device.health},
                            {"last_error", device.lastError},
+                           {"drained_by", device.drainedBy},
                            {"trials", device.trials}});
     }
     for (const auto& each : farm.keys)

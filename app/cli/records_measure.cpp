@@ -1,3 +1,4 @@
+#include "app/cli/interrupt.h"
 #include "app/cli/records.h"
 #include "core/store/log_line.h"
 
@@ -6,20 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
-#include <thread>
 
 namespace lathe::cli {
 
 namespace {
-
-volatile std::sig_atomic_t g_stop =
-    0; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a signal handler has no other place
-
-void onInterrupt(int)
-{
-    g_stop = 1;
-}
 
 struct RecordsMeasureArguments
 {
@@ -55,22 +46,8 @@ std::string cost(double ms)
 Result<> measure(const RecordsMeasureArguments& a, session::TuningSession& session,
                  const std::vector<std::string>& trials)
 {
-    // The first Ctrl+C ends it in order: what was measured is kept.
-    struct sigaction action
-    {
-    };
-    action.sa_handler = onInterrupt;
-    action.sa_flags = SA_RESETHAND | SA_RESTART;
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-    std::stop_source stop;
-    const std::jthread watch([&stop](std::stop_token ended) {
-        while (!ended.stop_requested() && g_stop == 0)
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        if (g_stop != 0)
-            stop.request_stop();
-    });
-    LATHE_TRY_ASSIGN(const auto done, session.project()->remeasure(trials, a.options, {}, stop.get_token()));
+    const StopOnInterrupt interrupt; // what was measured is kept
+    LATHE_TRY_ASSIGN(const auto done, session.project()->remeasure(trials, a.options, {}, interrupt.token()));
     nlohmann::json rows = nlohmann::json::array();
     const std::vector<session::TaskView> tasks = session.tasks();
     std::size_t failed = 0;

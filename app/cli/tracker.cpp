@@ -26,6 +26,8 @@ struct TrackerArguments
     std::string listen = "127.0.0.1:4222";
     std::string folder; ///< empty: the usual one
     std::pair<std::string, std::string> tls; ///< certificate, key; empty: none
+    std::string compat; ///< PORT or HOST:PORT; empty: TVM's tracker is not spoken
+    bool compatAnybody = false;
     std::string runner, user, observer; ///< the runner's is its key
     std::string name, output, authority;
     bool json = false;
@@ -68,6 +70,13 @@ Result<> runTracker(const TrackerArguments& a)
         options.certificate = fromRoot(a.tls.first);
         options.privateKey = fromRoot(a.tls.second);
     }
+    if (!a.compat.empty()) {
+        const bool isPort = a.compat.find_first_not_of("0123456789") == std::string::npos;
+        LATHE_TRY_ASSIGN(options.compat, broker::parseAddress(isPort ? "127.0.0.1:" + a.compat : a.compat));
+        if (options.compat->tls)
+            return makeError(Errc::InvalidArgument, "--compat takes PORT or HOST:PORT: it has no TLS");
+        options.compatForAnybody = a.compatAnybody;
+    }
     LATHE_TRY_ASSIGN(const TrackerFolder folder, openFolder(a));
     const bool open = broker::isLoopback(options.listen.host) && a.tls.first.empty();
     broker::TrackerEvents events;
@@ -79,6 +88,10 @@ Result<> runTracker(const TrackerArguments& a)
         if (!open)
             print("To make a FILE:      lathe-cli tracker token\n");
         (void)flushOutput(); // it goes on without a reader, too
+    };
+    events.compatReady = [](const std::string& address) {
+        print("INFO:RPCTracker:bind to {}\n", address); // in these words, for which people's scripts wait
+        (void)flushOutput();
     };
     events.notice = [](const Message& message) { printNotices({message}); };
     const StopOnInterrupt interrupt;
@@ -209,6 +222,17 @@ void addTracker(CLI::App& app, Action& run)
         ->add_option("--tls", arguments->tls,
                      "Certificate and private key (PEM) to use instead of those that it makes for itself")
         ->type_name("CERT KEY");
+    CLI::Option* const compat =
+        tracker
+            ->add_option("--compat", arguments->compat,
+                         "Speak TVM's tracker, too, for scripts and servers that people have: without keys, on this "
+                         "machine's own addresses. Lathe's devices are shown there, but not handed out")
+            ->type_name("PORT|HOST:PORT");
+    tracker
+        ->add_flag("--compat-anybody", arguments->compatAnybody,
+                   "--compat may be an address that other machines reach: whoever reaches it can offer devices and "
+                   "take them")
+        ->needs(compat);
     addFolder(tracker);
     tracker->callback([arguments, tracker, &run] {
         if (tracker->get_subcommands().empty())

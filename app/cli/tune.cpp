@@ -4,16 +4,18 @@
 #include "core/broker/address.h"
 #include "core/session/back_ends.h"
 #include "core/session/device_directory.h"
+#include "core/session/farm_kinds.h"
 #include "core/session/farm_watch.h"
 #include "core/session/head_start.h"
 #include "core/session/options/budget_text.h"
 #include "core/session/options/tune_options.h"
+#include "core/support/message.h"
+#include "core/target/hardware_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 #include <thread>
 
 namespace lathe::cli {
@@ -68,16 +70,7 @@ Result<std::string> targetThere(const session::TuneOptions& tune)
 {
     LATHE_TRY_ASSIGN(const auto farm, session::FarmWatch::open(tune.broker, tune.credentials));
     std::this_thread::sleep_for(session::FarmWatch::kFirstLook);
-    std::set<std::string> kinds;
-    for (const session::FarmDeviceView& device : farm->snapshot().devices)
-        if (device.key == tune.devices.front())
-            for (const session::FarmDeviceView::Part& part : device.parts)
-                kinds.insert(part.kind);
-    if (kinds.size() > 1)
-        std::erase_if(kinds, [](const std::string& kind) {
-            const auto target = session::parseTarget(kind);
-            return target && target->traits().clock == CostClock::Model;
-        });
+    const std::vector<std::string> kinds = session::kindsOffered(farm->snapshot(), tune.devices.front());
     if (kinds.empty())
         return std::string(); // the run says who is there
     if (kinds.size() > 1)
@@ -85,7 +78,27 @@ Result<std::string> targetThere(const session::TuneOptions& tune)
             Errc::InvalidArgument,
             fmt::format("the devices of {} are of several kinds: say with --target which one to tune for: {}",
                         tune.devices.front(), fmt::join(kinds, ", ")));
-    return *kinds.begin();
+    return kinds.front();
+}
+
+/// What --hardware names is a file or a CPU, or else the key of devices behind the broker, which tell their own.
+Result<> findHardware(const session::TuneOptions& tune, const std::string& target, std::string& hardware)
+{
+    if (hardware.empty() || tune.broker.empty())
+        return {};
+    if (const auto read = readHardware(hardware); read || read.error().code != Errc::NotFound)
+        return read ? Result<>() : Result<>(read.error());
+    if (target.empty())
+        return makeError(Errc::InvalidArgument, "--hardware KEY needs --target, which says what of the devices is meant");
+    LATHE_TRY_ASSIGN(const auto farm, session::FarmWatch::open(tune.broker, tune.credentials));
+    std::this_thread::sleep_for(session::FarmWatch::kFirstLook);
+    LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(target));
+    const session::FarmView view = farm->snapshot();
+    std::string told = session::hardwareOffered(view, hardware, parsed.kind());
+    if (told.empty())
+        return makeError(Errc::NotFound, say(Msg::HardwareNeither, hardware, view.broker));
+    hardware = std::move(told);
+    return {};
 }
 
 Result<> tune(TuneArguments& arguments)
@@ -109,6 +122,7 @@ Result<> tune(TuneArguments& arguments)
     if (begins && open.target.empty() && !tune.broker.empty() && !tune.devices.empty()) {
         LATHE_TRY_ASSIGN(open.target, targetThere(tune));
     }
+    LATHE_TRY(findHardware(tune, open.target, open.model.hardware));
     if (const std::string target = open.target.empty() && begins ? kDefaultTarget : open.target; !target.empty()) {
         if (tune.broker.empty())
             LATHE_TRY(session::checkMeasurable(target));

@@ -5,6 +5,7 @@
 #include "core/broker/token.h"
 #include "core/serve/asked_devices.h"
 #include "core/serve/farm_runner.h"
+#include "core/serve/machine_health.h"
 #include "core/serve/machine_lock.h"
 #include "core/support/deadline.h"
 #include "core/support/json_fields.h"
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
@@ -154,6 +156,13 @@ Result<> offerDevices(FarmWords words)
     options.desk.device = words.name;
     options.desk.longestReservation = std::chrono::minutes(words.longestReserveMinutes);
     options.child.cooldown = std::chrono::milliseconds(words.cooldownMs);
+    options.child.hottest = words.hottest;
+    options.child.temperature = [] {
+        const double celsius = numberIn(serve::machineHealth(), "temperature_c");
+        return std::isnan(celsius) ? std::nullopt : std::optional(celsius);
+    };
+    if (words.hottest > 0 && !options.child.temperature())
+        return makeError(Errc::Unsupported, "--hottest is asked for, and this machine does not tell how hot it is");
     // A board's memory is for what it measures; what was let go is asked for again.
     const std::uint64_t memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES))
                                  * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));

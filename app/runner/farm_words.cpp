@@ -24,6 +24,7 @@ usage: lathe-runner --broker HOST:PORT --key KEY [options]
   --slots N            Number of requests that it holds for a program; one is measured at a time (1 to 16,
                        default 2)
   --cooldown-ms N      Pause after each measurement (0 to 600000, default 0)
+  --hottest CELSIUS    Begin no measurement while the machine is hotter than that (1 to 150; default: however hot it is)
   --longest-reserve MINUTES
                        For how long somebody may keep it although others wait (0 to 1440, default 30)
   --audit FILE         Append a line for each program that uses the devices, and for all that it runs there
@@ -70,6 +71,7 @@ Result<FarmWords> readWords(const std::vector<std::string>& words)
                                                  {"--audit", text(said.audit)},
                                                  {"--slots", whole(said.slots, 1, 16)},
                                                  {"--cooldown-ms", whole(said.cooldownMs, 0, 600'000)},
+                                                 {"--hottest", whole(said.hottest, 1, 150)},
                                                  {"--longest-reserve", whole(said.longestReserveMinutes, 0, 1440)}};
     for (std::size_t i = 0; i < words.size(); ++i) {
         std::string word = words[i];

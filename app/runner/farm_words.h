@@ -16,6 +16,7 @@ struct FarmWords
     std::filesystem::path token, audit;
     std::uint32_t slots = 2;
     std::uint32_t cooldownMs = 0;
+    std::uint32_t hottest = 0; ///< in °C; 0: however hot it is
     std::uint32_t longestReserveMinutes = 30;
     bool help = false, version = false;
 };

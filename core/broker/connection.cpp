@@ -152,6 +152,8 @@ Result<std::shared_ptr<Connection>> Connection::open(const BrokerAddress& addres
     }
     if (!address.authority.empty())
         then(natsOptions_SetCATrustedCertificates, address.authority.c_str());
+    if (address.isUnchecked)
+        then(natsOptions_SkipServerVerification, true);
     then(natsOptions_SetErrorHandler, onError, nullptr);
     then(natsOptions_SetTimeout, kConnectMs);
     then(natsOptions_SetAllowReconnect, true);

@@ -17,6 +17,8 @@ struct BrokerAddress
     std::string seed = {}; ///< our secret (nkey.h); empty: we have none
     std::string authority = {}; ///< certificates (PEM) of those whom the server's may be signed by; empty: the system's
     std::string name = {}; ///< of this program, for who looks at the server's connections
+    /// Whose certificate the server has does not matter: for one that we started ourselves, and tell nothing.
+    bool isUnchecked = false;
 };
 
 /// What one wants to hear. Once it is gone nothing more is heard, but what is being handed over at that moment.

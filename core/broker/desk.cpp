@@ -91,6 +91,8 @@ KeyState Desk::stateAt(Time now) const
     for (const auto& [ticket, heard] : m_claims) {
         Claim claim = {ticket, heard.notice.user, heard.notice.priority, heard.since};
         claim.most = heard.notice.most;
+        claim.isForThis = heard.notice.device == m_options.device;
+        claim.isElsewhere = !heard.notice.device.empty() && !claim.isForThis;
         if (ticket == m_ticket && m_taken)
             claim.reservedUntil = m_since + std::min(m_reserve, m_options.longestReservation);
         state.claims.push_back(std::move(claim));

@@ -15,8 +15,17 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<const char*, 6> kStates = {"free", "offered", "leased", "draining", "drained", "sick"};
+constexpr std::array<const char*, 3> kOrders = {"drain", "resume", "leave"};
 constexpr std::size_t kMostTextBytes = 256;
 constexpr int kDeepest = 16; ///< levels of objects and lists; those of a device's hardware are five deep
+
+/// A word of a list, as its place there. Nothing: it is none of them.
+template <class Enum, std::size_t Count>
+std::optional<Enum> oneOf(const std::array<const char*, Count>& words, const std::string& word)
+{
+    const auto found = std::ranges::find(words, word);
+    return found == words.end() ? std::nullopt : std::optional(static_cast<Enum>(found - words.begin()));
+}
 
 /// The last two words of "lathe.WHAT.FIRST.SECOND".
 std::optional<std::pair<std::string, std::string>> wordsOf(std::string_view subject, std::string_view what)
@@ -88,7 +97,8 @@ std::string toText(const ClaimNotice& notice)
                    {"priority", notice.priority},
                    {"waited_ms", notice.waited.count()},
                    {"reserve_ms", notice.reserve.count()},
-                   {"most", notice.most}});
+                   {"most", notice.most},
+                   {"device", notice.device}});
 }
 
 std::string toText(const DeviceNotice& notice)
@@ -107,6 +117,16 @@ std::string toText(const Offer& offer)
     return dumped({{"ticket", offer.ticket}, {"device", offer.device}, {"session", offer.session.hex()}});
 }
 
+std::string toText(const Order& order)
+{
+    return dumped({{"order", wordOf(order.what)}});
+}
+
+std::string_view wordOf(Order::What what)
+{
+    return kOrders[static_cast<std::size_t>(what)];
+}
+
 std::optional<ClaimNotice> claimIn(std::string_view subject, std::string_view text)
 {
     const auto words = wordsOf(subject, "lathe.claim.");
@@ -122,6 +142,7 @@ std::optional<ClaimNotice> claimIn(std::string_view subject, std::string_view te
     notice.waited = spanIn(*object, "waited_ms");
     notice.reserve = spanIn(*object, "reserve_ms");
     notice.most = static_cast<std::uint32_t>(wholeIn(*object, "most", 0, 10'000));
+    notice.device = textIn(*object, "device");
     if (!isWord(notice.ticket))
         return std::nullopt;
     return notice;
@@ -136,10 +157,10 @@ std::optional<DeviceNotice> deviceIn(std::string_view subject, std::string_view 
     DeviceNotice notice;
     notice.key = words->first;
     notice.device = words->second;
-    const auto state = std::ranges::find(kStates, textIn(*object, "state"));
-    if (state == kStates.end())
+    const auto state = oneOf<DeviceState>(kStates, textIn(*object, "state"));
+    if (!state)
         return std::nullopt;
-    notice.state = static_cast<DeviceState>(state - kStates.begin());
+    notice.state = *state;
     notice.ticket = textIn(*object, "ticket");
     notice.user = textIn(*object, "user");
     notice.had = spanIn(*object, "had_ms");
@@ -158,6 +179,23 @@ std::optional<Offer> offerIn(std::string_view text)
     if (!session || !isWord(offer.ticket) || !isWord(offer.device))
         return std::nullopt;
     return offer;
+}
+
+std::optional<Order> orderIn(std::string_view subject, std::string_view text)
+{
+    constexpr std::string_view kOrder = "lathe.order.";
+    const std::size_t last = subject.rfind('.');
+    if (!subject.starts_with(kOrder) || last < kOrder.size())
+        return std::nullopt;
+    const auto words = wordsOf(subject.substr(0, last), kOrder);
+    const std::string_view user = subject.substr(last + 1);
+    const auto object = objectIn(text);
+    if (!words || !isWord(user) || !object)
+        return std::nullopt;
+    const auto what = oneOf<Order::What>(kOrders, textIn(*object, "order"));
+    if (!what)
+        return std::nullopt;
+    return Order{words->first, words->second, std::string(user), *what};
 }
 
 } // namespace lathe::broker

@@ -28,6 +28,7 @@ struct ClaimNotice
     std::chrono::milliseconds waited{0}; ///< since it was made
     std::chrono::milliseconds reserve{0}; ///< how long each device is wanted at least, whoever waits
     std::uint32_t most = 0; ///< devices that are wanted at once; 0: all that are to be had
+    std::string device = {}; ///< no other is wanted; empty: any
 };
 
 enum class DeviceState : std::uint8_t
@@ -71,16 +72,32 @@ struct Offer
     Hash128 session; ///< of the link; random
 };
 
+/// To one device, by a user of its key.
+struct Order
+{
+    enum class What : std::uint8_t
+    {
+        Drain, ///< be given to nobody any more, once the one who has it is done with what is in hand
+        Resume, ///< be given again
+        Leave ///< drain, and end
+    };
+    std::string key, device, user;
+    What what = What::Drain;
+};
+
 /// As they are sent, in JSON. Who a notice is of stands in its subject alone (subjects.h), which the broker lets nobody
 /// use but him: what the text says of that is not looked at.
 std::string toText(const ClaimNotice& notice);
 std::string toText(const DeviceNotice& notice);
 std::string toText(const Offer& offer);
+std::string toText(const Order& order);
+std::string_view wordOf(Order::What what); ///< "drain", ...
 
 /// Nothing: it is none, or larger than any is.
 std::optional<ClaimNotice> claimIn(std::string_view subject, std::string_view text);
 std::optional<DeviceNotice> deviceIn(std::string_view subject, std::string_view text);
 std::optional<Offer> offerIn(std::string_view text);
+std::optional<Order> orderIn(std::string_view subject, std::string_view text);
 
 inline constexpr std::size_t kMostNoticeBytes = 64u << 10;
 

@@ -89,9 +89,11 @@ Permissions permissionsOf(const Member& member)
     case Role::Runner:
         return {
             {hereSubject(member.key, member.name), "lathe.offer.*", fmt::format("lathe.from.{}.>", member.name)},
-            {hereSubject(member.key, "*"), claimSubject(member.key, "*"), fmt::format("lathe.to.{}.>", member.name)}};
+            {hereSubject(member.key, "*"), claimSubject(member.key, "*"), orderSubject(member.key, member.name, "*"),
+             fmt::format("lathe.to.{}.>", member.name)}};
     case Role::User:
-        return {{claimSubject("*", member.name), fmt::format("lathe.to.*.{}.>", member.name)},
+        return {{claimSubject("*", member.name), orderSubject("*", "*", member.name),
+                 fmt::format("lathe.to.*.{}.>", member.name)},
                 {"lathe.here.>", "lathe.claim.>", offerSubject(member.name),
                  fmt::format("lathe.from.*.{}.>", member.name)}};
     case Role::Observer: return {{}, {"lathe.here.>", "lathe.claim.>"}};

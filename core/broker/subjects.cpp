@@ -46,6 +46,11 @@ std::string offerSubject(std::string_view user)
     return fmt::format("lathe.offer.{}", user);
 }
 
+std::string orderSubject(std::string_view key, std::string_view device, std::string_view user)
+{
+    return fmt::format("lathe.order.{}.{}.{}", key, device, user);
+}
+
 std::string toDeviceSubject(std::string_view device, std::string_view user, const Hash128& session)
 {
     return fmt::format("lathe.to.{}.{}.{}", device, user, session.hex());

@@ -1,6 +1,9 @@
 #include "core/broker/tracker.h"
 
+#include "core/broker/connection.h"
 #include "core/broker/nats_process.h"
+#include "core/broker/nkey.h"
+#include "core/broker/reference_tracker_server.h"
 #include "core/support/deadline.h"
 #include "core/support/stop_bell.h"
 #include "core/support/this_machine.h"
@@ -18,6 +21,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,6 +33,7 @@ namespace {
 
 constexpr int kLookMs = 500; ///< for members that others added
 constexpr std::chrono::milliseconds kFirstPause{200}, kLongestPause{10000}; ///< between two starts
+constexpr std::chrono::milliseconds kHearPause{5000}; ///< between two attempts to hear what devices tell
 
 std::string ownName()
 {
@@ -97,6 +102,42 @@ FileState stateOf(const fs::path& file)
     return {info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
 }
 
+/// What the tracker hears of its own server, as a member that is made for it at each start: its secret is in memory
+/// only. Without it the server's rules would have to have an exception for this machine.
+class OwnEars
+{
+public:
+    Result<> prepare(const TrackerFolder& folder, ServerOptions& config)
+    {
+        LATHE_TRY_ASSIGN(NKey key, makeUserKey());
+        config.members.push_back({Role::Observer, "tracker", {}, std::move(key.publicKey)});
+        const std::string host = config.host == "0.0.0.0" ? "127.0.0.1" : config.host == "::" ? "::1" : config.host;
+        m_address = {urlOf({host, config.port, !config.certificate.empty()}), std::move(key.seed), {}, "lathe tracker"};
+        if (config.certificate.parent_path() == folder.path()) {
+            LATHE_TRY_ASSIGN(m_address.authority, folder.authority());
+        } else if (!config.certificate.empty()) {
+            // It may be for another name than ours here, by somebody whom this machine does not know.
+            m_address.isUnchecked = true;
+        }
+        return {};
+    }
+
+    /// Waits up to two seconds. Afterwards `inbox` gets all notices, after a restart of the server, too.
+    Result<> open(const std::shared_ptr<Inbox>& inbox)
+    {
+        LATHE_TRY_ASSIGN(const auto connection, Connection::open(m_address));
+        const auto put = [inbox](std::string_view subject, std::string_view bytes) { inbox->put(subject, bytes); };
+        LATHE_TRY_ASSIGN(m_devices, connection->subscribe("lathe.here.>", put));
+        LATHE_TRY_ASSIGN(m_claims, connection->subscribe("lathe.claim.>", put));
+        return {};
+    }
+    bool isOpen() const { return m_claims != nullptr; }
+
+private:
+    BrokerAddress m_address;
+    std::unique_ptr<Subscription> m_devices, m_claims; ///< they keep the connection
+};
+
 /// One run of a tracker.
 class Run
 {
@@ -137,6 +178,10 @@ public:
             shown.host = ownName();
         shown.tls = !m_config.certificate.empty();
         m_url = urlOf(shown);
+        if (options.compat) {
+            LATHE_TRY_ASSIGN(m_compat, ReferenceTrackerServer::listen(*options.compat, options.compatForAnybody));
+            LATHE_TRY(m_ears.prepare(m_folder, m_config));
+        }
         return {};
     }
 
@@ -153,6 +198,12 @@ public:
     void untilStopped()
     {
         m_events.ready(m_url);
+        std::jthread compat;
+        if (m_compat) {
+            compat = std::jthread([this](const std::stop_token& stop) { m_compat->run(stop); });
+            if (m_events.compatReady)
+                m_events.compatReady(m_compat->where());
+        }
         while (!m_stop.stop_requested()) {
             if (!m_process) {
                 wait(Deadline::in(m_pause));
@@ -170,6 +221,7 @@ public:
                 m_process.reset();
                 continue;
             }
+            hearOwn();
             if (m_process->refusedReload()) {
                 m_process->kill(); // so that who has no token any more is not let in
                 continue;
@@ -185,6 +237,15 @@ public:
     }
 
 private:
+    /// Devices that are not heard are not shown by the reference's summary, which is no reason to end.
+    void hearOwn()
+    {
+        if (!m_compat || m_ears.isOpen() || !m_nextHearing.passed())
+            return;
+        if (const auto opened = m_ears.open(m_compat->farm()); !opened && !std::exchange(m_toldOfEars, true))
+            m_events.notice(messageOf(opened.error()));
+        m_nextHearing = Deadline::in(kHearPause);
+    }
     void wait(Deadline end) const
     {
         pollfd watched = m_bell.watched();
@@ -196,6 +257,10 @@ private:
     std::stop_token m_stop;
     StopBell m_bell;
     ServerOptions m_config;
+    std::unique_ptr<ReferenceTrackerServer> m_compat; ///< null: nobody wants it
+    OwnEars m_ears;
+    Deadline m_nextHearing = Deadline::in(std::chrono::nanoseconds(0));
+    bool m_toldOfEars = false;
     std::string m_url;
     fs::path m_server;
     FileState m_members; ///< as the server knows them

@@ -242,7 +242,8 @@ Result<TrackerFolder::CertificateFiles> TrackerFolder::serverCertificate(std::sp
 
 Result<fs::path> TrackerFolder::writeConfig(ServerOptions options) const
 {
-    LATHE_TRY_ASSIGN(options.members, members());
+    LATHE_TRY_ASSIGN(const std::vector<Member> all, members());
+    options.members.insert(options.members.end(), all.begin(), all.end());
     LATHE_TRY_ASSIGN(const std::string text, serverConfig(options));
     fs::path file = m_path / "nats.conf";
     LATHE_TRY(writePrivateFile(file, text));

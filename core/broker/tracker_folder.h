@@ -51,7 +51,7 @@ public:
     /// The ones that are there, where they are for these hosts, else new ones. Errors: as of authority().
     Result<CertificateFiles> serverCertificate(std::span<const std::string> hosts) const;
 
-    /// nats.conf, with the members of now. Errors: those of serverConfig() and members().
+    /// nats.conf, with the members of now beside those in `options`. Errors: those of serverConfig() and members().
     Result<std::filesystem::path> writeConfig(ServerOptions options) const;
     Result<> writeProcess(std::int64_t pid, const std::string& url) const;
     void forgetProcess() const; ///< it is over

@@ -37,7 +37,7 @@ std::size_t heldByTicket(const KeyState& state, const std::string& ticket)
 
 bool wantsMore(const KeyState& state, const Claim& claim)
 {
-    return claim.most == 0 || heldByTicket(state, claim.ticket) < claim.most;
+    return !claim.isElsewhere && (claim.most == 0 || heldByTicket(state, claim.ticket) < claim.most);
 }
 
 /// Seconds of late, for his weight.
@@ -69,7 +69,7 @@ std::optional<std::string> owedToOneWithout(const KeyState& state)
     auto held = heldByUser(state);
     std::optional<double> least;
     for (const Claim& claim : state.claims)
-        if (held[claim.user] == 0)
+        if (held[claim.user] == 0 && !claim.isElsewhere)
             least = std::min(least.value_or(usedBy(state, claim)), usedBy(state, claim));
     const DeviceTurn* most = nullptr;
     const auto rank = [&](const DeviceTurn& turn) { return usedBy(state, *claimOf(state, turn.ticket)); };
@@ -100,8 +100,11 @@ bool isTurnOver(const KeyState& state, const std::string& device, TurnClock::tim
     if (holder == nullptr || now - turn->since < slice || now < holder->reservedUntil)
         return false;
     const auto isFree = [&](const DeviceTurn& other) { return claimOf(state, other.ticket) == nullptr; };
-    if (std::ranges::any_of(state.devices, isFree)) // whoever wants one takes that
-        return false;
+    const auto wantsThis = [&](const Claim& claim) {
+        return claim.isForThis && claim.user != holder->user && wantsMore(state, claim);
+    };
+    if (std::ranges::any_of(state.devices, isFree) && std::ranges::none_of(state.claims, wantsThis))
+        return false; // whoever wants one takes that
     if (device == owedToOneWithout(state))
         return true;
     // How many go is found out one by one, as if each had gone already.

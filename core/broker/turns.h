@@ -29,6 +29,8 @@ struct Claim
     /// Until then it keeps what it has, whoever waits.
     TurnClock::time_point reservedUntil = TurnClock::time_point::min();
     std::size_t most = 0; ///< devices that it wants at once; 0: all that it can have
+    bool isElsewhere = false; ///< it wants another device than the one that decides, and no other than that
+    bool isForThis = false; ///< it wants the one that decides, and no other
 };
 
 /// A device of the key, and the claim that has it.

@@ -85,6 +85,7 @@ Result<> Batch::turn(Time now)
         setQuiet(false);
     LATHE_TRY(dispatchBuilds());
     LATHE_TRY(dispatchRuns());
+    LATHE_TRY(closeShares());
     giveResults();
     return {};
 }
@@ -107,9 +108,11 @@ Batch::Time Batch::wake(Time now) const
             nearest = std::min(nearest, lane.endpoint->wake());
             if (lane.busy())
                 nearest = std::min(nearest, lane.flights.front().deadline);
+            if (lane.busy() && lane.share.probed && m_emitted == m_items.size())
+                nearest = std::min(nearest, *lane.share.probed + kProbeWait);
         }
     // A builder turns from soon done to slow without any event.
-    if (m_gated && count(Phase::Built) > 0)
+    if (m_gated && count(Phase::Built) + count(Phase::Held) > 0)
         nearest = std::min(nearest, now + std::chrono::milliseconds(100));
     return nearest;
 }
@@ -166,8 +169,9 @@ bool Batch::mayShareCores() const
     });
 }
 
-double Batch::runSeconds(const MeasureRequest& request) const
+double Batch::runSeconds(const Flight& flight) const
 {
+    const MeasureRequest& request = flight.isProbe ? *m_options.probe : m_requests[flight.items.front()];
     return m_options.runTimeoutSeconds + request.plan.repeat * request.plan.cooldownMs / 1000;
 }
 
@@ -297,6 +301,12 @@ Result<> Batch::dispatchRuns()
         if (shares)
             setQuiet(true);
         m_lastRunner = number;
+        if (wantsProbe(lane)) {
+            LATHE_TRY(giveProbe(lane));
+            if (lane.full())
+                continue;
+        }
+        ++lane.share.given;
         const auto index = static_cast<std::size_t>(next - m_items.begin());
         enter(index, Phase::Running, "queue");
         Flight& flight = lane.flights.emplace_back();
@@ -308,15 +318,16 @@ Result<> Batch::dispatchRuns()
 
 Result<> Batch::queueRun(Lane& lane, Flight& flight)
 {
-    const std::size_t index = flight.items.front();
-    const Item& item = m_items[index];
+    const MeasureRequest& request = flight.isProbe ? *m_options.probe : m_requests[flight.items.front()];
+    const Item* const item = flight.isProbe ? nullptr : &m_items[flight.items.front()];
+    const BuiltArtifact& artifact = item == nullptr ? *request.built->artifact : *item->artifact;
     wire::Message message;
     wire::RunJob& job = *message.mutable_run_job();
     flight.job = nextJob();
     job.set_id(flight.job);
-    LATHE_TRY(fillRunJob(m_requests[index], *item.artifact, item.kernel, job));
-    job.mutable_plan()->set_deadline_ms(1e3 * runSeconds(m_requests[index]));
-    lane.endpoint->offerBlob(item.artifact->hash, item.artifact->bytes);
+    LATHE_TRY(fillRunJob(request, artifact, item == nullptr ? request.built->kernel : item->kernel, job));
+    job.mutable_plan()->set_deadline_ms(1e3 * runSeconds(flight));
+    lane.endpoint->offerBlob(artifact.hash, artifact.bytes);
     lane.endpoint->queue(message);
     lane.endpoint->countRequest();
     flight.stage = TrialStage::Load;

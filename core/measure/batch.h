@@ -30,6 +30,14 @@ struct BatchOptions
     bool quietGate = true;
     std::function<void(bool quiet)> onQuiet;
     std::function<void(const Endpoint& device, const Error& why)> onLost; ///< a device behind a supervisor
+    /// A program that shows whether a device behind a supervisor stayed as it was (steadiness.h); it has been built
+    /// already, and outlives the batch. Null: nobody looks.
+    const MeasureRequest* probe = nullptr;
+    /// What it took on a device, in ns, or why it could not be measured. The device is set aside for the reason that is
+    /// returned.
+    std::function<std::optional<Message>(const Endpoint& device, const Result<double>& took)> onProbed;
+    /// So many candidates are measured again, since the probe took 1 + `drift` times what it took before.
+    std::function<void(const Endpoint& device, std::size_t candidates, double drift)> onRejected;
 };
 
 /// One call of Measurer::measure: requests on their way through builders and runners. A state machine: turn() takes
@@ -41,11 +49,16 @@ struct BatchOptions
 /// A crash costs the request that caused it (of several in one artifact, which one is found out by building them one
 /// by one). A device behind a supervisor that is lost costs nobody anything: what it had is given to another. One whose
 /// answers cannot be true, or are to what nobody asked, is lost with Errc::BadFile.
+///
+/// With a probe, such a device measures candidates in shares, each between two probes: where these differ, the share is
+/// measured again, and the samples that were rejected stay with the result (conditions: `probe_drift`, `rejected`).
 class Batch
 {
 public:
     using Clock = Endpoint::Clock;
     using Time = Endpoint::Time;
+    /// For a probe that is the last thing to come: a device that is ended in the middle is given back.
+    static constexpr std::chrono::seconds kProbeWait{3};
     enum class Activity : std::uint8_t
     {
         None,
@@ -70,7 +83,10 @@ public:
 
     /// Errors: what keeps workers from running at all.
     Result<> turn(Time now);
-    bool done() const { return m_emitted == m_items.size(); }
+    /// All results were given, and no device works for us: but for one that answers no probe, which is left soon.
+    bool done() const { return m_emitted == m_items.size() && !isProbing(); }
+    /// Nothing more is measured: what waits for a probe counts without.
+    void giveHeld();
     void watch(std::vector<pollfd>& fds) const;
     Time wake(Time now) const;
     Activity activity() const;
@@ -82,6 +98,7 @@ private:
         Building,
         Built,
         Running,
+        Held, ///< measured; the probe that follows says whether that counts
         Done
     };
     struct Item
@@ -91,6 +108,7 @@ private:
         std::uint32_t buildRetries = 0, runRetries = 0;
         std::uint32_t kills = 0; ///< of its workers, from outside
         std::uint32_t losses = 0; ///< of the devices that had it
+        std::vector<std::pair<std::vector<double>, double>> rejected; ///< costs, and the probe's drift
         std::string name;
         BuiltArtifactPtr artifact;
         std::int32_t kernel = -1;
@@ -110,6 +128,16 @@ private:
         std::string what;
         bool heard = false; ///< the worker said something about this job
         std::uint32_t sends = 0; ///< of the job, since the worker misses something each time
+        bool isProbe = false; ///< and of no item
+    };
+    /// Of a device that is probed.
+    struct Share
+    {
+        std::optional<double> before; ///< what the probe took last, ns
+        std::vector<std::size_t> held; ///< measured since
+        std::size_t given = 0; ///< to the device, since the probe that was given to it last
+        std::optional<Time> probed; ///< when that was
+        bool fails = false; ///< it does not run there
     };
     struct Lane
     {
@@ -119,6 +147,7 @@ private:
         bool paused = false;
         Time pausedSince = {};
         std::uint32_t failures = 0; ///< to open it, in a row
+        Share share = {};
         std::uint32_t nonsense = 0; ///< answers that cannot be true, in a row
 
         bool busy() const { return !flights.empty(); }
@@ -136,7 +165,7 @@ private:
     void sendBuild(Lane& lane, std::vector<std::size_t> group);
     void queueBuild(Lane& lane, Flight& flight);
     Result<> queueRun(Lane& lane, Flight& flight);
-    double runSeconds(const MeasureRequest& request) const; ///< that a run of it may take
+    double runSeconds(const Flight& flight) const; ///< that a run of it may take
     void startClock(const Lane& lane, Flight& flight) const;
 
     Result<> receive(Lane& lane);
@@ -145,6 +174,15 @@ private:
     Result<> finishBuild(Lane& lane, const wire::BuildResult& answer);
     bool isAskedAgain(Lane& lane, Flight& flight, const wire::RunResult& answer);
     void finishRun(Lane& lane, Flight flight, const wire::RunResult& answer);
+    // Probes (batch_probes.cpp)
+    bool isProbing() const;
+    bool isProbed(const Lane& lane) const;
+    bool wantsProbe(const Lane& lane) const;
+    Result<> giveProbe(Lane& lane);
+    Result<> closeShares();
+    void finishProbe(Lane& lane, const wire::RunResult& answer);
+    void acceptHeld(Lane& lane, std::optional<double> drift);
+    void rejectHeld(Lane& lane, double drift);
     void workerEnded(Lane& lane, const Error& why);
     void deviceLost(Lane& lane, const Error& why);
     void deadlinePassed(Lane& lane);

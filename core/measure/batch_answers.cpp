@@ -58,8 +58,7 @@ void Batch::startClock(const Lane& lane, Flight& flight) const
         return;
     }
     flight.deadline = m_now
-                      + seconds(lane.builder ? m_options.buildTimeoutSeconds
-                                             : runSeconds(m_requests[flight.items.front()]));
+                      + seconds(lane.builder ? m_options.buildTimeoutSeconds : runSeconds(flight));
 }
 
 Result<> Batch::receive(Lane& lane)
@@ -108,7 +107,7 @@ Result<> Batch::handle(Lane& lane, const wire::Message& message)
     case wire::Message::kProgress:
         if (Flight* const flight = flightOf(lane, message.progress().id())) {
             if (!flight->heard && lane.endpoint->traits().supervised)
-                flight->deadline = m_now + kGrace + seconds(runSeconds(m_requests[flight->items.front()]));
+                flight->deadline = m_now + kGrace + seconds(runSeconds(*flight));
             flight->heard = true;
             flight->stage = static_cast<TrialStage>(std::min<std::uint32_t>(message.progress().stage(), 6));
             flight->what = message.progress().what();
@@ -145,7 +144,9 @@ Result<> Batch::handle(Lane& lane, const wire::Message& message)
             std::erase_if(lane.flights, [&](const Flight& other) { return other.job == done.job; });
             if (lane.busy())
                 startClock(lane, lane.flights.front());
-            if (!isAskedAgain(lane, done, message.run_result()))
+            if (done.isProbe)
+                finishProbe(lane, message.run_result());
+            else if (!isAskedAgain(lane, done, message.run_result()))
                 finishRun(lane, std::move(done), message.run_result());
             return {};
         }
@@ -198,14 +199,24 @@ Result<> Batch::finishBuild(Lane& lane, const wire::BuildResult& answer)
     return {};
 }
 
-/// Whether a device behind a supervisor answered what cannot be true: another one may know better, or it itself.
+/// Whether a device behind a supervisor answered what cannot be true, or that it is lost: another one may know better,
+/// or it itself.
 bool Batch::isAskedAgain(Lane& lane, Flight& flight, const wire::RunResult& answer)
 {
     const std::size_t index = flight.items.front();
     const Result<> checked = checkAnswer(answer, m_requests[index]);
     if (checked)
         lane.nonsense = 0;
-    if (checked || !lane.endpoint->traits().supervised)
+    if (!lane.endpoint->traits().supervised)
+        return false;
+    // It never came to the candidate: the device is too hot, or its process does not start.
+    if (checked && answer.failure().code() == static_cast<std::uint32_t>(Errc::DeviceLost)
+        && answer.stage() <= static_cast<std::uint32_t>(TrialStage::Load) && ++m_items[index].losses < kMaxLosses) {
+        enter(index, Phase::Built, nullptr);
+        deviceLost(lane, wire::errorOf(answer.failure()));
+        return true;
+    }
+    if (checked)
         return false;
     const bool isDevices = ++lane.nonsense == kMaxNonsense;
     const bool isLast = ++m_items[index].losses >= kMaxLosses;
@@ -227,8 +238,15 @@ void Batch::finishRun(Lane& lane, Flight flight, const wire::RunResult& answer)
     // was lost is there again for a new process, if at all.
     const bool lost = answer.failure().code() == static_cast<std::uint32_t>(Errc::DeviceLost);
     const bool spoilt = answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run);
-    finish(index,
-           toTrialResult(answer, m_requests[index], item.facts, lane.endpoint->identity(), std::move(item.durations)));
+    TrialResult result = toTrialResult(answer, m_requests[index], item.facts, lane.endpoint->identity(),
+                                       item.durations);
+    if (isProbed(lane) && lane.share.before && result.ok()) {
+        enter(index, Phase::Held, nullptr);
+        item.result = std::move(result);
+        lane.share.held.push_back(index);
+    } else {
+        finish(index, std::move(result));
+    }
     if ((lost || spoilt || !isTrue) && !lane.endpoint->traits().supervised)
         lane.endpoint->stop();
 }
@@ -271,6 +289,9 @@ void Batch::workerEnded(Lane& lane, const Error& why)
 void Batch::deviceLost(Lane& lane, const Error& why)
 {
     const std::deque<Flight> flights = std::exchange(lane.flights, {});
+    if (why.code == Errc::BadFile) // nor is what it said before to be believed
+        rejectHeld(lane, 0);
+    acceptHeld(lane, std::nullopt); // it was measured before the device was lost
     lane.endpoint->close(why);
     if (m_options.onLost)
         m_options.onLost(*lane.endpoint, why);

@@ -3,6 +3,7 @@
 #include "core/measure/batch.h"
 #include "core/measure/device_words.h"
 #include "core/measure/local_worker.h"
+#include "core/measure/steadiness.h"
 #include "core/measure/worker_client.h"
 #include "core/support/message.h"
 #include "core/support/stop_bell.h"
@@ -15,7 +16,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <set>
 
 namespace lathe::measure {
 
@@ -43,7 +46,12 @@ struct Measurer::Impl
     bool oneAtATime = false; ///< they share this machine's cores
     std::size_t lastRunner = 0; ///< that was given something to measure
     MeasureTimes times;
+    std::optional<MeasureRequest> probe;
+    Peers peers;
+    std::set<std::pair<std::string, std::string>> disagreeing; ///< pairs of devices that were told of
+    std::set<std::string> unchecked; ///< likewise, on which the probe does not run
 
+    std::optional<Message> probed(const Endpoint& device, const Result<double>& took);
     void adopt(std::unique_ptr<Endpoint> device, Batch* running);
     Result<> takeRemote(Batch* running);
     void notify(const Message& message) const
@@ -90,15 +98,13 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options, std:
     impl->oneAtATime = target.traits().sharesCores;
     for (std::uint32_t i = 0; i < options.builders; ++i)
         impl->builders.push_back(makeLocalWorker(WorkerKind::Builder, options.programs));
-    impl->batch = {std::move(options.target),
-                   {},
-                   options.buildTimeoutSeconds,
-                   options.runTimeoutSeconds,
-                   options.candidatesPerBuild,
-                   options.retireAfter,
-                   options.quietGate,
-                   std::move(options.onQuiet),
-                   {}};
+    impl->batch.target = std::move(options.target);
+    impl->batch.buildTimeoutSeconds = options.buildTimeoutSeconds;
+    impl->batch.runTimeoutSeconds = options.runTimeoutSeconds;
+    impl->batch.candidatesPerBuild = options.candidatesPerBuild;
+    impl->batch.retireAfter = options.retireAfter;
+    impl->batch.quietGate = options.quietGate;
+    impl->batch.onQuiet = std::move(options.onQuiet);
     impl->onNotice = std::move(options.onNotice);
     if (options.remote) {
         impl->brokerUrl = options.remote->broker.url;
@@ -111,7 +117,10 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options, std:
         LATHE_TRY_ASSIGN(auto first, impl->remote->waitForSome(impl->onNotice, stop));
         for (std::unique_ptr<Endpoint>& device : first)
             impl->adopt(std::move(device), nullptr);
-        return std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
+        auto measurer = std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
+        if (options.probe)
+            LATHE_TRY(measurer->prepareProbe(options.probe(measurer->devices().front()), stop));
+        return measurer;
     }
     for (const DeviceSpec& device : options.devices) {
         impl->runners.push_back(makeLocalWorker(WorkerKind::Runner, options.programs, device));
@@ -124,6 +133,58 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options, std:
     impl->lastRunner = impl->runners.size() - 1;
     impl->batch.device = impl->devices.front().fingerprint;
     return std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
+}
+
+/// Builds it, and looks whether it runs.
+Result<> Measurer::prepareProbe(Result<MeasureRequest> probe, const std::stop_token& stop)
+{
+    Impl& impl = *m_impl;
+    TrialResult result;
+    if (probe) {
+        probe->built = makeBuiltKernel();
+        LATHE_TRY(measure(
+            std::span(&*probe, 1), [&](std::size_t, TrialResult answer) { result = std::move(answer); }, stop));
+    }
+    if (!probe || !result.ok()) {
+        impl.notify(say(Msg::DeviceNotChecked, impl.remote->key(),
+                        probe ? messageOf(result.text, result.about) : messageOf(probe.error())));
+        return {};
+    }
+    impl.probe = *std::move(probe);
+    impl.batch.probe = &*impl.probe;
+    impl.batch.onProbed = [&impl](const Endpoint& device, const Result<double>& took) {
+        return impl.probed(device, took);
+    };
+    impl.batch.onRejected = [&impl](const Endpoint& device, std::size_t candidates, double drift) {
+        impl.notify(say(Msg::SamplesRejected, candidates, device.name(), 100 * std::abs(drift)));
+    };
+    return {};
+}
+
+/// The reason for which the device is set aside, if it strays from the others.
+std::optional<Message> Measurer::Impl::probed(const Endpoint& device, const Result<double>& took)
+{
+    if (!took) {
+        peers.forget(device.name());
+        if (took.error().code == Errc::WrongAnswer) { // nor would what it measures be right
+            remote->refuse(device.name());
+            return messageOf(took.error());
+        }
+        if (unchecked.insert(device.name()).second)
+            notify(say(Msg::DeviceNotChecked, device.name(), messageOf(took.error())));
+        return std::nullopt;
+    }
+    const auto stray = peers.take(device.name(), *took);
+    if (!stray)
+        return std::nullopt;
+    if (!stray->other.empty()) {
+        if (disagreeing.insert(std::minmax(device.name(), stray->other)).second)
+            notify(say(Msg::DevicesDisagree, device.name(), stray->ratio, stray->other, remote->key()));
+        return std::nullopt;
+    }
+    peers.forget(device.name());
+    remote->refuse(device.name());
+    return say(Msg::DeviceStrays, stray->ratio, remote->key());
 }
 
 /// A device that was given to us. The first one's class is that of all: code is made for its like.
@@ -179,8 +240,10 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
                 Batch::Clock::now());
     Batch::Activity activity = Batch::Activity::None;
     for (Batch::Time since = Batch::Clock::now(); !batch.done();) {
-        if (stop.stop_requested())
+        if (stop.stop_requested()) {
+            batch.giveHeld();
             return makeError(Errc::Cancelled, say(Msg::MeasuringStopped));
+        }
         const Batch::Time now = Batch::Clock::now();
         const double waited = std::chrono::duration<double>(now - since).count();
         if (activity == Batch::Activity::Measuring)
@@ -192,7 +255,12 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
             LATHE_TRY(m_impl->takeRemote(&batch));
         LATHE_TRY(batch.turn(now));
         if (m_impl->remote) // those that were lost do not come back, there will be others
-            std::erase_if(m_impl->runners, [&](const auto& runner) { return !batch.has(*runner); });
+            std::erase_if(m_impl->runners, [&](const auto& runner) {
+                const bool lost = !batch.has(*runner);
+                if (lost)
+                    m_impl->peers.forget(runner->name());
+                return lost;
+            });
         if (batch.done())
             break;
         activity = batch.activity();
@@ -214,13 +282,16 @@ Result<Endpoint*> Measurer::lend(const std::stop_token& stop)
 {
     LATHE_TRY(m_impl->takeRemote(nullptr));
     std::erase_if(m_impl->runners, [&](const auto& runner) {
-        if (!runner->ready()) // what it was asked last took too long
+        if (!runner->ready()) { // what it was asked last took too long
+            m_impl->peers.forget(runner->name());
             return true;
+        }
         const Result<> turned = runner->turn(Endpoint::Clock::now());
         auto message = turned ? runner->next() : Result<std::optional<wire::Message>>(turned.error());
         if (message)
             return false;
         m_impl->batch.onLost(*runner, runner->ended(message.error()));
+        m_impl->peers.forget(runner->name());
         return true;
     });
     while (m_impl->runners.empty()) { // of those that come, some may be of another class

@@ -25,6 +25,9 @@ struct MeasurerOptions
     std::vector<DeviceSpec> devices;
     /// Devices behind a broker in place of these: `devices` has at most one entry, which is opened on each of them.
     std::optional<RemoteClaim> remote;
+    /// Makes the program that shows whether devices behind a broker stay as they are (steadiness.h), once the first of
+    /// them is known. Where there is none, or it does not run, nobody looks; that is told.
+    std::function<Result<MeasureRequest>(const DeviceIdentity&)> probe;
     double buildTimeoutSeconds =
         15; ///< of one artifact; the candidates of one that takes longer are built again one by one
     double runTimeoutSeconds = 10; ///< per candidate
@@ -92,6 +95,7 @@ public:
 
 private:
     Result<std::string> limitsOf(std::size_t device);
+    Result<> prepareProbe(Result<MeasureRequest> probe, const std::stop_token& stop);
     struct Impl;
     explicit Measurer(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> m_impl;

@@ -115,7 +115,8 @@ struct RemoteDevices::Impl
     void lookForLost(Time now);
     void announce(Time now);
     void tell();
-    void refuse(const std::string& name, Message why, Time now);
+    std::string namesThere();
+    void refuse(const std::string& name, std::optional<Message> why, Time now);
     bool isRefused(const std::string& name, Time now);
     bool isUsed(Time now) const { return held || now - Time(Clock::duration(usedAt)) < claim.idle; }
 };
@@ -186,6 +187,8 @@ Result<std::vector<std::unique_ptr<Endpoint>>> RemoteDevices::waitForSome(
         if (refusal && now.there > 0 && now.refused >= now.there)
             return makeError(Errc::NotFound, *refusal);
         if (now.there == 0 && now.brokerAnswers && nobody.passed()) {
+            if (const std::string names = m_impl->namesThere(); !claim.device.empty() && !names.empty())
+                return makeError(Errc::NotFound, say(Msg::DeviceNotHeardOf, claim.device, claim.broker.url, names));
             std::string keys;
             for (const std::string& key : now.otherKeys)
                 keys += (keys.empty() ? "" : ", ") + key;
@@ -206,7 +209,7 @@ Result<std::vector<std::unique_ptr<Endpoint>>> RemoteDevices::waitForSome(
     return makeError(Errc::Cancelled, say(Msg::MeasuringStopped));
 }
 
-void RemoteDevices::refuse(const std::string& device, Message why)
+void RemoteDevices::refuse(const std::string& device, std::optional<Message> why)
 {
     m_impl->refuse(device, std::move(why), Clock::now());
 }
@@ -230,6 +233,11 @@ pollfd RemoteDevices::watched() const
 std::chrono::milliseconds RemoteDevices::idle() const
 {
     return m_impl->claim.idle;
+}
+
+const std::string& RemoteDevices::key() const
+{
+    return m_impl->claim.key;
 }
 
 RemoteDevices::State RemoteDevices::state()
@@ -337,6 +345,7 @@ void RemoteDevices::Impl::announce(Time now)
     notice.waited = std::chrono::duration_cast<milliseconds>(now - made);
     notice.reserve = claim.reserve;
     notice.most = claim.most;
+    notice.device = claim.device;
     connection->publish(broker::claimSubject(claim.key, claim.user), broker::toText(notice));
 }
 
@@ -345,6 +354,10 @@ void RemoteDevices::Impl::take(Time now)
     std::erase_if(offers, [&](const auto& entry) { return now - entry.second.second >= broker::kOfferLasts; });
     for (auto entry = offers.begin(); entry != offers.end();) {
         const auto& [name, offered] = *entry;
+        if (!claim.device.empty() && name != claim.device) { // a runner of an earlier version offers itself all the same
+            entry = offers.erase(entry);
+            continue;
+        }
         // What a device is stands in its notices, which nobody but it can send.
         const broker::RosterState::Device* const known = deviceOf(name);
         const bool isFull = claim.most != 0 && taken.size() >= claim.most;
@@ -430,8 +443,10 @@ void RemoteDevices::Impl::lookForLost(Time now)
 
 void RemoteDevices::Impl::tell()
 {
-    const auto there = static_cast<std::size_t>(
-        std::ranges::count_if(seen.devices, [](const auto& device) { return !device.isLost; }));
+    const auto isThere = [&](const broker::RosterState::Device& device) {
+        return !device.isLost && (claim.device.empty() || device.notice.device == claim.device);
+    };
+    const auto there = static_cast<std::size_t>(std::ranges::count_if(seen.devices, isThere));
     const auto ours = std::ranges::find(seen.claims, ticket, [](const auto& other) { return other.notice.ticket; });
     const std::scoped_lock lock(mutex);
     if (told.brokerAnswers != answers || told.there != there)
@@ -449,13 +464,21 @@ void RemoteDevices::Impl::tell()
         told.otherKeys.push_back(key);
 }
 
-void RemoteDevices::Impl::refuse(const std::string& name, Message why, Time now)
+/// "board1, board2"
+std::string RemoteDevices::Impl::namesThere()
+{
+    const std::scoped_lock lock(mutex);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void RemoteDevices::Impl::refuse(const std::string& name, std::optional<Message> why, Time now)
 {
     const std::scoped_lock lock(mutex);
     if (refusedUntil.size() >= kMostHeard)
         return;
     refusedUntil[name] = now + kRefusedFor;
-    told.refusals.push_back(say(Msg::DeviceLeftOut, name, std::move(why)));
+    if (why)
+        told.refusals.push_back(say(Msg::DeviceLeftOut, name, *std::move(why)));
     changed.ring();
 }
 

@@ -28,6 +28,7 @@ struct RemoteClaim
     int priority = 0; ///< from -4 to 4: one more is a share of twice as many devices
     std::chrono::milliseconds reserve{0}; ///< how long each device is wanted at least, whoever waits
     std::uint32_t most = 0; ///< devices that are wanted at once; 0: all that are to be had
+    std::string device = {}; ///< no other than this one is wanted; empty: any
     std::chrono::milliseconds idle = std::chrono::seconds(30); ///< without use() for so long, it asks for none
 };
 
@@ -51,11 +52,11 @@ public:
     /// EndpointTraits::sharesMachine says so.
     std::vector<std::unique_ptr<Endpoint>> takeReady();
     /// At least one; waits as long as others have them. `notify` is told what it waits for. Errors: NotFound (nobody
-    /// offers the key; all that do were refused, and why), Cancelled.
+    /// offers the key, or is the device; all that do were refused, and why), Cancelled.
     Result<std::vector<std::unique_ptr<Endpoint>>> waitForSome(const std::function<void(const Message&)>& notify,
                                                                const std::stop_token& stop);
     /// The device is of no use to the caller: its offers are not taken for a minute.
-    void refuse(const std::string& device, Message why);
+    void refuse(const std::string& device, std::optional<Message> why = {}); ///< nothing: the caller has told why
     void use(); ///< the devices are wanted now
     /// They are wanted until told otherwise, though nobody says so each time: somebody asks one step by step.
     void hold(bool held);
@@ -74,6 +75,7 @@ public:
     State state();
 
     std::chrono::milliseconds idle() const; ///< RemoteClaim::idle
+    const std::string& key() const; ///< RemoteClaim::key
 
 private:
     struct Impl;

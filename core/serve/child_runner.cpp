@@ -16,6 +16,7 @@ namespace {
 constexpr std::chrono::seconds kOpenSeconds(60);
 constexpr double kLeastSeconds = 1, kMostSeconds = 3600; // of a job, whatever it asks for
 
+constexpr std::chrono::seconds kLookHow(1); ///< how hot it still is
 constexpr int kMostAtOnce = 64; ///< messages of the process
 constexpr std::size_t kMostJobs = 64; ///< that wait; whoever sends more fills the board's memory
 
@@ -68,6 +69,7 @@ Result<> ChildRunner::take(const wire::Message& message, Time now)
 void ChildRunner::reset()
 {
     m_jobs.clear();
+    m_hotSince.reset();
     m_running.reset();
     m_turn.give();
     m_asked.reset();
@@ -79,6 +81,7 @@ void ChildRunner::reset()
 void ChildRunner::dropWaiting()
 {
     m_jobs.clear();
+    m_hotSince.reset();
     if (!m_running)
         m_turn.give();
 }
@@ -111,7 +114,7 @@ void ChildRunner::ensureOpen(Time now)
 
 void ChildRunner::turn(Time now)
 {
-    if (!m_running && !m_jobs.empty() && now >= m_nextJob)
+    if (!m_running && !m_jobs.empty() && now >= m_nextJob && isCool(now))
         startJob(now);
     if (m_running || m_asked)
         ensureOpen(now);
@@ -141,6 +144,31 @@ void ChildRunner::turn(Time now)
                                         : makeError(Errc::RunTimeout, say(Msg::Noted, messageOf(tooLong), end.words)),
                       now);
     }
+}
+
+/// What is hot may be slowed down by its maker, and takes other times than a cool one. A job that has waited for long
+/// is given up.
+bool ChildRunner::isCool(Time now)
+{
+    const auto temperature = m_options.hottest > 0 && m_options.temperature ? m_options.temperature() : std::nullopt;
+    if (!temperature || *temperature <= m_options.hottest) {
+        m_hotSince.reset();
+        return true;
+    }
+    m_nextJob = now + kLookHow;
+    if (now - m_hotSince.value_or(now) < m_options.coolBy) {
+        m_hotSince = m_hotSince.value_or(now);
+        return false;
+    }
+    m_hotSince.reset();
+    m_running.emplace();
+    m_running->job = std::move(m_jobs.front());
+    m_jobs.pop_front();
+    answerFailure(LATHE_STAGE_LOAD,
+                  makeError(Errc::DeviceLost, say(Msg::DeviceTooHot, m_options.hottest,
+                                                  std::chrono::duration<double>(m_options.coolBy).count())),
+                  now);
+    return false;
 }
 
 void ChildRunner::startJob(Time now)

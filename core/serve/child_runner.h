@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ namespace lathe::serve {
 struct ChildRunnerOptions
 {
     std::chrono::milliseconds cooldown{0}; ///< from one job to the next
+    double hottest = 0; ///< in °C: no job is begun while the machine is hotter; 0: however hot it is
+    std::chrono::seconds coolBy = std::chrono::minutes(5); ///< what waits is given up then
+    std::function<std::optional<double>()> temperature = {}; ///< of the machine, in °C; nothing: it does not tell
 };
 
 /// A runner process that is supervised: started when there is work, killed when a job hangs, started anew when it
@@ -58,6 +62,7 @@ private:
         std::string what;
         Time deadline;
     };
+    bool isCool(Time now);
     void startJob(Time now);
     void jobDone(Time now);
     void ensureOpen(Time now);
@@ -78,6 +83,7 @@ private:
     std::deque<wire::RunJob> m_jobs;
     std::optional<Running> m_running;
     Time m_nextJob = {}; ///< not before then
+    std::optional<Time> m_hotSince; ///< jobs wait for it to cool
     MeasuringTurn m_turn;
     bool m_more = false; ///< of what the process said
     std::optional<wire::Message> m_asked; ///< a question about its health that it has not answered

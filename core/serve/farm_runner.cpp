@@ -67,14 +67,16 @@ public:
         };
         LATHE_TRY_ASSIGN(const auto devices, m_connection->subscribe(broker::hereSubject(desk.key, "*"), put));
         LATHE_TRY_ASSIGN(const auto claims, m_connection->subscribe(broker::claimSubject(desk.key, "*"), put));
+        LATHE_TRY_ASSIGN(const auto orders,
+                         m_connection->subscribe(broker::orderSubject(desk.key, desk.device, "*"), put));
         const StopBell bell(stop);
         while (true) {
             const Desk::Time now = Desk::Clock::now();
-            if (stop.stop_requested())
-                m_desk.drain(true);
+            const bool ends = stop.stop_requested() || m_leaves;
+            m_desk.drain(ends || !m_drainedBy.empty());
             LATHE_TRY(turn(now));
             tell(now);
-            if (stop.stop_requested() && !m_desk.session())
+            if (ends && !m_desk.session())
                 return {};
             std::vector<pollfd> fds = {m_inbox->watched()};
             if (!stop.stop_requested())
@@ -102,6 +104,8 @@ private:
                 m_desk.hear(*claim, now);
             else if (const auto device = broker::deviceIn(heard.subject, heard.bytes))
                 m_desk.hear(*device, now);
+            else if (const auto order = broker::orderIn(heard.subject, heard.bytes))
+                LATHE_TRY(obey(*order, now));
         }
         const Desk::Step step = m_desk.turn(now);
         if (step.over && m_channel && step.why == broker::LeaseEnd::NotTaken) {
@@ -120,6 +124,17 @@ private:
         if (m_channel && m_over && (now >= m_overBy || (!m_child.busy() && !m_library.busy())))
             end(sentenceOf(m_why), now);
         return {};
+    }
+
+    Result<> obey(const broker::Order& order, Desk::Time now)
+    {
+        m_leaves = m_leaves || order.what == broker::Order::What::Leave;
+        m_drainedBy = order.what == broker::Order::What::Resume ? std::string() : order.user;
+        m_nextNotice = now;
+        return m_options.audit == nullptr ? Result<>()
+                                          : m_options.audit->write({{"user", order.user},
+                                                                    {"event", "order"},
+                                                                    {"order", broker::wordOf(order.what)}});
     }
 
     Result<> offer(const broker::Offer& offer, Desk::Time now)
@@ -251,6 +266,10 @@ private:
         about["trials"] = m_trials;
         if (!m_lastError.empty())
             about["last_error"] = m_lastError;
+        if (!m_drainedBy.empty())
+            about["drained_by"] = m_drainedBy;
+        if (m_leaves)
+            about["leaves"] = true;
         notice.about = about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
         m_told = notice.state;
         m_nextNotice = now + broker::kNoticeEach;
@@ -269,6 +288,8 @@ private:
     std::uint64_t m_trials = 0; ///< since the start
     std::string m_lastError;
     std::unordered_set<Hash128> m_audited; ///< programs of this lease
+    std::string m_drainedBy; ///< the user who said that nobody is to have it
+    bool m_leaves = false; ///< somebody told it to end
     bool m_greeted = false;
     bool m_over = false; ///< it is to be taken from him
     Desk::Time m_overBy = {}; ///< by then at the latest

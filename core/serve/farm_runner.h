@@ -27,7 +27,8 @@ struct FarmRunnerOptions
 
 /// Offers a device to a broker: tells about once a second that it is there, gives it to one claim after the other
 /// (desk.h), and carries out what the one who has it asks for (child_runner.h, child_library.h), until it is stopped. A
-/// broker that is away is waited for. A stop ends it when the job in hand is done. Errors: those of the subscriptions
+/// broker that is away is waited for. A stop ends it when the job in hand is done, and
+/// so does a user's order to leave; drained by an order it waits for another one. Errors: those of the subscriptions
 /// and of the audit log; Incompatible (the broker lets us in no more). Threads: the caller's; it waits in here.
 /// @param worker  makes a way to a runner process; called twice, for trials and for libraries
 Result<> runOnFarm(const std::shared_ptr<broker::Connection>& connection,

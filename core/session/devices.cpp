@@ -1,13 +1,9 @@
 #include "core/session/devices.h"
 
 #include "core/measure/measurer.h"
-#include "core/measure/task_data.h"
-#include "core/policy/default_candidate.h"
 #include "core/session/back_ends.h"
-#include "core/session/exports/kernel_choices.h"
-#include "core/session/loaded_model.h"
-#include "core/session/untuned.h"
-#include "core/support/hash.h"
+#include "core/session/farm_orders.h"
+#include "core/session/probe.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
 #include "core/target/detect.h"
@@ -19,35 +15,17 @@ namespace lathe::session {
 
 using nlohmann::json;
 
-Result<SelfTest> selfTestDevice(const std::string& target, const std::string& device)
+namespace {
+
+Result<SelfTest> testWith(measure::MeasurerOptions options, const std::stop_token& stop)
 {
-    // The smallest network that there is; its first task as it runs without tuning.
-    ModelSpec spec;
-    spec.source = "zoo:mlp";
-    LATHE_TRY_ASSIGN(const auto model, loadModel(spec, target));
-    measure::MeasurerOptions options;
-    options.target = model->target.text();
     options.builders = 1;
-    if (!device.empty())
-        options.devices = {measure::deviceOf(model->target, device)};
     options.quietGate = false; // nothing else of ours runs
-    LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(options));
-    search::SearchTask task = searchTask(model->partition.tasks.front(), *model, true);
-    for (const DeviceIdentity& opened : measurer->devices())
-        if (task.target.traits().takesDeviceFigures)
-            task.hardware.takeDeviceFigures(figuresOf(opened.fingerprint));
-    measure::MeasureRequest request;
-    request.trial = contentHash("self-test " + model->target.text()).hex();
-    request.candidate = untunedCandidate(task).value_or(policy::plainLoops(task));
-    measure::CheckOptions check;
-    check.tolerance = task.target.traits().tolerance;
-    LATHE_TRY_ASSIGN(request.task, measure::makeTaskData(task.alternatives.front().dag,
-                                                         task.alternatives.front().constantInputs, 1, check));
-    request.plan.minRepeatMs = 5;
-    request.ordinal = 0;
+    LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(options, stop));
+    LATHE_TRY_ASSIGN(const measure::MeasureRequest request, probeFor(options.target, measurer->devices().front()));
     TrialResult result;
-    LATHE_TRY(measurer->measure(std::span(&request, 1),
-                                [&result](std::size_t, TrialResult answer) { result = std::move(answer); }));
+    LATHE_TRY(measurer->measure(
+        std::span(&request, 1), [&result](std::size_t, TrialResult answer) { result = std::move(answer); }, stop));
     if (!result.ok())
         return makeError(result.code,
                          say(Msg::StageNoted, phrase(toString(result.stage)), messageOf(result.text, result.about)));
@@ -58,6 +36,31 @@ Result<SelfTest> selfTestDevice(const std::string& target, const std::string& de
     test.runMs = result.meanNs() * 1e-6;
     test.maxRelError = numberIn(json::parse(result.conditions, nullptr, false), "max_rel_error");
     return test;
+}
+
+} // namespace
+
+Result<SelfTest> selfTestDevice(const std::string& target, const std::string& device)
+{
+    measure::MeasurerOptions options;
+    LATHE_TRY_ASSIGN(const Target parsed, parseTarget(target));
+    options.target = parsed.text();
+    if (!device.empty())
+        options.devices = {measure::deviceOf(parsed, device)};
+    return testWith(std::move(options), {});
+}
+
+Result<SelfTest> selfTestFarmDevice(const BrokerWords& broker, const std::string& key, const std::string& device,
+                                    const std::string& target, const std::stop_token& stop)
+{
+    measure::MeasurerOptions options;
+    LATHE_TRY_ASSIGN(const Target parsed, parseTarget(target));
+    options.target = parsed.text();
+    options.devices = {measure::deviceOf(parsed)};
+    LATHE_TRY_ASSIGN(options.remote, remoteClaim(broker, key, "self-test of " + device));
+    options.remote->device = device;
+    options.remote->most = 1;
+    return testWith(std::move(options), stop);
 }
 
 Result<> checkMeasurable(const std::string& text)

@@ -21,6 +21,18 @@ std::string lineIn(const nlohmann::json& object, const char* name)
     return onOneLine(textIn(object, name));
 }
 
+/// Its numbers alone: who measures with them looks whether they are sensible.
+std::string hardwareIn(const nlohmann::json& device)
+{
+    nlohmann::json numbers = nlohmann::json::object();
+    const nlohmann::json hardware = partIn(device, "hardware");
+    for (const auto& [name, limit] : hardware.items())
+        if (const auto value = limit.is_object() ? limit.find("value") : limit.end();
+            limit.is_object() && value != limit.end() && value->is_number_integer() && numbers.size() < kMostFigures)
+            numbers[onOneLine(name)] = *value;
+    return numbers.empty() ? std::string() : numbers.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 /// How many bytes the letter has that begins with `first`, in UTF-8.
 std::size_t bytesOfLetter(unsigned char first)
 {
@@ -64,6 +76,7 @@ void readAbout(const std::string& about, FarmDeviceView& view)
     view.machine = lineIn(object, "machine");
     view.version = lineIn(object, "version");
     view.lastError = lineIn(object, "last_error");
+    view.drainedBy = lineIn(object, "drained_by");
     view.trials = std::max(wholeIn(object, "trials"), std::int64_t(0));
     for (const auto& [name, value] : numbersIn(partIn(object, "health")))
         if (std::isfinite(value) && view.health.size() < kMostFigures)
@@ -74,7 +87,8 @@ void readAbout(const std::string& about, FarmDeviceView& view)
     for (const auto& device : *devices)
         if (device.is_object() && view.parts.size() < kMostParts)
             view.parts.push_back(
-                {lineIn(device, "kind"), lineIn(device, "key"), lineIn(device, "name"), lineIn(device, "device_key")});
+                {lineIn(device, "kind"), lineIn(device, "key"), lineIn(device, "name"), lineIn(device, "device_key"),
+                 hardwareIn(device)});
 }
 
 } // namespace lathe::session

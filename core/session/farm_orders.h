@@ -23,8 +23,7 @@ enum class FarmOrder : std::uint8_t
 Result<> orderDevice(const BrokerWords& broker, const std::string& key, const std::string& device, FarmOrder order);
 
 /// Builds a small kernel for a device of a farm, runs it there once the device is free, and checks its result. Blocks
-/// until then: stopped by `stop`. @param target  a kind that the device has, and options; empty: the first kind that it
-/// tells of, with its own parameters
+/// until then: stopped by `stop`. @param target  a kind that the device has (kindsOffered()), and options
 /// Errors: NotFound (nothing is heard of it), Cancelled, those of selfTestDevice().
 Result<SelfTest> selfTestFarmDevice(const BrokerWords& broker, const std::string& key, const std::string& device,
                                     const std::string& target, const std::stop_token& stop);
@@ -36,7 +35,8 @@ struct NewDevice
     std::string line; ///< to be run there
     std::string token; ///< the file that has to be there as well, as it is on this machine; empty: none is needed
 };
-/// Where the broker is a tracker of this machine that wants tokens, makes one into `folder`. Errors: NotFound
+/// Where the broker is a tracker of this machine that wants tokens, makes one into `folder`, which is
+/// made where it is not there. Errors: NotFound
 /// (TrackerElsewhere: the broker wants tokens, and its tracker is not of this machine), those of TrackerFolder.
 Result<NewDevice> newDevice(const BrokerWords& broker, const std::string& key, const std::string& folder);
 

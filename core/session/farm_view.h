@@ -35,6 +35,7 @@ struct FarmDeviceView
         std::string key; ///< as its machine calls it
         std::string name;
         std::string deviceKey; ///< of the class of equal devices, among which costs compare
+        std::string hardware = {}; ///< its parameters, as parseHardware() reads them; empty: it tells none
     };
     std::string key;
     std::string name;
@@ -49,6 +50,7 @@ struct FarmDeviceView
     std::vector<Part> parts;
     std::map<std::string, double> health; ///< "load", "memory_free_mb", "temperature_c", "clock_mhz"; perhaps others
     std::string lastError;
+    std::string drainedBy; ///< the user who told it to be given to nobody
     std::int64_t trials = 0; ///< since it was started
 };
 

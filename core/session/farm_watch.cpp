@@ -158,4 +158,9 @@ FarmView FarmWatch::snapshot() const
     return view;
 }
 
+bool FarmWatch::answers() const
+{
+    return m_parts->connection->connected() && m_parts->connection->settle();
+}
+
 } // namespace lathe::session

@@ -10,7 +10,7 @@
 
 namespace lathe::session {
 
-/// Hears what the devices and programs of a farm tell, and shows what it is like. Sends nothing. A broker that is away
+/// Hears what the devices and programs of a farm tell, and shows what it is like. Tells them nothing. A broker that is away
 /// is waited for.
 /// Threads: any.
 class FarmWatch
@@ -29,6 +29,10 @@ public:
     FarmWatch& operator=(const FarmWatch&) = delete;
 
     FarmView snapshot() const;
+    /// Asks the broker for a sign of life, and waits for it: for up to a second, while it cannot be reached for up to
+    /// some. FarmView::connected alone is true for some seconds more when the broker's machine hangs. Never on the GUI
+    /// thread.
+    bool answers() const;
 
 private:
     struct Heard;

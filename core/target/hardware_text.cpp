@@ -83,6 +83,8 @@ Result<Hardware> parseHardware(std::string_view text, std::string_view origin)
 
 Result<Hardware> readHardware(const std::string& fileOrDevice)
 {
+    if (fileOrDevice.starts_with('{'))
+        return parseHardware(fileOrDevice, "registered device");
     std::error_code ignored;
     if (std::filesystem::is_regular_file(fileOrDevice, ignored)) {
         std::ifstream in(fileOrDevice, std::ios::binary);

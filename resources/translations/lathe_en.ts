@@ -72,6 +72,13 @@
     <context>
         <name>lathe::ui::MainWindow</name>
         <message numerus="yes">
+            <source>Farm: %n devices, %1 free</source>
+            <translation>
+                <numerusform>Farm: %n device, %1 free</numerusform>
+                <numerusform>Farm: %n devices, %1 free</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
             <source>%Ln trials</source>
             <translation>
                 <numerusform>%Ln trial</numerusform>

@@ -226,6 +226,14 @@
             <source>&amp;Weights…</source>
             <translation>权重(&amp;W)…</translation>
         </message>
+        <message>
+            <source>Connect to a &amp;farm</source>
+            <translation>连接设备群(&amp;F)</translation>
+        </message>
+        <message>
+            <source>&amp;Add a device to the farm…</source>
+            <translation>向设备群添加设备(&amp;A)…</translation>
+        </message>
     </context>
     <context>
         <name>Appearance</name>
@@ -4365,6 +4373,14 @@
             <source>Devices of this machine</source>
             <translation>本机设备</translation>
         </message>
+        <message>
+            <source>This machine</source>
+            <translation>本机</translation>
+        </message>
+        <message>
+            <source>Farm</source>
+            <translation>设备群</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::DiffView</name>
@@ -5492,6 +5508,44 @@
         <message>
             <source>Paused</source>
             <translation>已暂停</translation>
+        </message>
+        <message>
+            <source>The next run measures on devices of the key %1</source>
+            <translation>下一次运行在键 %1 的设备上测量</translation>
+        </message>
+        <message>
+            <source>The devices of the key %1 do not measure for the target %2: choose another target first</source>
+            <translation>键 %1 的设备不能为目标 %2 测量：请先选择其他目标</translation>
+        </message>
+        <message>
+            <source>The broker is %1</source>
+            <translation>代理是 %1</translation>
+        </message>
+        <message>
+            <source>Farm: connecting…</source>
+            <translation>设备群：正在连接…</translation>
+        </message>
+        <message numerus="yes">
+            <source>Farm: %n devices, %1 free</source>
+            <translation>
+                <numerusform>设备群：%n 个设备，%1 个空闲</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>, you wait at place %1</source>
+            <translation>，您排在第 %1 位</translation>
+        </message>
+        <message>
+            <source>▲ Broker does not answer</source>
+            <translation>▲ 代理没有应答</translation>
+        </message>
+        <message>
+            <source>The broker %1 was heard last at %2</source>
+            <translation>最后一次收到代理 %1 的消息是在 %2</translation>
+        </message>
+        <message>
+            <source>▲ Farm: not connected</source>
+            <translation>▲ 设备群：未连接</translation>
         </message>
     </context>
     <context>
@@ -7023,10 +7077,6 @@
             <translation>无</translation>
         </message>
         <message>
-            <source>Remote boards are not supported yet: nothing is measured; libraries are exported with default schedules</source>
-            <translation>尚不支持远程开发板：不进行测量；库以默认调度导出</translation>
-        </message>
-        <message>
             <source>Looking…</source>
             <translation>正在查找…</translation>
         </message>
@@ -7069,6 +7119,54 @@
         <message>
             <source>Con&amp;tinue tuning</source>
             <translation>接着调优(&amp;T)</translation>
+        </message>
+        <message>
+            <source>%1 at the farm (%2 of %3 free)</source>
+            <translation>设备群的 %1（%3 个中 %2 个空闲）</translation>
+        </message>
+        <message>
+            <source>%1 at the farm (no answer)</source>
+            <translation>设备群的 %1（没有应答）</translation>
+        </message>
+        <message>
+            <source>All devices of the key %1 that others leave free, by way of the broker %2</source>
+            <translation>通过代理 %2，使用键 %1 下其他人没有使用的所有设备</translation>
+        </message>
+        <message>
+            <source>%1 at the farm (not there)</source>
+            <translation>设备群的 %1（不在）</translation>
+        </message>
+        <message>
+            <source>Key %1, broker %2</source>
+            <translation>键 %1，代理 %2</translation>
+        </message>
+        <message>
+            <source>The run measures at the broker %1, which is not connected: see the page Devices</source>
+            <translation>运行在代理 %1 上测量，但尚未连接：请看“设备”页</translation>
+        </message>
+        <message>
+            <source>The broker %1 does not answer</source>
+            <translation>代理 %1 没有应答</translation>
+        </message>
+        <message>
+            <source>The devices of the key %1 do not measure for this target</source>
+            <translation>键 %1 的设备不能为此目标测量</translation>
+        </message>
+        <message>
+            <source>No device of the key %1 is there</source>
+            <translation>没有键为 %1 的设备</translation>
+        </message>
+        <message>
+            <source>This machine cannot measure for this target, but devices of a farm may; libraries are exported with default schedules</source>
+            <translation>本机不能为此目标测量，但设备群的设备也许可以；部署库以默认调度导出</translation>
+        </message>
+        <message>
+            <source>%1 (farm)</source>
+            <translation>%1（设备群）</translation>
+        </message>
+        <message>
+            <source>▲ %1 (farm)</source>
+            <translation>▲ %1（设备群）</translation>
         </message>
     </context>
     <context>
@@ -8734,6 +8832,679 @@ A click hides or shows it, a double click shows it alone</source>
         <message>
             <source>, </source>
             <translation>，</translation>
+        </message>
+    </context>
+    <context>
+        <name>Farm</name>
+        <message>
+            <source>free</source>
+            <translation>空闲</translation>
+        </message>
+        <message>
+            <source>offered</source>
+            <translation>已提供</translation>
+        </message>
+        <message>
+            <source>busy</source>
+            <translation>使用中</translation>
+        </message>
+        <message>
+            <source>draining</source>
+            <translation>排空中</translation>
+        </message>
+        <message>
+            <source>drained</source>
+            <translation>已排空</translation>
+        </message>
+        <message>
+            <source>sick</source>
+            <translation>异常</translation>
+        </message>
+        <message>
+            <source>lost</source>
+            <translation>失联</translation>
+        </message>
+        <message>
+            <source>Nobody has it; the next run gets it</source>
+            <translation>没有人使用；下一次运行会得到它</translation>
+        </message>
+        <message>
+            <source>Offered to a program that has not taken it yet</source>
+            <translation>已提供给一个程序，尚未被接受</translation>
+        </message>
+        <message>
+            <source>A run has it</source>
+            <translation>某次运行正在使用</translation>
+        </message>
+        <message>
+            <source>A run has it; nobody gets it afterwards until it is resumed</source>
+            <translation>某次运行正在使用；之后不再分配，直到恢复</translation>
+        </message>
+        <message>
+            <source>Nobody gets it until it is resumed</source>
+            <translation>不再分配，直到恢复</translation>
+        </message>
+        <message>
+            <source>Its own checks fail: nobody gets it until they pass again</source>
+            <translation>自身检查未通过：在重新通过之前不会分配</translation>
+        </message>
+        <message>
+            <source>Nothing is heard of it any more: it is off, or cannot reach the broker</source>
+            <translation>收不到它的消息：它已关机，或无法连接代理</translation>
+        </message>
+        <message>
+            <source>%1 s</source>
+            <translation>%1 秒</translation>
+        </message>
+        <message>
+            <source>%1 min %2 s</source>
+            <translation>%1 分 %2 秒</translation>
+        </message>
+        <message>
+            <source>%1 h %2 min</source>
+            <translation>%1 小时 %2 分</translation>
+        </message>
+        <message>
+            <source>%1 d %2 h</source>
+            <translation>%1 天 %2 小时</translation>
+        </message>
+        <message>
+            <source>you (%1)</source>
+            <translation>您（%1）</translation>
+        </message>
+        <message>
+            <source>Load</source>
+            <translation>负载</translation>
+        </message>
+        <message>
+            <source>Free memory</source>
+            <translation>空闲内存</translation>
+        </message>
+        <message>
+            <source>Temperature</source>
+            <translation>温度</translation>
+        </message>
+        <message>
+            <source>Clock</source>
+            <translation>频率</translation>
+        </message>
+        <message>
+            <source>✕ Lost: nothing was heard of it any more</source>
+            <translation>✕ 失联：收不到它的消息</translation>
+        </message>
+        <message>
+            <source>▲ Sick: its own checks failed</source>
+            <translation>▲ 异常：自身检查未通过</translation>
+        </message>
+        <message>
+            <source>▲ Sick: %1</source>
+            <translation>▲ 异常：%1</translation>
+        </message>
+        <message>
+            <source>! Error: %1</source>
+            <translation>! 错误：%1</translation>
+        </message>
+        <message>
+            <source>✓ Back, and well</source>
+            <translation>✓ 已恢复，状态良好</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::AddDeviceDialog</name>
+        <message>
+            <source>Add a device</source>
+            <translation>添加设备</translation>
+        </message>
+        <message>
+            <source>A machine's devices join the farm when lathe-runner runs there. Runs ask for devices by their key: give the same key to devices that are equal.</source>
+            <translation>在一台机器上运行 lathe-runner，它的设备就加入设备群。运行按键请求设备：请给相同的设备以相同的键。</translation>
+        </message>
+        <message>
+            <source>&amp;Key:</source>
+            <translation>键(&amp;K)：</translation>
+        </message>
+        <message>
+            <source>Key</source>
+            <translation>键</translation>
+        </message>
+        <message>
+            <source>&amp;Make the command</source>
+            <translation>生成命令(&amp;M)</translation>
+        </message>
+        <message>
+            <source>Also makes a token, if the broker wants one</source>
+            <translation>如果代理需要，同时生成令牌</translation>
+        </message>
+        <message>
+            <source>Run this on the machine that has the devices:</source>
+            <translation>在有设备的机器上执行：</translation>
+        </message>
+        <message>
+            <source>Command to run on the other machine</source>
+            <translation>在另一台机器上执行的命令</translation>
+        </message>
+        <message>
+            <source>&amp;Copy</source>
+            <translation>复制(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Copy the command</source>
+            <translation>复制命令</translation>
+        </message>
+        <message>
+            <source>Copy this token file there first. It lets one runner in: give it to nobody else.</source>
+            <translation>请先把这个令牌文件复制到那台机器。它只供一个运行程序使用：不要交给其他人。</translation>
+        </message>
+        <message>
+            <source>Token file</source>
+            <translation>令牌文件</translation>
+        </message>
+        <message>
+            <source>Co&amp;py</source>
+            <translation>复制(&amp;P)</translation>
+        </message>
+        <message>
+            <source>Copy the path</source>
+            <translation>复制路径</translation>
+        </message>
+        <message>
+            <source>&amp;Open folder</source>
+            <translation>打开文件夹(&amp;O)</translation>
+        </message>
+        <message>
+            <source>Working…</source>
+            <translation>正在处理…</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::FarmDetail</name>
+        <message>
+            <source>No faults since this window began to watch the farm.</source>
+            <translation>本窗口开始观察设备群以来没有故障。</translation>
+        </message>
+        <message>
+            <source>Choose a device to see its faults.</source>
+            <translation>选择一个设备以查看其故障。</translation>
+        </message>
+        <message>
+            <source>Selected device</source>
+            <translation>所选设备</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>Health</source>
+            <translation>健康</translation>
+        </message>
+        <message>
+            <source>Faults</source>
+            <translation>故障</translation>
+        </message>
+        <message>
+            <source>What the device is</source>
+            <translation>设备说明</translation>
+        </message>
+        <message>
+            <source>Choose a device to see what it is.</source>
+            <translation>选择一个设备以查看其说明。</translation>
+        </message>
+        <message>
+            <source>Curves of the device's health</source>
+            <translation>设备健康曲线</translation>
+        </message>
+        <message>
+            <source>Faults of the device</source>
+            <translation>设备的故障</translation>
+        </message>
+        <message>
+            <source>Faults (%1)</source>
+            <translation>故障（%1）</translation>
+        </message>
+        <message>
+            <source>%1: %2</source>
+            <translation>%1：%2</translation>
+        </message>
+        <message>
+            <source>%1 (key %2)</source>
+            <translation>%1（键 %2）</translation>
+        </message>
+        <message>
+            <source>Host</source>
+            <translation>主机</translation>
+        </message>
+        <message>
+            <source>Machine</source>
+            <translation>机器</translation>
+        </message>
+        <message>
+            <source>Lathe</source>
+            <translation>Lathe</translation>
+        </message>
+        <message>
+            <source>Measures %1: %2</source>
+            <translation>测量 %1：%2</translation>
+        </message>
+        <message>
+            <source>Measures %1: %2 (%3)</source>
+            <translation>测量 %1：%2（%3）</translation>
+        </message>
+        <message>
+            <source>User</source>
+            <translation>用户</translation>
+        </message>
+        <message>
+            <source>Program</source>
+            <translation>程序</translation>
+        </message>
+        <message>
+            <source>Last error</source>
+            <translation>最近的错误</translation>
+        </message>
+        <message>
+            <source>Processors: %1</source>
+            <translation>处理器：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::FarmDeviceModel</name>
+        <message>
+            <source>%1, %2 ago</source>
+            <translation>%1，%2前</translation>
+        </message>
+        <message>
+            <source>%1: %2</source>
+            <translation>%1：%2</translation>
+        </message>
+        <message>
+            <source>Runs ask for devices by their key</source>
+            <translation>运行按键请求设备</translation>
+        </message>
+        <message>
+            <source>How long it has been measuring, for whom, and in which program</source>
+            <translation>已测量多久、为谁、在哪个程序中</translation>
+        </message>
+        <message>
+            <source>Processes that want to run on its machine, one minute's mean</source>
+            <translation>其机器上等待运行的进程数，一分钟平均值</translation>
+        </message>
+        <message>
+            <source>Measured since its runner was started</source>
+            <translation>自其运行程序启动以来的测量次数</translation>
+        </message>
+        <message>
+            <source>State</source>
+            <translation>状态</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>Key</source>
+            <translation>键</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>Load</source>
+            <translation>负载</translation>
+        </message>
+        <message>
+            <source>Temp.</source>
+            <translation>温度</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>试验</translation>
+        </message>
+        <message>
+            <source>Last error</source>
+            <translation>最近的错误</translation>
+        </message>
+        <message>
+            <source>Host</source>
+            <translation>主机</translation>
+        </message>
+        <message>
+            <source>Hardware</source>
+            <translation>硬件</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::FarmFaultModel</name>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>What happened</source>
+            <translation>发生了什么</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::FarmKeyModel</name>
+        <message>
+            <source>Programs that have no device of this key</source>
+            <translation>没有得到该键设备的程序</translation>
+        </message>
+        <message>
+            <source>Key</source>
+            <translation>键</translation>
+        </message>
+        <message>
+            <source>Devices</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>Free</source>
+            <translation>空闲</translation>
+        </message>
+        <message>
+            <source>Waiting</source>
+            <translation>等待</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::FarmPanel</name>
+        <message>
+            <source>Nobody waits for a device.</source>
+            <translation>没有人在等待设备。</translation>
+        </message>
+        <message>
+            <source>&amp;Broker:</source>
+            <translation>代理(&amp;B)：</translation>
+        </message>
+        <message>
+            <source>Broker</source>
+            <translation>代理</translation>
+        </message>
+        <message>
+            <source>HOST:PORT</source>
+            <translation>主机:端口</translation>
+        </message>
+        <message>
+            <source>Where the farm's broker is: HOST:PORT, or tls://HOST:PORT</source>
+            <translation>设备群的代理在哪里：主机:端口，或 tls://主机:端口</translation>
+        </message>
+        <message>
+            <source>&amp;Token:</source>
+            <translation>令牌(&amp;T)：</translation>
+        </message>
+        <message>
+            <source>Token file</source>
+            <translation>令牌文件</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>The file that lets you in, if the broker does not let everybody in</source>
+            <translation>如果代理不是人人可进，这个文件让您进入</translation>
+        </message>
+        <message>
+            <source>C&amp;hoose…</source>
+            <translation>选择(&amp;H)…</translation>
+        </message>
+        <message>
+            <source>Choose the token file</source>
+            <translation>选择令牌文件</translation>
+        </message>
+        <message>
+            <source>&amp;Add a device…</source>
+            <translation>添加设备(&amp;A)…</translation>
+        </message>
+        <message>
+            <source>What to run on another machine so that its devices join the farm</source>
+            <translation>在另一台机器上执行什么，使其设备加入设备群</translation>
+        </message>
+        <message>
+            <source>Devices of the farm</source>
+            <translation>设备群的设备</translation>
+        </message>
+        <message>
+            <source>Programs that wait for devices</source>
+            <translation>等待设备的程序</translation>
+        </message>
+        <message>
+            <source>Keys of the farm</source>
+            <translation>设备群的键</translation>
+        </message>
+        <message>
+            <source>Queue</source>
+            <translation>队列</translation>
+        </message>
+        <message>
+            <source>&amp;Use for runs</source>
+            <translation>用于运行(&amp;U)</translation>
+        </message>
+        <message>
+            <source>The next run measures on the devices of this key that are to be had</source>
+            <translation>下一次运行在该键的可用设备上测量</translation>
+        </message>
+        <message>
+            <source>Take &amp;out…</source>
+            <translation>移出(&amp;O)…</translation>
+        </message>
+        <message>
+            <source>Ends the runner of this device, once a run that has it is done with it</source>
+            <translation>在使用它的运行用完之后，结束该设备的运行程序</translation>
+        </message>
+        <message>
+            <source>Token for the broker</source>
+            <translation>代理的令牌</translation>
+        </message>
+        <message>
+            <source>&amp;Connect</source>
+            <translation>连接(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Dis&amp;connect</source>
+            <translation>断开(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Connecting…</source>
+            <translation>正在连接…</translation>
+        </message>
+        <message>
+            <source>Connected to %1, to look only</source>
+            <translation>已连接到 %1，只能查看</translation>
+        </message>
+        <message>
+            <source>Connected to %1 as %2</source>
+            <translation>已作为 %2 连接到 %1</translation>
+        </message>
+        <message>
+            <source>The broker does not answer. Shown is what was heard last, at %1.</source>
+            <translation>代理没有应答。显示的是 %1 最后收到的内容。</translation>
+        </message>
+        <message>
+            <source>A farm is devices of other machines, which several people's runs share by way of a broker. Name the broker above.</source>
+            <translation>设备群是其他机器上的设备，由几个人的运行通过代理共享。请在上面填写代理。</translation>
+        </message>
+        <message>
+            <source>Connecting to %1…</source>
+            <translation>正在连接 %1…</translation>
+        </message>
+        <message>
+            <source>No device offers itself. On a machine that has one, run: lathe-runner --broker %1 --key KEY</source>
+            <translation>没有设备加入。请在有设备的机器上执行：lathe-runner --broker %1 --key KEY</translation>
+        </message>
+        <message>
+            <source>Listening for devices…</source>
+            <translation>正在等候设备的消息…</translation>
+        </message>
+        <message>
+            <source>The broker at %1 does not answer.</source>
+            <translation>位于 %1 的代理没有应答。</translation>
+        </message>
+        <message>
+            <source>%1
+It is tried again every few seconds.</source>
+            <translation>%1
+每隔几秒会再试一次。</translation>
+        </message>
+        <message>
+            <source>Queue (you: place %1)</source>
+            <translation>队列（您：第 %1 位）</translation>
+        </message>
+        <message>
+            <source>Queue (%1)</source>
+            <translation>队列（%1）</translation>
+        </message>
+        <message>
+            <source>&amp;Stop self-test</source>
+            <translation>停止自检(&amp;S)</translation>
+        </message>
+        <message>
+            <source>&amp;Self-test</source>
+            <translation>自检(&amp;S)</translation>
+        </message>
+        <message>
+            <source>Build a small kernel, run it there once the device is free, and check its result</source>
+            <translation>编译一个小内核，在设备空闲后在其上运行，并核对结果</translation>
+        </message>
+        <message>
+            <source>&amp;Resume</source>
+            <translation>恢复(&amp;R)</translation>
+        </message>
+        <message>
+            <source>&amp;Drain</source>
+            <translation>排空(&amp;D)</translation>
+        </message>
+        <message>
+            <source>Runs get this device again</source>
+            <translation>运行可以重新得到该设备</translation>
+        </message>
+        <message>
+            <source>No further run gets this device; a run that has it finishes what is in hand</source>
+            <translation>之后的运行不再得到该设备；正在使用它的运行会完成手头的工作</translation>
+        </message>
+        <message>
+            <source>Stopping the self-test…</source>
+            <translation>正在停止自检…</translation>
+        </message>
+        <message>
+            <source>It does not say what it measures</source>
+            <translation>它没有说明自己能测量什么</translation>
+        </message>
+        <message>
+            <source>Self-test stopped</source>
+            <translation>自检已停止</translation>
+        </message>
+        <message>
+            <source>Self-test failed: %1</source>
+            <translation>自检失败：%1</translation>
+        </message>
+        <message>
+            <source>Self-test passed in %1 (relative error %2)</source>
+            <translation>自检通过，用时 %1（相对误差 %2）</translation>
+        </message>
+        <message>
+            <source>Self-test passed in %1</source>
+            <translation>自检通过，用时 %1</translation>
+        </message>
+        <message>
+            <source>Self-test running…</source>
+            <translation>自检进行中…</translation>
+        </message>
+        <message>
+            <source>The self-test waits until the device is free…</source>
+            <translation>自检等待设备空闲…</translation>
+        </message>
+        <message>
+            <source>Take the device out</source>
+            <translation>移出设备</translation>
+        </message>
+        <message>
+            <source>%1 leaves the farm: its runner ends once a run that has it is done with it. To bring it back, lathe-runner has to be started on its machine.</source>
+            <translation>%1 将离开设备群：在使用它的运行用完之后，其运行程序结束。要让它回来，须在其机器上启动 lathe-runner。</translation>
+        </message>
+        <message>
+            <source>&amp;Take it out</source>
+            <translation>移出(&amp;T)</translation>
+        </message>
+        <message>
+            <source>&amp;Keep it</source>
+            <translation>保留(&amp;K)</translation>
+        </message>
+        <message>
+            <source>No further run gets it</source>
+            <translation>之后的运行不再得到它</translation>
+        </message>
+        <message>
+            <source>Runs get it again</source>
+            <translation>运行可以重新得到它</translation>
+        </message>
+        <message>
+            <source>It leaves the farm</source>
+            <translation>它正在离开设备群</translation>
+        </message>
+        <message>
+            <source>Telling the device…</source>
+            <translation>正在通知设备…</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::FarmQueueModel</name>
+        <message>
+            <source>▶ you (%1)</source>
+            <translation>▶ 您（%1）</translation>
+        </message>
+        <message>
+            <source>One more is a share of twice as many devices</source>
+            <translation>每高一级，所得设备加倍</translation>
+        </message>
+        <message>
+            <source>Place</source>
+            <translation>位次</translation>
+        </message>
+        <message>
+            <source>Key</source>
+            <translation>键</translation>
+        </message>
+        <message>
+            <source>User</source>
+            <translation>用户</translation>
+        </message>
+        <message>
+            <source>Waited</source>
+            <translation>已等待</translation>
+        </message>
+        <message>
+            <source>Priority</source>
+            <translation>优先级</translation>
+        </message>
+        <message>
+            <source>Program</source>
+            <translation>程序</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::HealthCurves</name>
+        <message>
+            <source>%1: %2</source>
+            <translation>%1：%2</translation>
+        </message>
+        <message>
+            <source>figure</source>
+            <translation>指标</translation>
+        </message>
+        <message>
+            <source>seconds</source>
+            <translation>秒</translation>
+        </message>
+        <message>
+            <source>value</source>
+            <translation>值</translation>
+        </message>
+        <message>
+            <source>%1 at %2: %3</source>
+            <translation>%1，%2 时：%3</translation>
         </message>
     </context>
 </TS>

@@ -77,6 +77,11 @@ private slots:
         QVERIFY2(said.contains("cli1 measures for this run"), said);
         const Output best = cli({"records", "best", "mlp.lathe"});
         QVERIFY2(best.code == 0 && best.out.count('\n') > 3, best.out + best.err);
+        // The devices were looked at in between.
+        const Output records = cli({"records", "export", "mlp.lathe", "--format", "jsonl", "-o", "records.jsonl"});
+        QVERIFY2(records.code == 0, records.err);
+        QFile exported(m_dir.filePath("records.jsonl"));
+        QVERIFY(exported.open(QIODevice::ReadOnly) && exported.readAll().contains("probe_drift"));
         // It goes on at the same broker without being told.
         const Output resumed = cli({"tune", "--project", "mlp.lathe", "--resume", "--trials", "8"});
         QVERIFY2(resumed.code == 0, resumed.err);
@@ -86,6 +91,34 @@ private slots:
         QVERIFY(audit.open(QIODevice::ReadOnly));
         const QByteArray lines = audit.readAll();
         QVERIFY2(lines.contains("\"lease\"") && lines.contains("\"program\"") && lines.contains("\"end\""), lines);
+        QVERIFY(ends(first));
+        QVERIFY(ends(broker));
+    }
+
+    void devicesDoWhatTheyAreTold()
+    {
+        const Program broker = tracker();
+        QVERIFY(broker);
+        const Program first = start("lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "cli5"});
+        const Program second = start("lathe-runner", {"--broker", m_broker, "--key", "board", "--name", "cli6"});
+        QVERIFY(isThere(2));
+        const auto devices = [&](const QStringList& words) {
+            return cli(QStringList{"devices"} + words + QStringList{"--broker", m_broker});
+        };
+        const Output tested = devices({"test", "cli5", "--target", "sim"});
+        QVERIFY2(tested.code == 0 && tested.out.contains("cli5 sim: a kernel was built"), tested.out + tested.err);
+        QCOMPARE(devices({"drain", "cli5", "cli6"}).code, 0);
+        QVERIFY(devices({}).out.count("drained") >= 4); // in the table, and by whom
+        const Output resumed = devices({"resume", "cli5"});
+        QVERIFY2(resumed.code == 0 && resumed.out.contains("again"), resumed.out + resumed.err);
+        const Output removed = devices({"remove", "cli6"});
+        QVERIFY2(removed.code == 0, removed.err);
+        QVERIFY(second->waitForFinished(30000));
+        QCOMPARE(second->exitCode(), 0);
+        const Output left = devices({});
+        QVERIFY2(left.out.contains("cli5") && !left.out.contains("cli6") && !left.out.contains("drained"), left.out);
+        const Output nobody = devices({"drain", "cli7"});
+        QVERIFY2(nobody.code == 1 && nobody.err.contains("cli7") && nobody.err.count('\n') == 1, nobody.err);
         QVERIFY(ends(first));
         QVERIFY(ends(broker));
     }

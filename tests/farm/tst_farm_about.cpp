@@ -27,7 +27,8 @@ private slots:
     void whatItSaysIsTaken()
     {
         const FarmDeviceView view = read(R"({"host": "board7", "version": "0.1.0", "machine": "b00", "devices": [
-            {"kind": "cpu", "key": "cpu", "name": "A72", "device_key": "cpu-1"}, {"kind": "opencl", "key": "cl0"}],
+            {"kind": "cpu", "key": "cpu", "name": "A72", "device_key": "cpu-1",
+             "hardware": {"l2_bytes": {"value": 4096, "origin": "detected"}, "odd": {"value": "many"}, "bare": 3}}, {"kind": "opencl", "key": "cl0"}],
             "health": {"load": 0.3, "memory_free_mb": 8123, "temperature_c": 51.0, "clock_mhz": 2400},
             "last_error": "the kernel hung", "trials": 123})");
         QCOMPARE(view.host, std::string("board7"));
@@ -38,6 +39,8 @@ private slots:
         QCOMPARE(view.parts.size(), std::size_t(2));
         QCOMPARE(view.parts[0].deviceKey, std::string("cpu-1"));
         QCOMPARE(view.parts[1].key, std::string("cl0"));
+        QCOMPARE(view.parts[0].hardware, std::string(R"({"l2_bytes":4096})"));
+        QCOMPARE(view.parts[1].hardware, std::string());
         QCOMPARE(view.health.size(), std::size_t(4));
         QCOMPARE(view.health.at("memory_free_mb"), 8123.0);
     }

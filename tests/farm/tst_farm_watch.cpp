@@ -196,6 +196,25 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(states((*watch)->snapshot()), std::string("board1 free"), 10000);
     }
 
+    /// The connection stays for a while when the broker's machine hangs; a sign of life does not.
+    void aBrokerThatHangsDoesNotAnswer()
+    {
+        NatsServer server;
+        QVERIFY(server.start());
+        const auto watch = FarmWatch::open(server.url());
+        QVERIFY(watch);
+        QVERIFY((*watch)->answers());
+        ::kill(server.pid(), SIGSTOP);
+        QElapsedTimer timer;
+        timer.start();
+        QVERIFY(!(*watch)->answers());
+        QVERIFY2(timer.elapsed() < 1900, qPrintable(QString::number(timer.elapsed())));
+        ::kill(server.pid(), SIGCONT);
+        QTRY_VERIFY_WITH_TIMEOUT((*watch)->answers(), 10000);
+        server.kill();
+        QTRY_VERIFY(!(*watch)->answers());
+    }
+
     void nobodyThereIsAnError()
     {
         const NatsServer server; // not started

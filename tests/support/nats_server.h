@@ -42,6 +42,7 @@ public:
         return makeError(Errc::RunTimeout, "nats-server does not answer");
     }
     void kill() { m_process.kill(); }
+    pid_t pid() const { return m_process.pid(); }
 
 private:
     static sockaddr_in address(int port)

@@ -1,3 +1,4 @@
+#include "core/session/options/tune_options.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/made_project.h"
@@ -109,6 +110,74 @@ private slots:
         QVERIFY(!find<QToolButton>("actionStartButton")->isEnabled());
         bar->setTarget(QStringLiteral("sim"));
         bar->setDevices(known);
+    }
+
+    void keysOfAFarmArePickedAndNeverLeftSilently()
+    {
+        auto* bar = m_window->findChild<ui::RunBar*>();
+        auto* device = find<QComboBox>("devicePicker");
+        auto* start = find<QToolButton>("actionStartButton");
+        bar->setTarget(QStringLiteral("sim"));
+        ui::FarmOffer farm;
+        farm.state = ui::FarmLink::State::Connected;
+        farm.place = {QStringLiteral("nats://host:4222"), QStringLiteral("/home/ada/ada.token")};
+        farm.keys = {{QStringLiteral("board"), 3, 2, {"cpu", "sim"}},
+                     {QStringLiteral("gpus"), 2, 2, {"cuda"}}, // measure for another target
+                     {QStringLiteral("gone"), 0, 0, {"sim"}}};
+        const int here = device->count();
+        bar->setFarm(farm);
+        QCOMPARE(device->count(), here + 1);
+        QCOMPARE(device->itemText(here), QStringLiteral("board at the farm (2 of 3 free)"));
+        QCOMPARE(device->currentIndex(), 0);
+        QVERIFY(must(bar->tuneOptions()).broker.empty());
+        QVERIFY(!bar->pickFarmKey(QStringLiteral("gpus")));
+        QVERIFY(bar->pickFarmKey(QStringLiteral("board")));
+        const auto isAtBoard = [bar] {
+            const auto options = must(bar->tuneOptions());
+            return options.devices == std::vector<std::string>{"board"} && options.broker == "nats://host:4222"
+                   && options.credentials == "/home/ada/ada.token" && session::check(options).has_value();
+        };
+        QVERIFY(isAtBoard());
+        QVERIFY(start->isEnabled());
+        farm.keys[0].free = 0; // it waits for one, then
+        bar->setFarm(farm);
+        QVERIFY(isAtBoard() && start->isEnabled());
+        bar->setDevices(workspace().devices().directory());
+        QVERIFY(isAtBoard());
+
+        // Away, without its devices, for another target, left: it stays picked, and nothing begins.
+        farm.state = ui::FarmLink::State::Away;
+        bar->setFarm(farm);
+        QVERIFY(isAtBoard() && !start->isEnabled());
+        QVERIFY2(start->toolTip().contains("does not answer"), qPrintable(start->toolTip()));
+        farm.state = ui::FarmLink::State::Connected;
+        farm.keys[0].devices = 0;
+        bar->setFarm(farm);
+        QVERIFY(isAtBoard() && !start->isEnabled());
+        QVERIFY2(start->toolTip().contains("No device of the key board"), qPrintable(start->toolTip()));
+        farm.keys[0].devices = 1;
+        bar->setFarm(farm);
+        QVERIFY(start->isEnabled());
+        bar->setFarm({});
+        QVERIFY(!start->isEnabled());
+        QVERIFY2(start->toolTip().contains("not connected"), qPrintable(start->toolTip()));
+        QCOMPARE(must(bar->tuneOptions()).devices, std::vector<std::string>{"board"});
+        QVERIFY(!must(bar->tuneOptions()).broker.empty());
+
+        // A project whose latest run measured there has it picked before any broker is connected.
+        bar->setDevice({});
+        QVERIFY(must(bar->tuneOptions()).broker.empty() && start->isEnabled());
+        bar->setDevice(QStringLiteral("board"), QStringLiteral("host:4222"));
+        QVERIFY(!start->isEnabled());
+        bar->setFarm(farm);
+        QVERIFY(isAtBoard() && start->isEnabled());
+        // Somebody picks another one.
+        device->setCurrentIndex(0);
+        QVERIFY(must(bar->tuneOptions()).broker.empty());
+        bar->setFarm({});
+        QCOMPARE(device->count(), here);
+        QVERIFY(start->isEnabled());
+        bar->setDevice({});
     }
 
     void anOpenClTargetIsOfferedByANameForPeople()

@@ -135,7 +135,7 @@ private slots:
         auto* open = find<QToolButton>("actionExportButton");
         QTRY_VERIFY_WITH_TIMEOUT(open->isEnabled(), 20000);
         const auto* start = find<QToolButton>("actionStartButton");
-        QVERIFY(!start->isEnabled() && start->toolTip().contains("Remote boards are not supported yet"));
+        QVERIFY(!start->isEnabled() && start->toolTip().contains("This machine cannot measure for this target"));
         QTest::mouseClick(open, Qt::LeftButton);
         QWidget* dialog = nullptr;
         QTRY_VERIFY((dialog = m_window->findChild<QWidget*>("exportDialog")) != nullptr);
@@ -186,7 +186,7 @@ private slots:
         target->setCurrentIndex(arm);
         QTRY_VERIFY_WITH_TIMEOUT(shownFor().contains("aarch64"), 20000);
         QCOMPARE(target->currentIndex(), arm);
-        QVERIFY(!start->isEnabled() && start->toolTip().contains("Remote boards are not supported yet"));
+        QVERIFY(!start->isEnabled() && start->toolTip().contains("This machine cannot measure for this target"));
         target->setCurrentIndex(here);
         QTRY_VERIFY_WITH_TIMEOUT(start->isEnabled() && start->toolTip().contains("F5"), 20000);
     }

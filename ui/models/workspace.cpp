@@ -2,6 +2,7 @@
 
 #include "core/session/options/options_json.h"
 #include "ui/bridge/device_list.h"
+#include "ui/bridge/farm_link.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
 #include "ui/models/core_text.h"
@@ -75,6 +76,7 @@ Workspace::Workspace(QObject* parent)
     m_trialJobs = new TrialJobs(*m_bridge, this);
     m_edits = new Edits(*this);
     m_devices = new DeviceList(this);
+    m_farm = new FarmLink(this);
     m_reader = new HistoryReader(this);
     connect(m_bridge, &SessionBridge::closed, this, [this] { m_reader->setHistory(nullptr); });
     connect(m_bridge, &SessionBridge::opened, this, &Workspace::onOpened);
@@ -269,7 +271,7 @@ void Workspace::readHistory()
     if (!history || replay() != nullptr)
         return;
     m_figuresCame = false;
-    emit deviceKnown({});
+    emit deviceKnown({}, {});
     m_reader->setHistory(*std::move(history));
     m_reader->ask([](session::History& reader, std::stop_token) { return reader.runs(); },
                   [this](Result<std::vector<session::RunView>> runs) {
@@ -291,7 +293,8 @@ void Workspace::readHistory()
                       m_figures.runSeconds = std::max(m_figures.runSeconds, runs->back().activeSeconds);
                       if (const auto options = session::tuneOptionsFromJson(runs->back().options);
                           options && !options->devices.empty())
-                          emit deviceKnown(QString::fromStdString(options->devices.front()));
+                          emit deviceKnown(QString::fromStdString(options->devices.front()),
+                                           QString::fromStdString(options->broker));
                       if (const session::VerdictEvent& verdict = runs->back().verdict; verdict.isKnown())
                           setVerdict(verdict);
                       emit figuresChanged();

@@ -17,6 +17,7 @@ namespace lathe::ui {
 
 class DeviceList;
 class Edits;
+class FarmLink;
 class HistoryReader;
 class Selection;
 class SessionBridge;
@@ -57,6 +58,7 @@ public:
     TrialJobs& trialJobs() const { return *m_trialJobs; }
     Edits& edits() const { return *m_edits; }
     DeviceList& devices() const { return *m_devices; }
+    FarmLink& farm() const { return *m_farm; }
     /// Null while nothing is open.
     session::TuningSession* session() const;
 
@@ -108,7 +110,9 @@ signals:
     void inputSizesWanted(const QString& source); ///< other ones, of what is open or could not be opened
     void figuresChanged();
     void writerChanged(); ///< of the project that is followed
-    void deviceKnown(const QString& key); ///< that the latest run measured on; empty: there was none
+    /// That the latest run measured on; empty: there was none. `broker`: whose device it is; empty: this machine's.
+    void deviceKnown(const QString& key, const QString& broker);
+    void farmKeyWanted(const QString& key); ///< for the next run, of the farm that is connected
     void verdictChanged();
     void runCleared(); ///< a new run begins, or a replay again: live views start empty
 
@@ -134,6 +138,7 @@ private:
     TrialJobs* m_trialJobs = nullptr;
     Edits* m_edits = nullptr;
     DeviceList* m_devices = nullptr;
+    FarmLink* m_farm = nullptr;
     HistoryReader* m_reader = nullptr;
     QString m_source, m_asked; ///< open; to be opened
     QHash<QString, About> m_refusals; ///< by source

@@ -7,6 +7,7 @@
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/farm_panel.h"
 #include "ui/views/spacing.h"
 #include "ui/views/table_view.h"
 
@@ -15,18 +16,70 @@
 #include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
+#include <QSettings>
 #include <QSplitter>
+#include <QTabWidget>
 #include <QVBoxLayout>
 
 #include <cmath>
 
 namespace lathe::ui {
 
+namespace {
+constexpr int kHereTab = 0, kFarmTab = 1;
+const QString kTab = QStringLiteral("devicesTab");
+} // namespace
+
 DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent)
     : Page(parent)
     , m_workspace(workspace)
 {
     setObjectName(QStringLiteral("devicesPage"));
+    m_tabs = new QTabWidget(this);
+    m_tabs->setObjectName(QStringLiteral("devicesTabs"));
+    m_tabs->setDocumentMode(true);
+    m_tabs->addTab(makeHere(), {});
+    m_farm = new FarmPanel(m_workspace, m_tabs);
+    m_tabs->addTab(m_farm, {});
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
+    layout->addWidget(m_tabs);
+    m_tabs->setCurrentIndex(QSettings().value(kTab).toInt() == kFarmTab ? kFarmTab : kHereTab);
+    const auto handFocus = [this] {
+        setFocusProxy(m_tabs->currentIndex() == kHereTab ? static_cast<QWidget*>(m_list) : m_farm);
+    };
+    handFocus();
+    connect(m_tabs, &QTabWidget::currentChanged, this, [handFocus](int tab) {
+        QSettings().setValue(kTab, tab);
+        handFocus();
+    });
+    connect(m_farm, &FarmPanel::frontRequested, this, [this] {
+        m_tabs->setCurrentIndex(kFarmTab);
+        emit frontRequested();
+    });
+    retranslated(this, [this] {
+        m_tabs->setTabText(kHereTab, tr("This machine"));
+        m_tabs->setTabText(kFarmTab, tr("Farm"));
+        m_list->setAccessibleName(tr("Devices"));
+        m_table->setAccessibleName(tr("Hardware parameters"));
+        m_refresh->setText(tr("&Look again"));
+        m_refresh->setToolTip(tr("Ask all back ends for devices"));
+        m_test->setText(tr("Self-&test"));
+        m_test->setToolTip(tr("Build a small kernel, run it and check its result"));
+        m_reset->setText(tr("Reset to &detected"));
+        m_reset->setToolTip(tr("Discard the edited value of the selected parameter"));
+        m_model->retranslate();
+        fill();
+    });
+}
+
+void DevicesPage::contribute(WindowActions& actions)
+{
+    m_farm->contribute(actions);
+}
+
+QWidget* DevicesPage::makeHere()
+{
     m_list = new QListWidget(this);
     m_list->setObjectName(QStringLiteral("deviceList"));
     m_list->setAlternatingRowColors(true);
@@ -75,11 +128,6 @@ DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent)
     splitter->addWidget(right);
     splitter->setStretchFactor(0, 2);
     splitter->setStretchFactor(1, 5);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(spacing::kNone, spacing::kNone, spacing::kNone, spacing::kNone);
-    layout->addWidget(splitter);
-    setFocusProxy(m_list);
-
     connect(m_list, &QListWidget::currentRowChanged, this, &DevicesPage::showCurrent);
     connect(m_refresh, &QPushButton::clicked, &m_workspace.devices(), &DeviceList::refresh);
     connect(&m_workspace.devices(), &DeviceList::changed, this, &DevicesPage::fill);
@@ -93,18 +141,7 @@ DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent)
     connect(&m_workspace.bridge(), &SessionBridge::opened, this, &DevicesPage::fill);
     connect(&m_workspace.bridge(), &SessionBridge::closed, this, &DevicesPage::fill);
     connect(&m_workspace, &Workspace::writerChanged, this, &DevicesPage::showCurrent);
-    retranslated(this, [this] {
-        m_list->setAccessibleName(tr("Devices"));
-        m_table->setAccessibleName(tr("Hardware parameters"));
-        m_refresh->setText(tr("&Look again"));
-        m_refresh->setToolTip(tr("Ask all back ends for devices"));
-        m_test->setText(tr("Self-&test"));
-        m_test->setToolTip(tr("Build a small kernel, run it and check its result"));
-        m_reset->setText(tr("Reset to &detected"));
-        m_reset->setToolTip(tr("Discard the edited value of the selected parameter"));
-        m_model->retranslate();
-        fill();
-    });
+    return splitter;
 }
 
 void DevicesPage::showEvent(QShowEvent* event)

@@ -11,23 +11,28 @@ QT_BEGIN_NAMESPACE
 class QLabel;
 class QListWidget;
 class QPushButton;
+class QTabWidget;
 QT_END_NAMESPACE
 
 namespace lathe::ui {
 
+class FarmPanel;
 class HardwareModel;
 class TableView;
 class Workspace;
 
-/// What can measure here, whether it works, and the hardware parameters that search respects: those of the open
-/// network's target can be edited. Devices that nobody could ask before are asked for when
-/// the page is seen.
+/// Two tabs: this machine's devices, and those of a farm (FarmPanel).
+///
+/// Of this machine, what can measure here, whether it works, and the hardware parameters that search respects: those of
+/// the open network's target can be edited. Devices that nobody could ask before are asked for when the page is seen.
 class DevicesPage final : public Page
 {
     Q_OBJECT
 
 public:
     DevicesPage(Workspace& workspace, QWidget* parent);
+
+    void contribute(WindowActions& actions) override;
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -40,6 +45,7 @@ private:
         session::SelfTest result;
     };
 
+    QWidget* makeHere();
     void fill();
     void showCurrent();
     void updateButtons();
@@ -52,6 +58,8 @@ private:
     Workspace& m_workspace;
     std::map<std::pair<QString, QString>, Tested> m_tests; ///< by target and device
     JobLane m_jobs{JobLane::Width::AllAtOnce};
+    QTabWidget* m_tabs = nullptr;
+    FarmPanel* m_farm = nullptr;
     QListWidget* m_list = nullptr;
     TableView* m_table = nullptr;
     HardwareModel* m_model = nullptr;

@@ -33,7 +33,7 @@ namespace lathe::ui {
 namespace {
 
 constexpr int kOfProject = Qt::UserRole + 1; ///< of a target: it is offered because the project has it
-constexpr int kTitle = Qt::UserRole + 2; ///< of a target: what it is called without its device's name
+constexpr int kTitle = RunBar::kClosedTitle; ///< of a target: what it is called without its device's name
 constexpr int kDeviceWidth = 180; ///< pixels of a device's name; the whole of it stands in the tool tip
 
 /// Titles of the targets that Lathe's own kinds offer.
@@ -47,8 +47,9 @@ constexpr int kDeviceWidth = 180; ///< pixels of a device's name; the whole of i
     QT_TRANSLATE_NOOP("lathe::ui::RunBar", "OpenCL device"),
     QT_TRANSLATE_NOOP("lathe::ui::RunBar", "OpenCL device: {device}")};
 
-/// Closed, it shows a target without the name of its device, which stands beside it; its list shows both.
-class TargetBox final : public QComboBox
+/// Closed, it shows the short title of what is picked, where that has one: a target without the name of its device,
+/// which stands beside it; a key of a farm without its figures. Its list shows all.
+class ShortBox final : public QComboBox
 {
 public:
     using QComboBox::QComboBox;
@@ -99,11 +100,11 @@ RunBar::RunBar(QWidget* parent)
     applyIcons();
     addSeparator();
 
-    m_target = new TargetBox(this);
+    m_target = new ShortBox(this);
     m_target->setObjectName(QStringLiteral("targetPicker"));
     for (const session::TargetView& target : session::listTargets())
         m_target->addItem(QString(), QString::fromStdString(target.text));
-    m_device = new QComboBox(this);
+    m_device = new ShortBox(this);
     m_device->setObjectName(QStringLiteral("devicePicker"));
     m_device->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its text follows the target's
     m_budget = new QComboBox(this);
@@ -132,24 +133,7 @@ RunBar::RunBar(QWidget* parent)
     m_remaining->setContentsMargins(spacing::kMedium, spacing::kNone, spacing::kMedium, spacing::kNone);
     m_remaining->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred); // else a narrow bar would hide it whole
     addWidget(m_remaining);
-    const auto choose = [this] {
-        m_budgetGiven = true;
-        if (isActive())
-            emit runBudgetChosen(m_budget->currentText());
-        else
-            emit budgetPicked(m_budget->currentText());
-    };
-    connect(m_budget, &QComboBox::activated, this, choose);
-    connect(m_budget->lineEdit(), &QLineEdit::returnPressed, this, choose);
-    connect(m_budget->lineEdit(), &QLineEdit::textEdited, this, [this] { m_budgetGiven = true; });
-    connect(m_budget->lineEdit(), &QLineEdit::editingFinished, this, [this] {
-        if (m_budgetGiven && !isActive())
-            emit budgetPicked(m_budget->currentText());
-    });
-    connect(m_target, &QComboBox::currentIndexChanged, this, [this] {
-        showTarget();
-        emit targetChanged(target());
-    });
+    connectPickers();
     retranslated(this, [this] {
         setWindowTitle(tr("Run"));
         m_target->setAccessibleName(tr("Target"));
@@ -164,6 +148,32 @@ RunBar::RunBar(QWidget* parent)
         showTarget();
     });
     setState(false, session::RunState::Idle, false, false);
+}
+
+void RunBar::connectPickers()
+{
+    const auto choose = [this] {
+        m_budgetGiven = true;
+        if (isActive())
+            emit runBudgetChosen(m_budget->currentText());
+        else
+            emit budgetPicked(m_budget->currentText());
+    };
+    connect(m_budget, &QComboBox::activated, this, choose);
+    connect(m_budget->lineEdit(), &QLineEdit::returnPressed, this, choose);
+    connect(m_budget->lineEdit(), &QLineEdit::textEdited, this, [this] { m_budgetGiven = true; });
+    connect(m_budget->lineEdit(), &QLineEdit::editingFinished, this, [this] {
+        if (m_budgetGiven && !isActive())
+            emit budgetPicked(m_budget->currentText());
+    });
+    connect(m_device, &QComboBox::activated, this, [this] {
+        m_wantedDevice = m_device->currentData().toString();
+        showPicked();
+    });
+    connect(m_target, &QComboBox::currentIndexChanged, this, [this] {
+        showTarget();
+        emit targetChanged(target());
+    });
 }
 
 /// It hangs from the button of Start: rarely wanted, and not to be hit by mistake.
@@ -235,12 +245,6 @@ QString RunBar::targetName() const
     return title.isEmpty() ? m_target->currentText() : title;
 }
 
-void RunBar::setDevice(const QString& key)
-{
-    m_wantedDevice = key;
-    m_device->setCurrentIndex(key.isEmpty() ? 0 : std::max(0, m_device->findData(key)));
-}
-
 void RunBar::setDevices(session::DeviceDirectory devices)
 {
     m_devices = std::move(devices);
@@ -282,17 +286,25 @@ void RunBar::nameTargets()
     m_target->view()->setMinimumWidth(m_target->view()->sizeHintForColumn(0) + spacing::kPage);
 }
 
-/// What the directory lists for the target.
+/// What the directory lists for the target, and below it the keys of the farm.
 void RunBar::offerDevices()
 {
     QString picked = m_device->currentData().toString();
     if (picked.isEmpty())
         picked = m_wantedDevice;
     m_device->clear();
-    if (!m_devices) {
+    if (m_devices)
+        offerHere();
+    else
         m_device->addItem(session::checkMeasurable(target().toStdString()) ? tr("Looking…") : tr("none"));
-        return;
-    }
+    offerFarm(picked);
+    // Those that are not ready have no key: they are found by nobody's choice.
+    m_device->setCurrentIndex(picked.isEmpty() ? 0 : std::max(0, m_device->findData(picked)));
+    fitDevices();
+}
+
+void RunBar::offerHere()
+{
     const auto devices = m_devices->forTarget(target().toStdString());
     QSet<QString> classes;
     for (const session::DeviceView& device : devices) {
@@ -322,43 +334,6 @@ void RunBar::offerDevices()
             if (auto* items = qobject_cast<QStandardItemModel*>(m_device->model()))
                 items->item(row)->setEnabled(false);
     }
-    // Those that are not ready have no key: they are found by nobody's choice.
-    m_device->setCurrentIndex(picked.isEmpty() ? 0 : std::max(0, m_device->findData(picked)));
-    m_device->setMinimumWidth(m_device->sizeHint().width()); // the box itself keeps that of what it held at first
-}
-
-/// Whether the target can be tuned for, as far as is known.
-bool RunBar::canMeasure() const
-{
-    return session::checkMeasurable(target().toStdString())
-           && (!m_devices || !m_device->currentData().toString().isEmpty());
-}
-
-/// Devices of the target's kind, and what can be done with it.
-void RunBar::showTarget()
-{
-    offerDevices();
-    const auto view = session::viewTarget(target().toStdString());
-    const bool simulated = view && view->simulated;
-    const bool elsewhere = !session::checkMeasurable(target().toStdString());
-    const QString why = m_device->currentData(Qt::ToolTipRole).toString();
-    m_device->setToolTip(
-        !m_readOnly.isEmpty() ? m_readOnly
-        : elsewhere           ? tr(
-                        "Remote boards are not supported yet: nothing is measured; libraries are exported with default schedules")
-        : !canMeasure() ? tr("Nothing can be measured: %1").arg(why)
-        : simulated     ? tr("No device: a formula gives the latencies, so everything can be tried within seconds")
-                        : tr("Where candidates are measured"));
-    const auto tip = [&](QAction* action, const QString& text) {
-        const QString keys = action->shortcut().toString(QKeySequence::NativeText);
-        action->setToolTip(!m_readOnly.isEmpty() ? m_readOnly
-                           : canMeasure()        ? QStringLiteral("%1 (%2)").arg(text, keys)
-                                                 : m_device->toolTip());
-    };
-    tip(m_start, m_tuned ? tr("Continue from what was measured; the budget is added on top")
-                         : tr("Tune the network from here on"));
-    tip(m_resume, tr("Continue the project's latest run"));
-    enableActions();
 }
 
 void RunBar::setReplay(bool replay)
@@ -481,8 +456,7 @@ Result<session::TuneOptions> RunBar::tuneOptions() const
 {
     session::TuneOptions options;
     LATHE_TRY(session::applyBudget(m_budget->currentText().toStdString(), session::localTime(), options));
-    if (const QString device = m_device->currentData().toString(); !device.isEmpty())
-        options.devices = {device.toStdString()};
+    takeDevice(options);
     return options;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/session/device_directory.h"
 #include "core/session/session.h"
+#include "ui/models/farm_offer.h"
 
 #include <QToolBar>
 
@@ -21,15 +22,23 @@ class RunBar final : public QToolBar
     Q_OBJECT
 
 public:
+    static constexpr int kClosedTitle = Qt::UserRole + 2; ///< role of what a list's entry is called once it is closed
+
     explicit RunBar(QWidget* parent = nullptr);
 
     QString target() const;
     void setTarget(const QString& target);
     QString targetName() const; ///< as figures name it: without the name of its device
-    /// Picks a device for the target; empty: its first. One that is not there (yet) is picked as soon as it is.
-    void setDevice(const QString& key);
+    /// Picks a device for the target; empty: its first. One that is not there (yet) is picked as soon as it is. With a
+    /// `broker`, the devices of a key there: picked at once, whether the broker answers or not, since a run must not
+    /// measure elsewhere without somebody's word.
+    void setDevice(const QString& key, const QString& broker = {});
     /// What can be picked. Until it is known, a run takes its target's first device.
     void setDevices(session::DeviceDirectory devices);
+    /// Keys that can be picked beside this machine's devices.
+    void setFarm(FarmOffer farm);
+    /// Whether the key's devices fit the target; else nothing is picked.
+    bool pickFarmKey(const QString& key);
     /// `tuned`: the project has trials, from which a run tunes on.
     void setState(bool modelOpen, session::RunState state, bool canResume, bool tuned);
     /// Why the project cannot be written to; empty: it can.
@@ -63,13 +72,21 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
+    void connectPickers();
     void addStartOver();
     void hangStartOver();
     void applyIcons();
     void showTarget();
+    void showPicked();
     void offerTargets();
     void nameTargets();
     void offerDevices();
+    void offerHere();
+    void offerFarm(const QString& picked);
+    QString whyNotAtFarm() const;
+    static QString closedTitle(const QString& key, bool there);
+    void fitDevices();
+    void takeDevice(session::TuneOptions& options) const;
     bool canMeasure() const;
     void enableActions();
     void offerBudgets();
@@ -87,6 +104,7 @@ private:
     QComboBox* m_budget = nullptr;
     QLabel* m_remaining = nullptr;
     std::optional<session::DeviceDirectory> m_devices; ///< nothing: not known yet
+    FarmOffer m_farm;
     bool m_replay = false;
     QString m_readOnly; ///< why
     QString m_wantedBudget; ///< for the runs to come, while the list is another

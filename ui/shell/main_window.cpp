@@ -104,6 +104,7 @@ MainWindow::MainWindow(std::span<const PageEntry> pages, QWidget* parent)
     makeMenus();
     makeStatusBar();
     connectRun();
+    connectFarm();
     connectStart();
     connect(m_workspace, &Workspace::issueRaised, this, [this] { m_layout->showFor(Occasion::IssueRaised, false); });
     m_layout->load();
@@ -229,6 +230,8 @@ void MainWindow::makeStatusBar()
     m_age = label("statusAge");
     statusBar()->addWidget(m_latency, 3);
     statusBar()->addWidget(m_counts, 2);
+    m_farm = label("statusFarm");
+    statusBar()->addPermanentWidget(m_farm);
     statusBar()->addPermanentWidget(m_age);
     auto* timer = new QTimer(this);
     connect(timer, &QTimer::timeout, this, [this] {

@@ -82,6 +82,8 @@ private:
     void askToClose();
     void updateState();
     void updateStatus();
+    void connectFarm();
+    void showFarm();
     QString latencyTip(const Workspace::Figures& figures) const;
     void remember();
     void fillRecent();
@@ -133,7 +135,7 @@ private:
     HeadStartMenu* m_headStart = nullptr;
     QLabel* m_latency = nullptr;
     QLabel* m_counts = nullptr;
-    QLabel* m_age = nullptr;
+    QLabel *m_age = nullptr, *m_farm = nullptr;
     QLabel* m_dropHint = nullptr;
     bool m_resumeWhenOpen = false;
     bool m_closingAgreed = false;

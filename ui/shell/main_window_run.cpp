@@ -1,5 +1,9 @@
 #include "core/session/options/budget_text.h"
+#include "ui/bridge/farm_link.h"
 #include "ui/bridge/session_bridge.h"
+#include "ui/models/core_text.h"
+#include "ui/models/farm_texts.h"
+#include "ui/models/language.h"
 #include "ui/models/round_model.h"
 #include "ui/models/run_defaults.h"
 #include "ui/models/task_model.h"
@@ -12,6 +16,7 @@
 #include "ui/shell/window_layout.h"
 
 #include <QCursor>
+#include <QLabel>
 #include <QStatusBar>
 #include <QToolTip>
 
@@ -34,6 +39,8 @@ Result<session::TuneOptions> MainWindow::wantedRun(RunStart how) const
     options.minGainPercent = picked.minGainPercent;
     options.gainWindowSeconds = picked.gainWindowSeconds;
     options.devices = picked.devices;
+    options.broker = picked.broker;
+    options.credentials = picked.credentials;
     // What the earlier runs began with holds until somebody picks another.
     if (m_choices.headStart || m_workspace->figures().trials == 0)
         options.headStart = m_headStart->choice().toStdString();
@@ -104,6 +111,62 @@ void MainWindow::changeRunBudget(const QString& text)
         m_workspace->addIssue(tr("budget"), changed.error());
     else
         statusBar()->showMessage(tr("The budget changes after this round"), kNoticeMs);
+}
+
+/// The farm is heard from the start, if one was connected last time: whoever opens the window sees it at once.
+void MainWindow::connectFarm()
+{
+    FarmLink& farm = m_workspace->farm();
+    connect(&farm, &FarmLink::changed, this, &MainWindow::showFarm);
+    connect(m_workspace, &Workspace::farmKeyWanted, this, [this](const QString& key) {
+        statusBar()->showMessage(m_bar->pickFarmKey(key)
+                                     ? tr("The next run measures on devices of the key %1").arg(key)
+                                     : tr("The devices of the key %1 do not measure for the target %2: choose another "
+                                          "target first")
+                                           .arg(key, m_bar->targetName()),
+                                 kNoticeMs);
+    });
+    retranslated(this, [this] { showFarm(); });
+    farm.connectAgain();
+}
+
+void MainWindow::showFarm()
+{
+    const FarmLink& farm = m_workspace->farm();
+    m_bar->setFarm(FarmOffer::of(farm));
+    std::size_t total = 0, free = 0, place = 0;
+    for (const session::FarmKeyView& key : farm.view().keys) {
+        total += key.total;
+        free += key.free;
+    }
+    for (const session::FarmClaimView& claim : farm.view().claims)
+        if (claim.place > 0 && (place == 0 || claim.place < place) && !farm.user().isEmpty()
+            && claim.user == farm.user().toStdString())
+            place = claim.place;
+    QString text, tip = tr("The broker is %1").arg(farm.place().broker);
+    switch (farm.state()) {
+    case FarmLink::State::None: break;
+    case FarmLink::State::Connecting: text = tr("Farm: connecting…"); break;
+    case FarmLink::State::Connected: {
+        text = tr("Farm: %n devices, %1 free", nullptr, static_cast<int>(total)).arg(free);
+        if (place > 0)
+            text += tr(", you wait at place %1").arg(place);
+        break;
+    }
+    case FarmLink::State::Away:
+        text = tr("▲ Broker does not answer");
+        tip = tr("The broker %1 was heard last at %2")
+                  .arg(farm.place().broker, farm.heardAt().toString(QStringLiteral("HH:mm:ss")));
+        break;
+    case FarmLink::State::Failed:
+        text = farm.failure() && farm.failure()->code == Errc::NotFound ? tr("▲ Broker does not answer")
+                                                                        : tr("▲ Farm: not connected");
+        tip = farm.failure() ? errorText(*farm.failure()) : QString();
+        break;
+    }
+    m_farm->setVisible(!text.isEmpty());
+    m_farm->setText(text);
+    m_farm->setToolTip(plainTip(tip));
 }
 
 /// What the bar says beside the budget.

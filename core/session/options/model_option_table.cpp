@@ -99,7 +99,7 @@ OptionTable<ModelSpec> makeModelTable()
                    .type = OptionType::Text,
                    .placeholder = "FILE|CPU",
                    .help = "Hardware parameters for the search: a file of name = value lines, a JSON file, or a "
-                           "CPU's name as for -mcpu; stored with the project",
+                           "CPU's name as for -mcpu, or for tune with --broker the key of devices there; stored with the project",
                    .commands = kOnModels,
                    .key = "hardware",
                    .usual = "those of the project, else those of the target",

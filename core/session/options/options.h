@@ -27,8 +27,8 @@ struct ModelSpec
     std::string layout; ///< "", "NHWC", "NCHW"
     bool softmax = false; ///< one is appended to the outputs (frontend/output_softmax.h)
     std::string partition = "lathe";
-    /// File of hardware parameters, or a CPU's name (-mcpu); stored with the project; empty: what is stored, else the
-    /// target's.
+    /// File of hardware parameters, a CPU's name (-mcpu), or the parameters as JSON; stored with the project; empty:
+    /// what is stored, else the target's.
     std::string hardware;
     std::uint64_t seed = 0; ///< of zoo weights
     std::vector<std::string> withoutPasses; ///< names of graph::allPasses() that are left out

@@ -4,6 +4,7 @@
 #include "core/session/condition_texts.h"
 #include "core/session/device_directory.h"
 #include "core/session/options/tune_options.h"
+#include "core/session/probe.h"
 #include "core/session/remote_claim.h"
 #include "core/support/message.h"
 
@@ -61,6 +62,7 @@ Result<measure::MeasurerOptions> measurerOptions(const TuneOptions& options, con
     if (!options.broker.empty()) {
         LATHE_TRY_ASSIGN(measurer.remote, remoteClaim(options, "tune " + model.spec.source));
         measurer.devices.push_back(measure::deviceOf(model.target));
+        measurer.probe = [target = measurer.target](const DeviceIdentity& device) { return probeFor(target, device); };
         return measurer;
     }
     LATHE_TRY_ASSIGN(const auto devices,

@@ -4,10 +4,14 @@
 // that a new one is pictured without a word here. With QT_QPA_PLATFORM=offscreen, or on a display.
 
 #include "core/session/verdict/diagnosis.h"
+#include "tests/support/farm_runner.h"
+#include "tests/support/nats_server.h"
 #include "tests/ui/made_project.h"
 #include "tests/ui/window_test.h"
+#include "ui/bridge/farm_link.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/commands/action_catalog.h"
+#include "ui/models/workspace.h"
 #include "ui/shell/page_registry.h"
 #include "ui/views/appearance.h"
 #include "ui/views/latency_chart.h"
@@ -16,8 +20,10 @@
 #include <QComboBox>
 #include <QDir>
 #include <QFileInfo>
+#include <QLineEdit>
 #include <QMouseEvent>
 #include <QProcess>
+#include <QPushButton>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -81,7 +87,7 @@ public:
             if (!keep(*m_window, QLatin1String(page.id)))
                 return false;
         }
-        return takeRecord() && takeStates() && takeDialogs() && takeReader(source);
+        return takeRecord() && takeStates() && takeFarm() && takeDialogs() && takeReader(source);
     }
 
 private:
@@ -145,6 +151,41 @@ private:
         emit m_window->findChild<ui::SessionBridge*>()->eventsArrived(
             {{7, session::VerdictEvent{{20, 2.48, 8.67, 3.5, 3.4, 3.6}, {}, {}}}});
         return keep(*m_window, QStringLiteral("result_good")) && good;
+    }
+
+    /// A farm of two devices, each tab of one of them, and the farm once its broker is gone. Without a broker's program
+    /// there is no picture of it.
+    bool takeFarm()
+    {
+        m_window->findChild<QAction*>(QStringLiteral("page.devices"))->trigger();
+        test::find<QTabWidget>(m_window.get(), "devicesTabs")->setCurrentIndex(1);
+        bool good = keep(*m_window, QStringLiteral("farm_none"));
+        test::NatsServer server;
+        if (!server.start()) {
+            std::fprintf(stderr, "window_pictures: no broker, and so no farm\n");
+            return good;
+        }
+        const auto first = test::must(test::FarmRunner::start(server.url(), "board", "b1"));
+        const auto second = test::must(test::FarmRunner::start(server.url(), "phone", "p1"));
+        test::find<QLineEdit>(m_window.get(), "farmBroker")->setText(QString::fromStdString(server.url()));
+        test::find<QPushButton>(m_window.get(), "farmConnect")->click();
+        auto* const table = test::find<QTableView>(m_window.get(), "farmTable");
+        for (int i = 0; i < 200 && table->model()->rowCount() < 2; ++i)
+            QTest::qWait(100);
+        table->selectRow(0);
+        QTest::qWait(5000); // there are curves by then
+        auto* const tabs = test::find<QTabWidget>(m_window.get(), "farmDetail");
+        for (int tab = 0; tab < tabs->count(); ++tab) {
+            tabs->setCurrentIndex(tab);
+            good = keep(*m_window, QStringLiteral("farm_%1").arg(tab)) && good;
+        }
+        test::find<QPushButton>(m_window.get(), "farmAdd")->click();
+        good = keepOthers(QStringLiteral("farm.addDevice")) && good;
+        server.kill();
+        QTest::qWait(2000);
+        good = keep(*m_window, QStringLiteral("farm_away")) && good;
+        m_window->findChild<ui::Workspace*>()->farm().leave();
+        return good;
     }
 
     /// The window on a project that somebody else writes to, and after that one has ended.

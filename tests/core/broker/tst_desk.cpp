@@ -135,6 +135,41 @@ private slots:
         QVERIFY(scene.desk.turn(scene.now).offer);
     }
 
+    void oneWhoWantsAnotherDeviceIsOfferedNone()
+    {
+        Scene scene;
+        scene.claims = {claim("a", "ada")};
+        scene.claims.front().device = "2";
+        QVERIFY(!scene.pass(seconds(3)).offer);
+        scene.claims.front().device = "1";
+        const auto step = scene.pass(seconds(1));
+        QVERIFY(step.offer);
+        QCOMPARE(step.offer->ticket, std::string("a"));
+    }
+
+    /// One who wants this device alone has it in turn though another is free, and one who wants another ends no turn.
+    void aTurnEndsForOneWhoWantsThisDeviceAlone()
+    {
+        for (const bool isThis : {true, false}) {
+            Scene scene;
+            scene.claims = {claim("a", "ada")};
+            const auto offered = scene.pass(seconds(1));
+            QVERIFY(offered.offer);
+            scene.desk.taken(offered.offer->session, scene.now);
+            scene.claims.push_back(claim("b", "bob"));
+            scene.claims.back().device = isThis ? "1" : "2";
+            bool isOver = false;
+            for (int i = 0; i < 60 && !isOver; ++i) {
+                DeviceNotice other;
+                other.key = "board";
+                other.device = "2";
+                scene.desk.hear(other, scene.now);
+                isOver = scene.pass(seconds(1)).over.has_value();
+            }
+            QCOMPARE(isOver, isThis);
+        }
+    }
+
     /// Locks that never expire are what users of other farms suffer from.
     void oneWhoFallsSilentLosesIt()
     {

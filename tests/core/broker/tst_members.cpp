@@ -231,6 +231,7 @@ private slots:
         ofBoard1.listen(**board1, "lathe.to.board1.>");
         ofBoard1.listen(**board1, "lathe.claim.rk3399.*");
         ofBoard1.listen(**board1, "lathe.here.rk3399.*");
+        ofBoard1.listen(**board1, orderSubject("rk3399", "board1", "*"));
         ofAda.listen(**ada, "lathe.from.*.ada.>");
         (*bob)->publish(toDeviceSubject("board1", "ada", kSession), "as ada");
         (*bob)->publish(claimSubject("rk3399", "ada"), "as ada");
@@ -240,9 +241,16 @@ private slots:
         (*board2)->publish(fromDeviceSubject("board1", "ada", kSession), "as another board");
         (*oz)->publish(claimSubject("rk3399", "oz"), "an observer's claim");
         QVERIFY((*bob)->settle() && (*board2)->settle() && (*oz)->settle());
+        (*bob)->publish(orderSubject("rk3399", "board1", "ada"), "as ada");
+        (*oz)->publish(orderSubject("rk3399", "board1", "oz"), "an observer's order");
+        (*board2)->publish(orderSubject("rk3399", "board1", "board2"), "another board's order");
+        QVERIFY((*bob)->settle() && (*board2)->settle() && (*oz)->settle());
         (*bob)->publish(claimSubject("rk3399", "bob"), "as himself");
+        (*bob)->publish(orderSubject("rk3399", "board1", "bob"), "as himself");
+        QVERIFY((*bob)->settle() && (*oz)->settle() && (*board2)->settle() && (*board1)->settle());
         QTRY_VERIFY(ofBoard1.hears(claimSubject("rk3399", "bob")));
-        QCOMPARE(ofBoard1.all().size(), std::size_t(1));
+        QTRY_VERIFY(ofBoard1.hears(orderSubject("rk3399", "board1", "bob")));
+        QCOMPARE(ofBoard1.all().size(), std::size_t(2));
         QVERIFY(ofAda.all().empty());
     }
 };

@@ -18,6 +18,7 @@ private slots:
     void aClaimIsWhatItWas()
     {
         ClaimNotice notice = {"rk3399", "t1", "ada", "lathe-cli tune \"x\"", -2, milliseconds(1500), milliseconds(7)};
+        notice.device = "board2";
         const auto again = claimIn(claimSubject("rk3399", "ada"), toText(notice));
         QVERIFY(again);
         QCOMPARE(again->key, notice.key);
@@ -27,6 +28,7 @@ private slots:
         QCOMPARE(again->priority, notice.priority);
         QVERIFY(again->waited == notice.waited && again->reserve == notice.reserve);
         QCOMPARE(again->most, notice.most);
+        QCOMPARE(again->device, notice.device);
     }
 
     void aDeviceIsWhatItWas()
@@ -45,6 +47,22 @@ private slots:
         const auto again = offerIn(toText(offer));
         QVERIFY(again && again->session == offer.session);
         QCOMPARE(again->device, offer.device);
+    }
+
+    void anOrderIsWhatItWas()
+    {
+        for (const Order::What what : {Order::What::Drain, Order::What::Resume, Order::What::Leave}) {
+            const auto again = orderIn(orderSubject("rk3399", "board1", "ada"),
+                                       toText(Order{"rk3399", "board1", "ada", what}));
+            QVERIFY(again && again->what == what);
+            QCOMPARE(again->key + again->device + again->user, std::string("rk3399board1ada"));
+        }
+        for (const auto& [subject, text] :
+             {std::pair("lathe.order.rk3399.board1", R"({"order":"drain"})"), {"lathe.order.", R"({"order":"drain"})"},
+              {"lathe.order.a.b.c.d", R"({"order":"drain"})"}, {"lathe.here.a.b.c", R"({"order":"drain"})"},
+              {"lathe.order.a.b.c", R"({"order":"burn"})"}, {"lathe.order.a.b.c", R"({"order":1})"},
+              {"lathe.order.a.b.c", "drain"}, {"lathe.order.a.b.", R"({"order":"drain"})"}})
+            QVERIFY2(!orderIn(subject, text), subject);
     }
 
     /// The broker looks at subjects alone.

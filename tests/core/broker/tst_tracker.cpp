@@ -1,10 +1,12 @@
 #include "core/broker/connection.h"
+#include "core/broker/notices.h"
 #include "core/broker/subjects.h"
 #include "core/broker/tracker.h"
 #include "core/support/files.h"
 #include "tests/support/must.h"
 #include "tests/support/nats_server.h"
 #include "tests/support/processes.h"
+#include "tests/support/reference_client.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -268,6 +270,65 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(connection->settle(), kWaitMs);
         QVERIFY2(tracker.notices().find("nats-server ended: signal 9") != std::string::npos, tracker.notices().c_str());
         QCOMPARE(tracker.end(), std::string());
+    }
+
+    void lathesDevicesAreInTheReferencesSummary_data()
+    {
+        QTest::addColumn<QString>("host");
+        QTest::addColumn<QString>("certificate");
+        QTest::newRow("open on this machine") << "127.0.0.1" << QString();
+        QTest::newRow("for others") << "0.0.0.0" << QString();
+        QTest::newRow("a certificate of the company's, for another name") << "127.0.0.1"
+                                                                          << "farm.example";
+    }
+    void lathesDevicesAreInTheReferencesSummary()
+    {
+        QFETCH(QString, host);
+        QFETCH(QString, certificate);
+        std::error_code ignored;
+        std::filesystem::remove_all(m_folder.path(), ignored);
+        m_folder = must(TrackerFolder::open(m_folder.path()));
+        Token runner = must(m_folder.add(Role::Runner, "one", "board"));
+        m_options.listen.host = host.toStdString();
+        m_options.compat = Address{"127.0.0.1", static_cast<std::uint16_t>(NatsServer().port())};
+        if (!certificate.isEmpty()) {
+            const TrackerFolder other = must(TrackerFolder::open(m_dir.path() / "company"));
+            const auto files = must(other.serverCertificate(std::vector{certificate.toStdString()}));
+            m_options.certificate = files.certificate;
+            m_options.privateKey = files.privateKey;
+            runner.authority = must(other.authority());
+        }
+        Running tracker(m_folder, m_options);
+        QVERIFY2(tracker.ready(), tracker.end().c_str());
+        const bool isOpen = tracker.url().starts_with("nats://");
+        BrokerAddress there = must(brokerAddress(urlOn(isOpen ? "nats://" : "tls://"), runner, "tst_tracker"));
+        there.isUnchecked = !certificate.isEmpty();
+        const auto device = must(Connection::open(there));
+        const test::ReferenceClient script(m_options.compat->port);
+        QVERIFY(script.isThere());
+        const auto isShown = [&] {
+            device->publish(hereSubject("board", "one"), R"({"state": "free", "about": {"host": "attic"}})");
+            device->settle();
+            return script.ask("[6]")
+                   == R"([0,{"queue_info":{"board":{"free":1,"pending":0}},"server_info":[{"addr":["attic",0],)"
+                      R"("key":"server:board"}]}])";
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isShown(), kWaitMs);
+        QTRY_COMPARE_WITH_TIMEOUT(
+            script.ask("[6]"), std::string(R"([0,{"queue_info":{"board":{"free":0,"pending":0}},"server_info":[]}])"),
+            kWaitMs);
+        // Also after the server was killed, and after its list has changed.
+        must(m_folder.add(Role::User, "ada"));
+        QCOMPARE(::kill(serverPid(), SIGKILL), 0);
+        QTRY_VERIFY_WITH_TIMEOUT(isShown(), kWaitMs);
+        QVERIFY2(tracker.notices().find("cannot be reached") == std::string::npos, tracker.notices().c_str());
+        tracker.stop();
+        QCOMPARE(tracker.end(), std::string("stopped"));
+        QVERIFY(!test::ReferenceClient(m_options.compat->port).isThere());
+        const QString config = QString::fromStdString(must(readFile(m_folder.path() / "nats.conf")));
+        QCOMPARE(config.count(QRegularExpression("\\bU[A-Z2-7]{55}\\b")), 3); // its public key, and those of the two
+        QVERIFY(!config.contains(QRegularExpression("\\bSU[A-Z2-7]{56}\\b")));
+        QCOMPARE(must(m_folder.members()).size(), std::size_t(2)); // the tracker itself is none that could be revoked
     }
 
     void twoTrackersDoNotShareAFolder()

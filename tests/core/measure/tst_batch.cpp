@@ -16,6 +16,47 @@ using lathe::test::FakePort;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+namespace {
+
+/// A probe that has been built, and what the batch says of it.
+class Probe
+{
+public:
+    explicit Probe(BatchOptions& options)
+    {
+        auto artifact = std::make_shared<BuiltArtifact>();
+        artifact->bytes = "code of the probe";
+        artifact->hash = contentHash(artifact->bytes);
+        KernelInfo kernel;
+        kernel.name = "probe";
+        kernel.phases = {"probe_p0"};
+        artifact->descriptor = {"fake", "fake", {kernel}};
+        artifact->descriptorJson = toJson(artifact->descriptor).dump();
+        m_request.trial = std::string(32, 'f');
+        m_request.task = task();
+        m_request.built = std::make_shared<BuiltKernel>(BuiltKernel{artifact, 0, {}});
+        options.probe = &m_request;
+        options.onProbed = [this](const Endpoint&, const Result<double>& took) {
+            times.push_back(took ? *took : -1);
+            return why;
+        };
+        options.onRejected = [this](const Endpoint&, std::size_t candidates, double) { rejected += candidates; };
+    }
+    bool is(const wire::Message& job) const
+    {
+        return job.run_job().artifacts(0).blob().high() == m_request.built->artifact->hash.high;
+    }
+
+    std::vector<double> times; ///< -1: it did not run
+    std::size_t rejected = 0;
+    std::optional<Message> why; ///< the device is set aside
+
+private:
+    MeasureRequest m_request;
+};
+
+} // namespace
+
 class TestBatch : public QObject
 {
     Q_OBJECT
@@ -190,6 +231,174 @@ private slots:
         Scene::ran(board, board.takeJobs().at(0), 7);
         QVERIFY(scene.turn());
         QVERIFY(scene.results().at(0).second.ok());
+    }
+
+    void whatADeviceMeasuredCountsOnceItWasAsBefore()
+    {
+        Scene scene(2);
+        Probe probe(scene.options());
+        auto& builder = scene.addBuilder();
+        auto& runner = scene.addRunner(elsewhere(2));
+        scene.buildAll(builder);
+        auto jobs = runner.takeJobs();
+        QCOMPARE(jobs.size(), std::size_t(2)); // a probe, and behind it a candidate
+        QVERIFY(probe.is(jobs[0]) && !probe.is(jobs[1]));
+        Scene::ran(runner, jobs[0], 1000);
+        Scene::ran(runner, jobs[1], 50);
+        QVERIFY(scene.turn());
+        QVERIFY(scene.results().empty());
+        jobs = runner.takeJobs();
+        QCOMPARE(jobs.size(), std::size_t(1));
+        Scene::ran(runner, jobs[0], 60);
+        QVERIFY(scene.turn());
+        QVERIFY(scene.results().empty());
+        jobs = runner.takeJobs(); // nothing is left to measure
+        QCOMPARE(jobs.size(), std::size_t(1));
+        QVERIFY(probe.is(jobs[0]));
+        Scene::ran(runner, jobs[0], 1029);
+        QVERIFY(scene.turn());
+        QVERIFY(scene.batch().done());
+        QCOMPARE(scene.results().size(), std::size_t(2));
+        QVERIFY(scene.results()[0].second.ok());
+        QCOMPARE(scene.results()[1].second.meanNs(), 60.0);
+        const auto conditions = nlohmann::json::parse(scene.results()[0].second.conditions);
+        QVERIFY(qAbs(conditions["probe_drift"].get<double>() - 0.029) < 1e-9);
+        QVERIFY(!conditions.contains("rejected"));
+        QCOMPARE(probe.rejected, std::size_t(0));
+    }
+
+    void aShareIsMeasuredAgainWhereTheDeviceChanged()
+    {
+        Scene scene(1);
+        Probe probe(scene.options());
+        auto& builder = scene.addBuilder();
+        auto& runner = scene.addRunner(elsewhere(1));
+        scene.buildAll(builder);
+        double took = 1000;
+        int candidates = 0;
+        for (int i = 0; i < 20 && !scene.batch().done(); ++i) {
+            for (const wire::Message& job : runner.takeJobs()) {
+                if (probe.is(job))
+                    Scene::ran(runner, job, took *= 1.04); // never steady
+                else
+                    Scene::ran(runner, job, 50 + ++candidates);
+            }
+            QVERIFY(scene.turn());
+        }
+        QVERIFY(scene.batch().done());
+        QCOMPARE(candidates, 3); // then it is what it is
+        QCOMPARE(probe.rejected, std::size_t(3));
+        const TrialResult& result = scene.results().front().second;
+        QCOMPARE(result.meanNs(), 53.0);
+        const auto conditions = nlohmann::json::parse(result.conditions);
+        QCOMPARE(conditions["rejected"].size(), std::size_t(2));
+        QCOMPARE(conditions["rejected"][0]["costs_ns"][0].get<double>(), 51.0);
+        QVERIFY(conditions["probe_drift"].get<double>() > 0.03);
+    }
+
+    void whatADeviceThatStraysMeasuredIsMeasuredByOthers()
+    {
+        Scene scene(1);
+        Probe probe(scene.options());
+        auto& builder = scene.addBuilder();
+        auto& stray = scene.addRunner(elsewhere(1));
+        auto& other = scene.addRunner(elsewhere(1));
+        scene.buildAll(builder);
+        std::string lost;
+        scene.options().onLost = [&](const Endpoint&, const Error& why) { lost = why.message; };
+        bool told = false;
+        for (int i = 0; i < 20 && !scene.batch().done(); ++i) {
+            for (auto* runner : {&stray, &other})
+                for (const wire::Message& job : runner->takeJobs()) {
+                    if (!probe.is(job)) {
+                        Scene::ran(*runner, job, runner == &stray ? 999 : 50);
+                        if (runner == &stray)
+                            probe.why = say(Msg::DeviceStrays, 1.5, "board"); // seen by the probe that follows
+                        continue;
+                    }
+                    Scene::ran(*runner, job, 1000);
+                }
+            QVERIFY(scene.turn());
+            if (!lost.empty() && !told) {
+                told = true;
+                probe.why.reset();
+            }
+        }
+        QVERIFY(scene.batch().done());
+        QVERIFY(told);
+        QVERIFY2(lost.find("1.50 times") != std::string::npos, lost.c_str());
+        const TrialResult& result = scene.results().front().second;
+        QVERIFY(result.ok());
+        QCOMPARE(result.meanNs(), 50.0);
+        QCOMPARE(nlohmann::json::parse(result.conditions)["rejected"][0]["costs_ns"][0].get<double>(), 999.0);
+    }
+
+    void whatWasHeldIsNotLostWhenItIsStopped()
+    {
+        Scene scene(1);
+        Probe probe(scene.options());
+        auto& builder = scene.addBuilder();
+        auto& runner = scene.addRunner(elsewhere(2));
+        scene.buildAll(builder);
+        const auto jobs = runner.takeJobs();
+        QCOMPARE(jobs.size(), std::size_t(2));
+        Scene::ran(runner, jobs[0], 1000);
+        Scene::ran(runner, jobs[1], 50);
+        QVERIFY(scene.turn());
+        QVERIFY(scene.results().empty());
+        scene.batch().giveHeld();
+        QCOMPARE(scene.results().size(), std::size_t(1));
+        QCOMPARE(scene.results()[0].second.meanNs(), 50.0);
+        QVERIFY(!scene.batch().done()); // the probe is still awaited, but not for ever
+        scene.pass(Batch::kProbeWait);
+        QVERIFY(scene.turn());
+        QVERIFY(scene.batch().done());
+    }
+
+    void whatADeviceSaidBeforeItLiedIsNotBelieved()
+    {
+        Scene scene(1);
+        Probe probe(scene.options());
+        auto& builder = scene.addBuilder();
+        auto& liar = scene.addRunner(elsewhere(2));
+        scene.buildAll(builder);
+        const auto jobs = liar.takeJobs();
+        Scene::ran(liar, jobs[0], 1000);
+        Scene::ran(liar, jobs[1], 50);
+        QVERIFY(scene.turn());
+        const auto last = liar.takeJobs();
+        QCOMPARE(last.size(), std::size_t(1));
+        Scene::ran(liar, last[0], -1); // no time
+        QVERIFY(scene.turn());
+        QVERIFY(scene.results().empty());
+        QVERIFY(!scene.batch().done());
+        QVERIFY(!scene.batch().has(scene.runner(0)));
+    }
+
+    void aProbeThatDoesNotRunHoldsNothingUp()
+    {
+        Scene scene(1);
+        Probe probe(scene.options());
+        auto& builder = scene.addBuilder();
+        auto& runner = scene.addRunner(elsewhere(1));
+        scene.buildAll(builder);
+        for (int i = 0; i < 20 && !scene.batch().done(); ++i) {
+            for (const wire::Message& job : runner.takeJobs()) {
+                if (!probe.is(job)) {
+                    Scene::ran(runner, job, 50);
+                    continue;
+                }
+                wire::Message failed;
+                failed.mutable_run_result()->set_id(job.run_job().id());
+                failed.mutable_run_result()->set_stage(static_cast<std::uint32_t>(TrialStage::Run));
+                failed.mutable_run_result()->mutable_failure()->set_code(static_cast<std::uint32_t>(Errc::RunTimeout));
+                runner.answer(failed);
+            }
+            QVERIFY(scene.turn());
+        }
+        QVERIFY(scene.batch().done());
+        QCOMPARE(probe.times, std::vector<double>{-1});
+        QVERIFY(!nlohmann::json::parse(scene.results().front().second.conditions).contains("probe_drift"));
     }
 
     void aSupervisorThatFallsSilentCountsAsLost()

@@ -1,0 +1,51 @@
+#include "core/measure/steadiness.h"
+
+#include "core/support/message.h"
+#include "core/wire/failure.h"
+#include "core/wire/messages.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace lathe::measure {
+
+namespace {
+
+double medianOf(std::vector<double> values)
+{
+    std::ranges::sort(values);
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+} // namespace
+
+Result<double> probeTime(const wire::RunResult& answer)
+{
+    if (answer.failure().code() != 0)
+        return wire::errorOf(answer.failure());
+    const std::vector<double> samples(answer.costs_ns().begin(), answer.costs_ns().end());
+    const auto isTime = [](double ns) { return std::isfinite(ns) && ns > 0; };
+    if (samples.empty() || !std::ranges::all_of(samples, isTime))
+        return makeError(Errc::DeviceLost, say(Msg::WorkerAnsweredElse));
+    return medianOf(samples);
+}
+
+std::optional<Peers::Stray> Peers::take(const std::string& device, double ns)
+{
+    m_took[device] = ns;
+    if (m_took.size() < 2)
+        return std::nullopt;
+    const auto other = std::ranges::find_if(m_took, [&](const auto& one) { return one.first != device; });
+    std::vector<double> all;
+    for (const auto& [name, took] : m_took)
+        all.push_back(took);
+    const bool isPair = all.size() == 2;
+    const Stray stray = {ns / (isPair ? other->second : medianOf(all)), isPair ? other->first : std::string()};
+    if (std::abs(stray.ratio - 1) <= kAlike)
+        return std::nullopt;
+    return stray;
+}
+
+} // namespace lathe::measure
