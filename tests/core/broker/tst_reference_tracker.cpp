@@ -129,7 +129,7 @@ private slots:
         QVERIFY(!scene.isDropped(1));
 
         QVERIFY(scene.tracker.join(2, "10.0.0.1", scene.now));
-        scene.tracker.hear(2, "GET / HTTP/1.1\r\n", scene.now);
+        scene.tracker.hear(2, {"\x71\xF2\x0F\x00", 4}, scene.now); // it takes TVM's tracker for one of its servers
         QVERIFY(scene.tracker.unsent(2).empty());
         QVERIFY(scene.isDropped(2));
     }
@@ -488,6 +488,17 @@ private slots:
         scene.ask(client, R"([4, "k", "", 1])");
         QCOMPARE(put("k", ReferenceTracker::kMostOffersOfOne), std::string("0"));
 
+        std::size_t all = ReferenceTracker::kMostOffersOfOne;
+        for (Peer more = 0; all < ReferenceTracker::kMostOffers; ++all) {
+            if (all % ReferenceTracker::kMostOffersOfOne == 0)
+                more = scene.come();
+            QCOMPARE(scene.ask(more, R"([3, "k", [1, "m)" + std::to_string(all) + R"("], null])"), std::string("0"));
+        }
+        const Peer tooMany = scene.come();
+        QCOMPARE(scene.ask(tooMany, R"([3, "k", [1, "m"], null])"), std::string("-1"));
+        scene.tracker.leave(peer, scene.now);
+        QCOMPARE(scene.ask(tooMany, R"([3, "k", [1, "m"], null])"), std::string("0"));
+
         const Peer keys = scene.come();
         for (std::size_t i = 0; i <= ReferenceTracker::kMostKeysOfOne; ++i)
             QCOMPARE(scene.ask(keys, R"([3, "x)" + std::to_string(i) + R"(", [1, "m"], null])"),
@@ -539,6 +550,9 @@ private slots:
         QCOMPARE(scene.ask(late, "[1]"), std::string("0"));
         for (const Peer server : servers)
             QCOMPARE(scene.ask(server, "[1]"), std::string("0"));
+        for (const Peer peer : hostile) // and what they did not take goes with them
+            scene.tracker.leave(peer, scene.now);
+        QVERIFY(scene.summary() != "no answer");
     }
 };
 
