@@ -3,7 +3,6 @@
 #include "core/session/farm_history.h"
 #include "core/session/farm_view.h"
 #include "core/session/remote_claim.h"
-#include "core/support/result.h"
 #include "ui/bridge/jobs.h"
 
 #include <QDateTime>
