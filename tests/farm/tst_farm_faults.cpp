@@ -28,7 +28,7 @@ using lathe::test::optionsFor;
 
 namespace {
 
-constexpr int kRequests = 12;
+constexpr int kRequests = 8;
 
 } // namespace
 
@@ -93,7 +93,7 @@ private slots:
         for (const int fault : faults)
             plan.faults.push_back(static_cast<LineFault>(fault));
         // A connection takes a while to be made again, and so does what was lost.
-        plan.every = plan.faults == std::vector{LineFault::Cut} ? 24 : faults.contains(int(LineFault::Drop)) ? 12 : 4;
+        plan.every = plan.faults == std::vector{LineFault::Cut} ? 40 : faults.contains(int(LineFault::Drop)) ? 12 : 4;
         plan.every *= atUser && atRunner ? 2 : 1;
         // From before the device is offered to after the last result.
         plan.seed = nextSeed();
