@@ -156,6 +156,14 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(pending("2"), 60000);
         gone.reset();
         QTRY_VERIFY_WITH_TIMEOUT(pending("1"), 60000);
+        // Also one who had said more than is read while he waits.
+        gone = std::make_unique<Client>(port);
+        gone->send(Client::frame(R"([4, "board", "", 2])"));
+        for (int i = 0; i < 20'000; ++i)
+            gone->send(Client::frame("[1]"));
+        QTRY_VERIFY_WITH_TIMEOUT(pending("2"), 60000);
+        gone.reset();
+        QTRY_VERIFY_WITH_TIMEOUT(pending("1"), 20000); // the system would notice it in a minute
         QVERIFY(script.hearsNothing());
         QCOMPARE(server->ask(R"([3, "board", [9090, "board:0.6"], "10.0.0.7"])"), std::string("0"));
         QCOMPARE(script.answer(), std::string(R"([0,["10.0.0.7",9090,"board:0.6"]])"));
