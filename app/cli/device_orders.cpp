@@ -73,11 +73,11 @@ Result<> tell(OrderArguments& a, FarmOrder order)
         const bool isUsed = device.state == session::FarmDeviceState::Busy
                             || device.state == session::FarmDeviceState::Draining;
         print("{} {}\n", device.name,
-              order == FarmOrder::Resume   ? "is given to those who want it again"
-              : order == FarmOrder::Leave  ? (isUsed ? "ends once the measurement in hand is done"
-                                                     : "has left the farm; its token still lets it in")
-              : isUsed                     ? "is given to nobody any more, once the measurement in hand is done"
-                                           : "is given to nobody any more");
+              order == FarmOrder::Resume  ? "is given to those who want it again"
+              : order == FarmOrder::Leave ? (isUsed ? "ends once the measurement in hand is done"
+                                                    : "has left the farm; its token still lets it in")
+              : isUsed                    ? "is given to nobody any more, once the measurement in hand is done"
+                                          : "is given to nobody any more");
     }
     return {};
 }
@@ -142,8 +142,7 @@ void addDeviceOrders(CLI::App& devices, Action& run)
             ->type_name("URL");
         command->add_option("--creds", arguments->broker.token, "File with a user's token for the broker")
             ->type_name("FILE");
-        command->add_option("--key", arguments->key, "The device's key, where several have the name")
-            ->type_name("KEY");
+        command->add_option("--key", arguments->key, "The device's key, where several have the name")->type_name("KEY");
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };

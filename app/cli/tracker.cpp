@@ -3,7 +3,6 @@
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "core/broker/certificates.h"
-#include "core/broker/private_file.h"
 #include "core/broker/subjects.h"
 #include "core/broker/token.h"
 #include "core/support/files.h"
@@ -133,10 +132,8 @@ Result<> makeToken(const TrackerArguments& a)
     if (!authority.empty())
         token.authority = authority;
     const fs::path file = a.output.empty() ? fs::path(token.member.name + ".token") : fs::path(a.output);
-    if (auto written = broker::writeNewPrivateFile(file, toText(token)); !written) {
-        (void)folder.revoke(token.member.name); // nobody has this one
+    if (auto written = folder.handOut(token, file); !written)
         return isTaken(file) ? isThere(file) : std::move(written);
-    }
     LATHE_TRY_ASSIGN(const std::string fingerprint, broker::fingerprintOf(token.authority));
     const std::string url = folder.url().empty() ? "tls://HOST:4222" : folder.url();
     print("{}\n", fromRoot(file).string());

@@ -89,7 +89,8 @@ Result<> findHardware(const session::TuneOptions& tune, const std::string& targe
     if (const auto read = readHardware(hardware); read || read.error().code != Errc::NotFound)
         return read ? Result<>() : Result<>(read.error());
     if (target.empty())
-        return makeError(Errc::InvalidArgument, "--hardware KEY needs --target, which says what of the devices is meant");
+        return makeError(Errc::InvalidArgument,
+                         "--hardware KEY needs --target, which says what of the devices is meant");
     LATHE_TRY_ASSIGN(const auto farm, session::FarmWatch::open(tune.broker, tune.credentials));
     std::this_thread::sleep_for(session::FarmWatch::kFirstLook);
     LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(target));

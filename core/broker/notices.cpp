@@ -20,7 +20,7 @@ constexpr std::size_t kMostTextBytes = 256;
 constexpr int kDeepest = 16; ///< levels of objects and lists; those of a device's hardware are five deep
 
 /// A word of a list, as its place there. Nothing: it is none of them.
-template <class Enum, std::size_t Count>
+template<class Enum, std::size_t Count>
 std::optional<Enum> oneOf(const std::array<const char*, Count>& words, const std::string& word)
 {
     const auto found = std::ranges::find(words, word);

@@ -87,10 +87,9 @@ Permissions permissionsOf(const Member& member)
 {
     switch (member.role) {
     case Role::Runner:
-        return {
-            {hereSubject(member.key, member.name), "lathe.offer.*", fmt::format("lathe.from.{}.>", member.name)},
-            {hereSubject(member.key, "*"), claimSubject(member.key, "*"), orderSubject(member.key, member.name, "*"),
-             fmt::format("lathe.to.{}.>", member.name)}};
+        return {{hereSubject(member.key, member.name), "lathe.offer.*", fmt::format("lathe.from.{}.>", member.name)},
+                {hereSubject(member.key, "*"), claimSubject(member.key, "*"),
+                 orderSubject(member.key, member.name, "*"), fmt::format("lathe.to.{}.>", member.name)}};
     case Role::User:
         return {{claimSubject("*", member.name), orderSubject("*", "*", member.name),
                  fmt::format("lathe.to.*.{}.>", member.name)},

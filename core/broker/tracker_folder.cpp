@@ -199,6 +199,14 @@ Result<Token> TrackerFolder::add(Role role, std::string name, const std::string&
     return token;
 }
 
+Result<> TrackerFolder::handOut(const Token& token, const std::filesystem::path& file) const
+{
+    auto written = writeNewPrivateFile(file, toText(token));
+    if (!written)
+        (void)revoke(token.member.name);
+    return written;
+}
+
 Result<> TrackerFolder::revoke(const std::string& name) const
 {
     LATHE_TRY_ASSIGN(const OpenFile locked, lock());

@@ -39,6 +39,9 @@ public:
     /// @param name  empty, of a runner: KEY-1, KEY-2, ..., the first that nobody has
     /// Errors: InvalidArgument (somebody has the name, or it is no word), those of members() and of writing.
     Result<Token> add(Role role, std::string name, const std::string& key = {}) const;
+    /// Writes a token that was just added for its member. Where that fails nobody has it, and it is taken back. Errors:
+    /// those of writeNewPrivateFile().
+    Result<> handOut(const Token& token, const std::filesystem::path& file) const;
     /// Errors: NotFound, those of members() and of writing.
     Result<> revoke(const std::string& name) const;
 

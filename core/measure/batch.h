@@ -83,7 +83,7 @@ public:
 
     /// Errors: what keeps workers from running at all.
     Result<> turn(Time now);
-    /// All results were given, and no device works for us: but for one that answers no probe, which is left soon.
+    /// All results were given, and no device has a probe in hand that it may still answer (kProbeWait).
     bool done() const { return m_emitted == m_items.size() && !isProbing(); }
     /// Nothing more is measured: what waits for a probe counts without.
     void giveHeld();
@@ -108,7 +108,12 @@ private:
         std::uint32_t buildRetries = 0, runRetries = 0;
         std::uint32_t kills = 0; ///< of its workers, from outside
         std::uint32_t losses = 0; ///< of the devices that had it
-        std::vector<std::pair<std::vector<double>, double>> rejected; ///< costs, and the probe's drift
+        struct Rejected
+        {
+            std::vector<double> costsNs;
+            std::optional<double> drift; ///< of the probe; nothing: the device was not to be believed
+        };
+        std::vector<Rejected> rejected;
         std::string name;
         BuiltArtifactPtr artifact;
         std::int32_t kernel = -1;
@@ -182,7 +187,7 @@ private:
     Result<> closeShares();
     void finishProbe(Lane& lane, const wire::RunResult& answer);
     void acceptHeld(Lane& lane, std::optional<double> drift);
-    void rejectHeld(Lane& lane, double drift);
+    void rejectHeld(Lane& lane, std::optional<double> drift);
     void workerEnded(Lane& lane, const Error& why);
     void deviceLost(Lane& lane, const Error& why);
     void deadlinePassed(Lane& lane);

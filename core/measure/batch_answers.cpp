@@ -57,8 +57,7 @@ void Batch::startClock(const Lane& lane, Flight& flight) const
         flight.deadline = m_now + kUnheard;
         return;
     }
-    flight.deadline = m_now
-                      + seconds(lane.builder ? m_options.buildTimeoutSeconds : runSeconds(flight));
+    flight.deadline = m_now + seconds(lane.builder ? m_options.buildTimeoutSeconds : runSeconds(flight));
 }
 
 Result<> Batch::receive(Lane& lane)
@@ -290,7 +289,7 @@ void Batch::deviceLost(Lane& lane, const Error& why)
 {
     const std::deque<Flight> flights = std::exchange(lane.flights, {});
     if (why.code == Errc::BadFile) // nor is what it said before to be believed
-        rejectHeld(lane, 0);
+        rejectHeld(lane, std::nullopt);
     acceptHeld(lane, std::nullopt); // it was measured before the device was lost
     lane.endpoint->close(why);
     if (m_options.onLost)

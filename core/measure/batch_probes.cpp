@@ -17,8 +17,8 @@ namespace lathe::measure {
 
 namespace {
 
-/// A share is closed by a probe after so many candidates, or so long: what is rejected is not much, and of a device that
-/// is always busy probes take a few hundredths of the time. One that waits for builders is probed meanwhile.
+/// A share is closed by a probe after so many candidates, or so long: what is rejected is not much, and of a device
+/// that is always busy probes take a few hundredths of the time. One that waits for builders is probed meanwhile.
 constexpr std::size_t kMostInShare = 16;
 constexpr std::chrono::seconds kLongestShare(4);
 /// A candidate whose samples were rejected so often is what it is: the device is never steady.
@@ -49,8 +49,7 @@ bool Batch::isProbed(const Lane& lane) const
 bool Batch::wantsProbe(const Lane& lane) const
 {
     const Share& share = lane.share;
-    return isProbed(lane)
-           && (!share.probed || share.given >= kMostInShare || m_now - *share.probed >= kLongestShare);
+    return isProbed(lane) && (!share.probed || share.given >= kMostInShare || m_now - *share.probed >= kLongestShare);
 }
 
 Result<> Batch::giveProbe(Lane& lane)
@@ -80,7 +79,7 @@ Result<> Batch::closeShares()
 
 void Batch::finishProbe(Lane& lane, const wire::RunResult& answer)
 {
-    if (const Result<> checked = checkAnswer(answer, *m_options.probe); !checked) {
+    if (const Result<> checked = checkAnswer(answer, *m_options.probe); !checked) { // no candidate wrote into that
         deviceLost(lane, checked.error());
         return;
     }
@@ -94,7 +93,7 @@ void Batch::finishProbe(Lane& lane, const wire::RunResult& answer)
     if (!lane.share.held.empty() && moved && m_options.onRejected && !why)
         m_options.onRejected(*lane.endpoint, lane.share.held.size(), *drift);
     if (moved || why)
-        rejectHeld(lane, drift.value_or(0));
+        rejectHeld(lane, drift);
     acceptHeld(lane, drift);
     if (why)
         deviceLost(lane, makeError(Errc::DeviceLost, *why));
@@ -109,8 +108,11 @@ void Batch::acceptHeld(Lane& lane, std::optional<double> drift)
         if (drift)
             conditions["probe_drift"] = *drift;
         nlohmann::json rejected = nlohmann::json::array();
-        for (const auto& [costs, moved] : item.rejected)
-            rejected.push_back({{"costs_ns", costs}, {"probe_drift", moved}});
+        for (const Item::Rejected& sample : item.rejected) {
+            rejected.push_back({{"costs_ns", sample.costsNs}});
+            if (sample.drift)
+                rejected.back()["probe_drift"] = *sample.drift;
+        }
         if (!rejected.empty())
             conditions["rejected"] = std::move(rejected);
         item.result.conditions = conditions.dump();
@@ -119,7 +121,7 @@ void Batch::acceptHeld(Lane& lane, std::optional<double> drift)
 }
 
 /// It is measured again, by whoever is free; but for what has been often enough, which stays.
-void Batch::rejectHeld(Lane& lane, double drift)
+void Batch::rejectHeld(Lane& lane, std::optional<double> drift)
 {
     std::vector<std::size_t> kept;
     for (const std::size_t index : std::exchange(lane.share.held, {})) {
@@ -128,7 +130,7 @@ void Batch::rejectHeld(Lane& lane, double drift)
             kept.push_back(index);
             continue;
         }
-        item.rejected.emplace_back(std::move(item.result.costsNs), drift);
+        item.rejected.push_back({std::move(item.result.costsNs), drift});
         item.result = {};
         enter(index, Phase::Built, nullptr);
     }

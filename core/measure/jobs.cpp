@@ -112,9 +112,8 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     nlohmann::json conditions = nlohmann::json::object();
     if (auto health = deviceWords(run.health()))
         conditions = *std::move(health);
-    for (const char* name :
-         {"finals", "finals_round", "runoff", "passes_ns", "moments", "stopped_early", "max_rel_error",
-          "probe_drift", "rejected"})
+    for (const char* name : {"finals", "finals_round", "runoff", "passes_ns", "moments", "stopped_early",
+                             "max_rel_error", "probe_drift", "rejected"})
         conditions.erase(name); // say how a run used the trial, which no device knows
     conditions["number"] = run.number();
     conditions["cold_bytes"] = request.plan.coldBytes;

@@ -354,7 +354,8 @@ void RemoteDevices::Impl::take(Time now)
     std::erase_if(offers, [&](const auto& entry) { return now - entry.second.second >= broker::kOfferLasts; });
     for (auto entry = offers.begin(); entry != offers.end();) {
         const auto& [name, offered] = *entry;
-        if (!claim.device.empty() && name != claim.device) { // a runner of an earlier version offers itself all the same
+        if (!claim.device.empty()
+            && name != claim.device) { // a runner of an earlier version offers itself all the same
             entry = offers.erase(entry);
             continue;
         }

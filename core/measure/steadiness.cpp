@@ -1,5 +1,6 @@
 #include "core/measure/steadiness.h"
 
+#include "core/support/median.h"
 #include "core/support/message.h"
 #include "core/wire/failure.h"
 #include "core/wire/messages.h"
@@ -9,17 +10,6 @@
 #include <vector>
 
 namespace lathe::measure {
-
-namespace {
-
-double medianOf(std::vector<double> values)
-{
-    std::ranges::sort(values);
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-} // namespace
 
 Result<double> probeTime(const wire::RunResult& answer)
 {

@@ -12,10 +12,11 @@ class RunResult;
 
 namespace lathe::measure {
 
-// Whether devices behind a broker stay as they are, and are as their like: a probe, the same program for all of them, is
-// measured before and after each share of the candidates.
+// Whether devices behind a broker stay as they are, and are as their like: a probe, the same program for all of them,
+// is measured before and after each share of the candidates.
 
-/// By how much two probes of one device may differ, and one device from the others of its key; shares of the time.
+/// By how much two probes of one device may differ, and one device from the median of those that a run has; shares of
+/// the time.
 inline constexpr double kSteady = 0.03, kAlike = 0.10;
 
 /// The median of the probe's samples, in ns. Errors: that of the run; DeviceLost (what it says is no time).

@@ -128,13 +128,17 @@ private:
 
     Result<> obey(const broker::Order& order, Desk::Time now)
     {
-        m_leaves = m_leaves || order.what == broker::Order::What::Leave;
-        m_drainedBy = order.what == broker::Order::What::Resume ? std::string() : order.user;
+        const bool leaves = m_leaves || order.what == broker::Order::What::Leave;
+        std::string drainedBy = order.what == broker::Order::What::Resume ? std::string() : order.user;
+        if (leaves == m_leaves && drainedBy == m_drainedBy) // who repeats it fills no log
+            return {};
+        m_leaves = leaves;
+        m_drainedBy = std::move(drainedBy);
         m_nextNotice = now;
-        return m_options.audit == nullptr ? Result<>()
-                                          : m_options.audit->write({{"user", order.user},
-                                                                    {"event", "order"},
-                                                                    {"order", broker::wordOf(order.what)}});
+        return m_options.audit == nullptr
+                   ? Result<>()
+                   : m_options.audit->write(
+                       {{"user", order.user}, {"event", "order"}, {"order", broker::wordOf(order.what)}});
     }
 
     Result<> offer(const broker::Offer& offer, Desk::Time now)

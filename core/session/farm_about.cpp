@@ -86,9 +86,8 @@ void readAbout(const std::string& about, FarmDeviceView& view)
         return;
     for (const auto& device : *devices)
         if (device.is_object() && view.parts.size() < kMostParts)
-            view.parts.push_back(
-                {lineIn(device, "kind"), lineIn(device, "key"), lineIn(device, "name"), lineIn(device, "device_key"),
-                 hardwareIn(device)});
+            view.parts.push_back({lineIn(device, "kind"), lineIn(device, "key"), lineIn(device, "name"),
+                                  lineIn(device, "device_key"), hardwareIn(device)});
 }
 
 } // namespace lathe::session

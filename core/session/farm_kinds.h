@@ -11,8 +11,8 @@ namespace lathe::session {
 /// model's. @param device  the only one that is looked at; empty: all that are not lost
 std::vector<std::string> kindsOffered(const FarmView& farm, const std::string& key, const std::string& device = {});
 
-/// The hardware parameters that a device of a key tells for targets of a kind, as readHardware() takes them; empty: none
-/// does.
+/// The hardware parameters that a device of a key tells for targets of a kind, as readHardware() takes them; empty:
+/// none does.
 std::string hardwareOffered(const FarmView& farm, const std::string& key, const std::string& kind);
 
 } // namespace lathe::session

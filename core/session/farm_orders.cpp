@@ -4,7 +4,6 @@
 #include "core/broker/connection.h"
 #include "core/broker/inbox.h"
 #include "core/broker/notices.h"
-#include "core/broker/private_file.h"
 #include "core/broker/server_config.h"
 #include "core/broker/subjects.h"
 #include "core/broker/token.h"
@@ -146,10 +145,7 @@ Result<NewDevice> newDevice(const BrokerWords& words, const std::string& key, co
         std::filesystem::permissions(folder, std::filesystem::perms::owner_all, code);
     LATHE_TRY_ASSIGN(const broker::Token token, tracker->add(broker::Role::Runner, {}, key));
     const std::filesystem::path file = std::filesystem::path(folder) / (token.member.name + ".token");
-    if (auto written = broker::writeNewPrivateFile(file, broker::toText(token)); !written) {
-        (void)tracker->revoke(token.member.name); // nobody has this one
-        return std::move(written).error();
-    }
+    LATHE_TRY(tracker->handOut(token, file));
     added.token = file.string();
     added.line += " --creds " + file.filename().string();
     return added;

@@ -10,9 +10,8 @@
 
 namespace lathe::session {
 
-/// Hears what the devices and programs of a farm tell, and shows what it is like. Tells them nothing. A broker that is away
-/// is waited for.
-/// Threads: any.
+/// Hears what the devices and programs of a farm tell, and shows what it is like. Tells them nothing. A broker that is
+/// away is waited for. Threads: any.
 class FarmWatch
 {
 public:

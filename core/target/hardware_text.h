@@ -11,8 +11,8 @@ namespace lathe {
 /// it. Values without an origin get `origin`. Errors: InvalidArgument names the line or key that is off.
 Result<Hardware> parseHardware(std::string_view text, std::string_view origin);
 
-/// Of a file, or, where there is none of that name, of a CPU known by its -mcpu name; or the JSON object itself. Errors: NotFound, those of
-/// parseHardware().
+/// Of a file, or, where there is none of that name, of a CPU known by its -mcpu name; or the JSON object itself.
+/// Errors: NotFound, those of parseHardware().
 Result<Hardware> readHardware(const std::string& fileOrDevice);
 
 /// Whether `name` may be `value` in place of what `target` says. InvalidArgument: no such parameter (known ones are

@@ -9103,6 +9103,10 @@ A click hides or shows it, a double click shows it alone</source>
             <translation>最近的错误</translation>
         </message>
         <message>
+            <source>Drained by</source>
+            <translation>停用者</translation>
+        </message>
+        <message>
             <source>Processors: %1</source>
             <translation>处理器：%1</translation>
         </message>
@@ -9401,12 +9405,12 @@ It is tried again every few seconds.</source>
             <translation>自检失败：%1</translation>
         </message>
         <message>
-            <source>Self-test passed in %1 (relative error %2)</source>
-            <translation>自检通过，用时 %1（相对误差 %2）</translation>
+            <source>Self-test on %1 passed in %2 (relative error %3)</source>
+            <translation>%1 自检通过，用时 %2（相对误差 %3）</translation>
         </message>
         <message>
-            <source>Self-test passed in %1</source>
-            <translation>自检通过，用时 %1</translation>
+            <source>Self-test on %1 passed in %2</source>
+            <translation>%1 自检通过，用时 %2</translation>
         </message>
         <message>
             <source>Self-test running…</source>

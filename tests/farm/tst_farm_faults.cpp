@@ -38,22 +38,14 @@ class TestFarmFaults : public QObject
 {
     Q_OBJECT
 
-    std::uint32_t m_seed = 0;
-    std::vector<std::string> m_calm;
-
-    std::uint32_t nextSeed() { return ++m_seed; }
+    lathe::test::Calm m_calm;
 
 private slots:
     void initTestCase()
     {
         std::signal(SIGPIPE, SIG_IGN);
-        m_seed = lathe::test::seededRandom().generate() / 2;
-        const Measured calm = lathe::test::measureHere(kRequests);
-        QVERIFY2(calm.error.empty(), calm.error.c_str());
-        m_calm = calm.lines;
-        QCOMPARE(m_calm.size(), std::size_t(kRequests));
-        for (const std::string& line : m_calm)
-            QVERIFY2(line.find("done Ok verified ") != std::string::npos, line.c_str());
+        const QString failed = m_calm.measure(kRequests);
+        QVERIFY2(failed.isEmpty(), qPrintable(failed));
     }
 
     void aBadLineCostsNothing_data()
@@ -96,10 +88,10 @@ private slots:
         plan.every = plan.faults == std::vector{LineFault::Cut} ? 40 : faults.contains(int(LineFault::Drop)) ? 12 : 4;
         plan.every *= atUser && atRunner ? 2 : 1;
         // From before the device is offered to after the last result.
-        plan.seed = nextSeed();
+        plan.seed = m_calm.nextSeed();
         if (atUser)
             users.setPlan(plan);
-        plan.seed = nextSeed();
+        plan.seed = m_calm.nextSeed();
         if (atRunner)
             runners.setPlan(plan);
         auto measurer = Measurer::create(optionsFor(users.url()));
@@ -111,7 +103,7 @@ private slots:
         do {
             const Measured measured = measureAll(**measurer, kRequests);
             QVERIFY2(measured.error.empty(), measured.error.c_str());
-            QCOMPARE(firstDifference(measured.lines, m_calm), QString());
+            QCOMPARE(firstDifference(measured.lines, m_calm.lines()), QString());
         } while (++rounds < 10 && !((!atUser || wentWrong(users)) && (!atRunner || wentWrong(runners))));
         for (const LineFault fault : plan.faults) {
             QCOMPARE(users.done(fault) > 0, atUser);

@@ -10,6 +10,7 @@
 #include "core/wire/hello.h"
 #include "core/wire/messages.h"
 #include "core/wire/process_port.h"
+#include "tests/support/farm_device.h"
 #include "tests/support/farm_runner.h"
 #include "tests/support/killed_run.h"
 #include "tests/support/measured.h"
@@ -30,6 +31,7 @@ namespace tst_farm_lies {
 
 using namespace lathe;
 using namespace lathe::measure;
+using lathe::test::FarmDevice;
 using lathe::test::FarmRunner;
 using lathe::test::firstDifference;
 using lathe::test::joined;
@@ -208,29 +210,16 @@ std::map<std::string, Lie> allLies()
             {"wrong-blob", blob}};
 }
 
-/// A device of this process, whose turns are short; its audit log tells who had it.
-class ShortTurns
+/// Of a device whose turns are short; its audit log tells who had it.
+serve::FarmRunnerOptions shortTurns(serve::AuditLog& audit)
 {
-public:
-    ShortTurns(const std::string& broker, serve::AuditLog& audit)
-    {
-        m_options.desk.key = "board";
-        m_options.desk.device = "board1";
-        m_options.desk.slice = std::chrono::milliseconds(300);
-        m_options.audit = &audit;
-        m_thread = std::jthread([this, broker](std::stop_token stop) {
-            if (auto connection = broker::Connection::open({broker}))
-                (void)serve::runOnFarm(
-                    *connection,
-                    [] { return std::make_unique<wire::ProcessPort>(wire::WorkerProgram{"lathe-runner"}); }, m_options,
-                    stop);
-        });
-    }
-
-private:
-    serve::FarmRunnerOptions m_options;
-    std::jthread m_thread;
-};
+    serve::FarmRunnerOptions options;
+    options.desk.key = "board";
+    options.desk.device = "board1";
+    options.desk.slice = std::chrono::milliseconds(300);
+    options.audit = &audit;
+    return options;
+}
 
 } // namespace
 
@@ -240,20 +229,14 @@ class TestFarmLies : public QObject
 {
     Q_OBJECT
 
-    std::uint32_t m_seed = 0;
-    std::vector<std::string> m_calm;
-
-    std::uint32_t nextSeed() { return ++m_seed; }
+    lathe::test::Calm m_calm;
 
 private slots:
     void initTestCase()
     {
         std::signal(SIGPIPE, SIG_IGN);
-        m_seed = lathe::test::seededRandom().generate() / 2;
-        const Measured calm = measureHere(kRequests);
-        QVERIFY2(calm.error.empty(), calm.error.c_str());
-        m_calm = calm.lines;
-        QCOMPARE(m_calm.size(), std::size_t(kRequests));
+        const QString failed = m_calm.measure(kRequests);
+        QVERIFY2(failed.isEmpty(), qPrintable(failed));
     }
 
     void devicesThatLieAreLeftOut()
@@ -340,12 +323,12 @@ private slots:
         NatsProxy lines[] = {NatsProxy(server.port()), NatsProxy(server.port())};
         Measured measured[2];
         {
-            const ShortTurns board(runners.url(), *audit);
+            const FarmDevice board(runners.url(), shortTurns(*audit));
             LinePlan plan;
             plan.faults = {kAllLineFaults.begin(), kAllLineFaults.end()};
             plan.every = 20;
             for (NatsProxy* const line : {&runners, &lines[0], &lines[1]}) {
-                plan.seed = nextSeed();
+                plan.seed = m_calm.nextSeed();
                 line->setPlan(plan);
             }
             const auto use = [&](int user) {
@@ -362,7 +345,7 @@ private slots:
         }
         for (int user = 0; user < 2; ++user) {
             QVERIFY2(measured[user].error.empty(), measured[user].error.c_str());
-            QCOMPARE(firstDifference(measured[user].lines, m_calm), QString());
+            QCOMPARE(firstDifference(measured[user].lines, m_calm.lines()), QString());
             for (const LineFault fault : kAllLineFaults)
                 QVERIFY(lines[user].done(fault) > 0);
         }

@@ -10,7 +10,7 @@
 #include "core/serve/farm_runner.h"
 #include "core/session/farm_watch.h"
 #include "core/support/files.h"
-#include "core/wire/process_port.h"
+#include "tests/support/farm_device.h"
 #include "tests/support/nats_server.h"
 #include "tests/support/test_program.h"
 
@@ -24,32 +24,19 @@ namespace tst_farm_watch {
 using namespace lathe;
 using lathe::session::FarmDeviceState, lathe::session::FarmDeviceView, lathe::session::FarmView,
     lathe::session::FarmWatch;
+using lathe::test::FarmDevice;
 using lathe::test::NatsServer;
 
 namespace {
 
-/// A device that a thread offers at a broker.
-class Device
+serve::FarmRunnerOptions optionsOf(const std::string& key, const std::string& name, const std::string& about)
 {
-public:
-    Device(const NatsServer& server, const std::string& key, const std::string& name, const std::string& about)
-    {
-        m_options.desk.key = key;
-        m_options.desk.device = name;
-        m_options.about = about;
-        m_thread = std::jthread([this, url = server.url()](std::stop_token stop) {
-            if (auto connection = broker::Connection::open({url}))
-                (void)serve::runOnFarm(
-                    *connection,
-                    [] { return std::make_unique<wire::ProcessPort>(wire::WorkerProgram{"lathe-runner"}); }, m_options,
-                    stop);
-        });
-    }
-
-private:
-    serve::FarmRunnerOptions m_options;
-    std::jthread m_thread;
-};
+    serve::FarmRunnerOptions options;
+    options.desk.key = key;
+    options.desk.device = name;
+    options.about = about;
+    return options;
+}
 
 /// A program that wants devices of a key, and takes none by itself.
 class Claimant
@@ -132,11 +119,11 @@ private slots:
     {
         NatsServer server;
         QVERIFY(server.start());
-        const Device board(server, "board", "board1", R"({"host": "h1", "version": "9"})");
+        const FarmDevice board(server.url(), optionsOf("board", "board1", R"({"host": "h1", "version": "9"})"));
         const auto watch = FarmWatch::open(server.url());
         QVERIFY2(watch, watch ? "" : watch.error().message.c_str());
         {
-            const Device phone(server, "phone", "p1", R"({"host": "h2"})");
+            const FarmDevice phone(server.url(), optionsOf("phone", "p1", R"({"host": "h2"})"));
             QTRY_COMPARE(states((*watch)->snapshot()), std::string("board1 free, p1 free"));
             const FarmView view = (*watch)->snapshot();
             QVERIFY(view.connected);
@@ -184,7 +171,7 @@ private slots:
     {
         NatsServer server;
         QVERIFY(server.start());
-        const Device board(server, "board", "board1", "{}");
+        const FarmDevice board(server.url(), optionsOf("board", "board1", "{}"));
         const auto watch = FarmWatch::open(server.url());
         QVERIFY(watch);
         QTRY_COMPARE(states((*watch)->snapshot()), std::string("board1 free"));

@@ -2,12 +2,14 @@
 
 #include "core/measure/measurer.h"
 #include "tests/support/double_requests.h"
+#include "tests/support/killed_run.h"
 
 #include <QString>
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -55,6 +57,33 @@ inline Measured measureHere(int count)
     auto measurer = measure::Measurer::create(options);
     return measurer ? measureAll(**measurer, count) : Measured{{}, measurer.error().message};
 }
+
+/// What a run gives that nobody disturbs, with which those on bad lines are compared; and their seeds.
+class Calm
+{
+public:
+    /// What went wrong; empty: nothing.
+    QString measure(int count)
+    {
+        m_seed = seededRandom().generate() / 2;
+        Measured calm = measureHere(count);
+        if (!calm.error.empty())
+            return QString::fromStdString(calm.error);
+        m_lines = std::move(calm.lines);
+        if (m_lines.size() != static_cast<std::size_t>(count))
+            return QStringLiteral("%1 results instead of %2").arg(m_lines.size()).arg(count);
+        for (const std::string& line : m_lines)
+            if (line.find("done Ok verified ") == std::string::npos)
+                return QString::fromStdString(line);
+        return {};
+    }
+    const std::vector<std::string>& lines() const { return m_lines; }
+    std::uint32_t nextSeed() { return ++m_seed; }
+
+private:
+    std::uint32_t m_seed = 0;
+    std::vector<std::string> m_lines;
+};
 
 /// Runners of two tests at a time must not have the same name.
 inline std::string named(const char* name)

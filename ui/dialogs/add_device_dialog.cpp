@@ -140,11 +140,13 @@ void AddDeviceDialog::make()
 {
     const QString key = m_key->currentText();
     m_make->setEnabled(false);
+    m_key->setEnabled(false); // the answer is about this one
     m_says->setText(tr("Working…"));
     m_jobs.run([broker = m_broker, key = key.toStdString(), folder = tokenFolder().toStdString()](
                    const JobLink&) { return session::newDevice(broker, key, folder); },
                [this](const Result<session::NewDevice>& device) {
                    m_make->setEnabled(true);
+                   m_key->setEnabled(true);
                    m_says->setText(device ? QString() : errorText(device.error()));
                    if (device) {
                        m_line->setText(QString::fromStdString(device->line));

@@ -102,6 +102,7 @@ void FarmDetail::showAbout(const session::FarmDeviceView* device)
         line(tr("User"), device->user);
         line(tr("Program"), device->program);
         line(tr("Last error"), device->lastError);
+        line(tr("Drained by"), device->drainedBy);
     }
     if (const QString text = lines.join(QLatin1Char('\n')); text != m_about->toPlainText())
         m_about->setPlainText(text);

@@ -45,7 +45,7 @@ void FarmPanel::selfTest()
         [words = m_farm.words(), device, target = kinds.front()](const JobLink& link) {
             return session::selfTestFarmDevice(words, device.first, device.second, target, link.stopToken());
         },
-        [this, device](const Result<session::SelfTest>& result) {
+        [this, device, target = QString::fromStdString(kinds.front())](const Result<session::SelfTest>& result) {
             if (!result) {
                 tell(device, result.error().code == Errc::Cancelled
                                  ? tr("Self-test stopped")
@@ -53,9 +53,9 @@ void FarmPanel::selfTest()
                 return;
             }
             tell(device, std::isfinite(result->maxRelError)
-                             ? tr("Self-test passed in %1 (relative error %2)")
-                                   .arg(msText(result->runMs), QString::number(result->maxRelError, 'g', 2))
-                             : tr("Self-test passed in %1").arg(msText(result->runMs)));
+                             ? tr("Self-test on %1 passed in %2 (relative error %3)")
+                                   .arg(target, msText(result->runMs), QString::number(result->maxRelError, 'g', 2))
+                             : tr("Self-test on %1 passed in %2").arg(target, msText(result->runMs)));
         });
     tell(device, isFree ? tr("Self-test running…") : tr("The self-test waits until the device is free…"));
 }

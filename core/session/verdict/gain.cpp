@@ -1,6 +1,7 @@
 #include "core/session/verdict/gain.h"
 
 #include "core/support/json_fields.h"
+#include "core/support/median.h"
 
 #include <nlohmann/json.hpp>
 
@@ -13,15 +14,6 @@ namespace lathe::session {
 namespace {
 
 constexpr double kOutside = 0.05;
-
-double medianOf(std::vector<double> values)
-{
-    if (values.empty())
-        return Gain::kUnknown;
-    std::sort(values.begin(), values.end());
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 /// k of the formula; 0: there is none.
 std::size_t rankOfInterval(std::size_t n)

@@ -1,7 +1,7 @@
-// Whether times that come over a broker can be trusted: two programs of one task (its untuned schedule and plain loops),
-// measured in turns on a runner of this machine behind a broker, in ten runs with a claim of their own each. Within a
-// run each program has thirty samples; the ratio of their medians is to be the same in all runs. Beside it, in the same
-// run and in turns with it, the ratio as runners without a broker measure it.
+// Whether times that come over a broker can be trusted: two programs of one task (its untuned schedule and plain
+// loops), measured in turns on a runner of this machine behind a broker, in ten runs with a claim of their own each.
+// Within a run each program has thirty samples; the ratio of their medians is to be the same in all runs. Beside it, in
+// the same run and in turns with it, the ratio as runners without a broker measure it.
 
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
@@ -9,6 +9,7 @@
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/session/probe.h"
+#include "core/support/median.h"
 #include "tests/support/farm_runner.h"
 #include "tests/support/nats_server.h"
 
@@ -25,12 +26,6 @@ namespace {
 constexpr int kRuns = 10;
 constexpr std::size_t kSamples = 30; ///< of each program, in a run
 constexpr const char* kTarget = "cpu";
-
-double medianOf(std::vector<double> values)
-{
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-}
 
 template<typename T>
 T orEnd(Result<T> result)
@@ -65,7 +60,17 @@ std::vector<measure::MeasureRequest> twoPrograms(const DeviceIdentity& device)
     return {fast, plain};
 }
 
-double ratioOf(measure::Measurer& measurer, const std::vector<measure::MeasureRequest>& programs)
+struct Times
+{
+    double fast = 0, plain = 0; ///< medians, ns
+    double ratio() const { return plain / fast; }
+    std::string text() const
+    {
+        return fmt::format("{:.4f} ({:.2f} and {:.2f} us)", ratio(), fast * 1e-3, plain * 1e-3);
+    }
+};
+
+Times timesOf(measure::Measurer& measurer, const std::vector<measure::MeasureRequest>& programs)
 {
     std::vector<measure::MeasureRequest> requests;
     for (std::size_t i = 0; i < 2 * kSamples; ++i) {
@@ -79,7 +84,7 @@ double ratioOf(measure::Measurer& measurer, const std::vector<measure::MeasureRe
             orEnd(Result<int>(makeError(result.code, result.text)));
         took[index % 2].push_back(result.meanNs());
     }));
-    return medianOf(took[1]) / medianOf(took[0]);
+    return {medianOf(took[0]), medianOf(took[1])};
 }
 
 void print(const char* what, const std::vector<double>& ratios)
@@ -111,9 +116,10 @@ int main()
         options.onNotice = [](const Message& notice) { fmt::print("    {}\n", textOf(notice)); };
         const auto remote = orEnd(measure::Measurer::create(options));
         const auto programs = twoPrograms(remote->devices().front());
-        behind.push_back(ratioOf(*remote, programs));
-        here.push_back(ratioOf(*local, programs));
-        fmt::print("run {:>2}: behind a broker {:.4f}, without {:.4f}\n", run + 1, behind.back(), here.back());
+        const Times over = timesOf(*remote, programs), direct = timesOf(*local, programs);
+        behind.push_back(over.ratio());
+        here.push_back(direct.ratio());
+        fmt::print("run {:>2}: behind a broker {}, without {}\n", run + 1, over.text(), direct.text());
     }
     print("behind a broker", behind);
     print("without", here);

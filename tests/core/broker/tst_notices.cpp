@@ -57,11 +57,14 @@ private slots:
             QVERIFY(again && again->what == what);
             QCOMPARE(again->key + again->device + again->user, std::string("rk3399board1ada"));
         }
-        for (const auto& [subject, text] :
-             {std::pair("lathe.order.rk3399.board1", R"({"order":"drain"})"), {"lathe.order.", R"({"order":"drain"})"},
-              {"lathe.order.a.b.c.d", R"({"order":"drain"})"}, {"lathe.here.a.b.c", R"({"order":"drain"})"},
-              {"lathe.order.a.b.c", R"({"order":"burn"})"}, {"lathe.order.a.b.c", R"({"order":1})"},
-              {"lathe.order.a.b.c", "drain"}, {"lathe.order.a.b.", R"({"order":"drain"})"}})
+        for (const auto& [subject, text] : {std::pair("lathe.order.rk3399.board1", R"({"order":"drain"})"),
+                                            {"lathe.order.", R"({"order":"drain"})"},
+                                            {"lathe.order.a.b.c.d", R"({"order":"drain"})"},
+                                            {"lathe.here.a.b.c", R"({"order":"drain"})"},
+                                            {"lathe.order.a.b.c", R"({"order":"burn"})"},
+                                            {"lathe.order.a.b.c", R"({"order":1})"},
+                                            {"lathe.order.a.b.c", "drain"},
+                                            {"lathe.order.a.b.", R"({"order":"drain"})"}})
             QVERIFY2(!orderIn(subject, text), subject);
     }
 

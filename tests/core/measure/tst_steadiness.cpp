@@ -33,8 +33,8 @@ private slots:
         QCOMPARE(*probeTime(answer({300, 100, 110})), 110.0);
         QCOMPARE(*probeTime(answer({100, 110})), 105.0);
         QVERIFY(!probeTime(answer({})));
-        for (const double none : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(),
-                                  std::numeric_limits<double>::infinity()})
+        for (const double none :
+             {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
             QVERIFY(!probeTime(answer({100, none})));
         wire::RunResult failed = answer({100});
         failed.mutable_failure()->set_code(static_cast<std::uint32_t>(Errc::DeviceLost));
