@@ -167,7 +167,7 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(cell(0, ui::FarmDeviceModel::StateColumn), QStringLiteral("○ free"), 20000);
 
         QTest::mouseClick(find<QPushButton>("farmTest"), Qt::LeftButton);
-        QTRY_VERIFY2_WITH_TIMEOUT(find<QLabel>("farmSaid")->text().startsWith("Self-test passed"),
+        QTRY_VERIFY2_WITH_TIMEOUT(find<QLabel>("farmSaid")->text().startsWith("Self-test on cpu passed"),
                                   qPrintable(find<QLabel>("farmSaid")->text()), 60000);
 
         QTest::mouseClick(find<QPushButton>("farmLeave"), Qt::LeftButton);
