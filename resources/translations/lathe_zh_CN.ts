@@ -9104,7 +9104,7 @@ A click hides or shows it, a double click shows it alone</source>
         </message>
         <message>
             <source>Drained by</source>
-            <translation>停用者</translation>
+            <translation>排空者</translation>
         </message>
         <message>
             <source>Processors: %1</source>
