@@ -29,10 +29,11 @@ std::optional<Peers::Stray> Peers::take(const std::string& device, double ns)
         return std::nullopt;
     const auto other = std::ranges::find_if(m_took, [&](const auto& one) { return one.first != device; });
     std::vector<double> all;
+    all.reserve(m_took.size());
     for (const auto& [name, took] : m_took)
         all.push_back(took);
     const bool isPair = all.size() == 2;
-    const Stray stray = {ns / (isPair ? other->second : medianOf(all)), isPair ? other->first : std::string()};
+    Stray stray = {ns / (isPair ? other->second : medianOf(all)), isPair ? other->first : std::string()};
     if (std::abs(stray.ratio - 1) <= kAlike)
         return std::nullopt;
     return stray;

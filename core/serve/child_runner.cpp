@@ -161,14 +161,23 @@ bool ChildRunner::isCool(Time now)
         return false;
     }
     m_hotSince.reset();
-    m_running.emplace();
-    m_running->job = std::move(m_jobs.front());
-    m_jobs.pop_front();
+    takeJob();
     answerFailure(LATHE_STAGE_LOAD,
                   makeError(Errc::DeviceLost, say(Msg::DeviceTooHot, m_options.hottest,
                                                   std::chrono::duration<double>(m_options.coolBy).count())),
                   now);
     return false;
+}
+
+void ChildRunner::takeJob()
+{
+    Running next;
+    next.job = std::move(m_jobs.front());
+    next.stage = LATHE_STAGE_LOAD;
+    next.what = "loading the artifact";
+    next.deadline = Time::max();
+    m_running = std::move(next);
+    m_jobs.pop_front();
 }
 
 void ChildRunner::startJob(Time now)
@@ -177,12 +186,7 @@ void ChildRunner::startJob(Time now)
         m_nextJob = now + MeasuringTurn::kLook;
         return;
     }
-    m_running.emplace();
-    m_running->job = std::move(m_jobs.front());
-    m_jobs.pop_front();
-    m_running->stage = LATHE_STAGE_LOAD;
-    m_running->what = "loading the artifact";
-    m_running->deadline = Time::max();
+    takeJob();
     if (!m_device) {
         answerFailure(LATHE_STAGE_LOAD, makeError(Errc::InvalidArgument, say(Msg::NoDeviceOpen)), now);
         return;

@@ -64,6 +64,7 @@ private:
     };
     bool isCool(Time now);
     void startJob(Time now);
+    void takeJob(); ///< the first that waits
     void jobDone(Time now);
     void ensureOpen(Time now);
     void handle(const wire::Message& message, Time now);

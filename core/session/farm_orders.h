@@ -20,7 +20,7 @@ enum class FarmOrder : std::uint8_t
 /// Tells a device, and waits until it says that it does so. Blocks for some seconds: never on the GUI thread.
 /// Errors: NotFound (nothing is heard of it), RunTimeout (it does not do so), those of readToken(), brokerAddress() and
 /// Connection::open().
-Result<> orderDevice(const BrokerWords& broker, const std::string& key, const std::string& device, FarmOrder order);
+Result<> orderDevice(const BrokerWords& words, const std::string& key, const std::string& device, FarmOrder order);
 
 /// Builds a small kernel for a device of a farm, runs it there once the device is free, and checks its result. Blocks
 /// until then: stopped by `stop`. @param target  a kind that the device has (kindsOffered()), and options
@@ -38,6 +38,6 @@ struct NewDevice
 /// Where the broker is a tracker of this machine that wants tokens, makes one into `folder`, which is
 /// made where it is not there. Errors: NotFound
 /// (TrackerElsewhere: the broker wants tokens, and its tracker is not of this machine), those of TrackerFolder.
-Result<NewDevice> newDevice(const BrokerWords& broker, const std::string& key, const std::string& folder);
+Result<NewDevice> newDevice(const BrokerWords& words, const std::string& key, const std::string& folder);
 
 } // namespace lathe::session

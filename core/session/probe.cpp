@@ -25,11 +25,10 @@ Result<measure::MeasureRequest> probeFor(const std::string& target, const Device
     ModelSpec spec;
     spec.source = "zoo:mlp";
     LATHE_TRY_ASSIGN(const auto model, loadModel(spec, target));
-    std::optional<search::SearchTask> most;
+    search::SearchTask task = searchTask(model->partition.tasks.front(), *model, true);
     for (const auto& part : model->partition.tasks)
-        if (search::SearchTask other = searchTask(part, *model, true); !most || workOf(other) > workOf(*most))
-            most = std::move(other);
-    search::SearchTask& task = *most;
+        if (search::SearchTask other = searchTask(part, *model, true); workOf(other) > workOf(task))
+            task = std::move(other);
     if (task.target.traits().takesDeviceFigures)
         task.hardware.takeDeviceFigures(figuresOf(device.fingerprint));
     measure::MeasureRequest request;

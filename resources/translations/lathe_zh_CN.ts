@@ -3223,6 +3223,18 @@
             <translation>它运行同一程序的时间是 {key} 其他设备的 {ratio:.2f} 倍</translation>
         </message>
         <message>
+            <source>{device} is not steady: the program that checks it takes {percent:.1f} % more or less time from one time to the next, so trials are measured again only beyond {limit:.1f} %</source>
+            <translation>{device} 不稳定：检查它的程序每次的用时相差 {percent:.1f} %，因此仅在相差超过 {limit:.1f} % 时才重新测量</translation>
+        </message>
+        <message>
+            <source>it was lost {times} times in a row while it was checked: {reason}</source>
+            <translation>检查时它连续 {times} 次失去联系：{reason}</translation>
+        </message>
+        <message>
+            <source>{project} has no trials of a device {device}</source>
+            <translation>{project} 中没有设备 {device} 的试验</translation>
+        </message>
+        <message>
             <source>{device} takes {ratio:.2f} times as long as {other} for the same program: with fewer than three devices of {key} nobody can say which of them strays</source>
             <translation>{device} 运行同一程序的时间是 {other} 的 {ratio:.2f} 倍：{key} 的设备少于三台，无法判断是哪一台偏离</translation>
         </message>

@@ -158,7 +158,10 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
         QVERIFY(!bar->isVisible());
         QVERIFY(workspace().follow() == nullptr);
-        QCOMPARE(workspace().figures().trials, left);
+        // The killed writer may have stored what readers could not see yet: SQLite tells them of a transaction after it is
+        // on the disk, and the next writer finds it there.
+        QVERIFY(workspace().figures().trials >= left);
+        QCOMPARE(workspace().figures().trials, stored(file));
         QTRY_VERIFY(find<QAction>(m_window.get(), "actionStart")->isEnabled());
         QVERIFY(find<QAction>(m_window.get(), "actionResume")->isEnabled());
         QVERIFY(!find<QAction>(m_window.get(), "actionStart")->toolTip().contains(pid));
