@@ -18,7 +18,7 @@ struct CompareArguments
 {
     std::vector<std::string> words;
     std::string task, program = "nest";
-    bool runs = false, json = false;
+    bool runs = false, devices = false, json = false;
 };
 
 std::string change(double ratio)
@@ -65,6 +65,14 @@ Result<std::vector<Standing>> read(const CompareArguments& a)
     std::vector<session::Baseline> baselines;
     for (const std::string& text : a.words) {
         LATHE_TRY_ASSIGN(session::Baseline baseline, session::parseBaseline(text));
+        if (a.devices && baseline.device.empty()) {
+            LATHE_TRY_ASSIGN(const auto devices, session::listDevices(baseline.project));
+            for (const session::DeviceChoice& device : devices) {
+                baselines.push_back(baseline);
+                baselines.back().device = device.keys.size() == 1 ? device.keys.front() : device.device;
+            }
+            continue;
+        }
         if (!a.runs || baseline.run > 0) {
             baselines.push_back(std::move(baseline));
             continue;
@@ -78,7 +86,8 @@ Result<std::vector<Standing>> read(const CompareArguments& a)
     }
     if (baselines.size() < 2)
         return makeError(Errc::InvalidArgument,
-                         "there is one thing only: name two projects, or one with several runs and --runs");
+                         "there is one thing only: name two projects, or one with several runs and --runs, or with "
+                         "several devices and --devices");
     std::vector<Standing> standings;
     for (const session::Baseline& baseline : baselines) {
         LATHE_TRY_ASSIGN(Standing standing, session::standing(baseline));
@@ -227,9 +236,15 @@ void addCompare(CLI::App& app, Action& run)
                                            "Show what changed between projects, runs or dates, task by task");
     command
         ->add_option("WHAT", a->words,
-                     "P.lathe[,run=N][,until=2026-01-31[T18:00]][,model=N]; the others are compared with the first")
+                     "P.lathe[,run=N][,until=2026-01-31[T18:00]][,model=N][,device=KEY]; the others are compared with "
+                     "the first")
         ->required();
     command->add_flag("--runs", a->runs, "Compare every run of each project, not the project as a whole");
+    CLI::Option* const runs = command->get_option("--runs");
+    command
+        ->add_flag("--devices", a->devices,
+                   "Compare the devices that each project was measured on, by their keys at a broker")
+        ->excludes(runs);
     command->add_option("--task", a->task, "Show how the program of this task differs (a name from the table)");
     command
         ->add_option("--program", a->program,

@@ -54,6 +54,8 @@ void printReport(const session::TuningSession& session, const session::CompileRe
         print("variant      {}{}: kernels {:.2f} MB, weights {:.2f} MB\n", variant.target,
               variant.target == report.variant && report.variants.size() > 1 ? " (runs here)" : "",
               static_cast<double>(variant.codeBytes) * 1e-6, static_cast<double>(variant.weightsBytes) * 1e-6);
+    if (!report.runner.empty())
+        print("device       {}\n", report.runner);
     print("size         {:.2f} MB, of which {:.2f} MB are weights\n", static_cast<double>(report.libraryBytes) * 1e-6,
           static_cast<double>(report.weightsBytes) * 1e-6);
     if (std::isfinite(report.maxRelError))
@@ -176,6 +178,8 @@ void printJson(const session::TuningSession& session, const session::CompileRepo
                           {"library_bytes", report.libraryBytes},
                           {"weights_bytes", report.weightsBytes},
                           {"threads", report.threads}};
+    if (!report.runner.empty())
+        out["runner"] = report.runner;
     putNumber(out, "max_rel_error", report.maxRelError);
     if (!report.notVerified.empty())
         out["not_verified"] = report.notVerified;

@@ -18,6 +18,8 @@ class RunResult;
 
 namespace lathe::measure {
 
+class Steadiness;
+
 /// What is common to all requests of a batch.
 struct BatchOptions
 {
@@ -29,15 +31,12 @@ struct BatchOptions
     std::uint32_t retireAfter = 5000;
     bool quietGate = true;
     std::function<void(bool quiet)> onQuiet;
-    std::function<void(const Endpoint& device, const Error& why)> onLost; ///< a device behind a supervisor
+    /// A device behind a supervisor. `isOfNoUse`: it would be offered again at once, and be no better.
+    std::function<void(const Endpoint& device, const Error& why, bool isOfNoUse)> onLost;
     /// A program that shows whether a device behind a supervisor stayed as it was (steadiness.h); it has been built
     /// already, and outlives the batch. Null: nobody looks.
     const MeasureRequest* probe = nullptr;
-    /// What it took on a device, in ns, or why it could not be measured. The device is set aside for the reason that is
-    /// returned.
-    std::function<std::optional<Message>(const Endpoint& device, const Result<double>& took)> onProbed;
-    /// So many candidates are measured again, since the probe took 1 + `drift` times what it took before.
-    std::function<void(const Endpoint& device, std::size_t candidates, double drift)> onRejected;
+    Steadiness* steadiness = nullptr; ///< judges the probes; outlives the batch; there where `probe` is
 };
 
 /// One call of Measurer::measure: requests on their way through builders and runners. A state machine: turn() takes
@@ -138,7 +137,7 @@ private:
     /// Of a device that is probed.
     struct Share
     {
-        std::optional<double> before; ///< what the probe took last, ns
+        bool isOpen = false; ///< a probe ran
         std::vector<std::size_t> held; ///< measured since
         std::size_t given = 0; ///< to the device, since the probe that was given to it last
         std::optional<Time> probed; ///< when that was
@@ -189,7 +188,7 @@ private:
     void acceptHeld(Lane& lane, std::optional<double> drift);
     void rejectHeld(Lane& lane, std::optional<double> drift);
     void workerEnded(Lane& lane, const Error& why);
-    void deviceLost(Lane& lane, const Error& why);
+    void deviceLost(Lane& lane, Error why, bool isOfNoUse = false);
     void deadlinePassed(Lane& lane);
     void enter(std::size_t index, Phase phase, const char* spentOn);
     void finish(std::size_t index, TrialResult result);

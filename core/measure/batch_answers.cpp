@@ -3,6 +3,7 @@
 #include "core/measure/batch.h"
 #include "core/measure/device_words.h"
 #include "core/measure/measure_times.h"
+#include "core/measure/steadiness.h"
 #include "core/support/message.h"
 #include "core/wire/failure.h"
 #include "core/wire/hash_field.h"
@@ -237,16 +238,17 @@ void Batch::finishRun(Lane& lane, Flight flight, const wire::RunResult& answer)
     // was lost is there again for a new process, if at all.
     const bool lost = answer.failure().code() == static_cast<std::uint32_t>(Errc::DeviceLost);
     const bool spoilt = answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run);
-    TrialResult result = toTrialResult(answer, m_requests[index], item.facts, lane.endpoint->identity(),
-                                       item.durations);
-    if (isProbed(lane) && lane.share.before && result.ok()) {
+    const bool isElsewhere = lane.endpoint->traits().supervised;
+    TrialResult result = toTrialResult(answer, m_requests[index], item.facts, lane.endpoint->identity(), item.durations,
+                                       isElsewhere ? lane.endpoint->name() : std::string());
+    if (isProbed(lane) && lane.share.isOpen && result.ok()) {
         enter(index, Phase::Held, nullptr);
         item.result = std::move(result);
         lane.share.held.push_back(index);
     } else {
         finish(index, std::move(result));
     }
-    if ((lost || spoilt || !isTrue) && !lane.endpoint->traits().supervised)
+    if ((lost || spoilt || !isTrue) && !isElsewhere)
         lane.endpoint->stop();
 }
 
@@ -285,15 +287,22 @@ void Batch::workerEnded(Lane& lane, const Error& why)
     }
 }
 
-void Batch::deviceLost(Lane& lane, const Error& why)
+void Batch::deviceLost(Lane& lane, Error why, bool isOfNoUse)
 {
     const std::deque<Flight> flights = std::exchange(lane.flights, {});
-    if (why.code == Errc::BadFile) // nor is what it said before to be believed
+    if (why.code == Errc::BadFile) { // nor is what it said before to be believed
         rejectHeld(lane, std::nullopt);
+        isOfNoUse = true;
+    }
     acceptHeld(lane, std::nullopt); // it was measured before the device was lost
+    if (!flights.empty() && flights.front().isProbe && flights.front().heard && !isTakenBack(why))
+        if (auto often = m_options.steadiness->lost(lane.endpoint->name(), why)) {
+            why = makeError(Errc::DeviceLost, *std::move(often));
+            isOfNoUse = true;
+        }
     lane.endpoint->close(why);
     if (m_options.onLost)
-        m_options.onLost(*lane.endpoint, why);
+        m_options.onLost(*lane.endpoint, why, isOfNoUse);
     for (const Flight& flight : flights)
         for (const std::size_t index : flight.items) {
             Item& item = m_items[index];

@@ -85,18 +85,17 @@ void Batch::finishProbe(Lane& lane, const wire::RunResult& answer)
     }
     addRun(m_times, answer, 0);
     const Result<double> took = probeTime(answer);
-    const auto why = m_options.onProbed ? m_options.onProbed(*lane.endpoint, took) : std::nullopt;
-    const std::optional<double> before = std::exchange(lane.share.before, took ? std::optional(*took) : std::nullopt);
+    const std::string& name = lane.endpoint->name();
+    const Steadiness::Verdict verdict = m_options.steadiness->take(name, took);
+    lane.share.isOpen = took.has_value();
     lane.share.fails = !took;
-    const std::optional<double> drift = before && took ? std::optional(*took / *before - 1) : std::nullopt;
-    const bool moved = drift && std::abs(*drift) > kSteady;
-    if (!lane.share.held.empty() && moved && m_options.onRejected && !why)
-        m_options.onRejected(*lane.endpoint, lane.share.held.size(), *drift);
-    if (moved || why)
-        rejectHeld(lane, drift);
-    acceptHeld(lane, drift);
-    if (why)
-        deviceLost(lane, makeError(Errc::DeviceLost, *why));
+    if (!lane.share.held.empty() && verdict.moved && !verdict.setAside)
+        m_options.steadiness->rejected(name, lane.share.held.size(), *verdict.drift, m_now);
+    if (verdict.moved || verdict.setAside)
+        rejectHeld(lane, verdict.drift);
+    acceptHeld(lane, verdict.drift);
+    if (verdict.setAside)
+        deviceLost(lane, makeError(Errc::DeviceLost, *verdict.setAside), true);
 }
 
 /// What was measured since the last probe counts.

@@ -84,7 +84,8 @@ Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact
 }
 
 TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& request, const BuildFacts& facts,
-                          const DeviceIdentity& device, std::map<std::string, double> durations)
+                          const DeviceIdentity& device, std::map<std::string, double> durations,
+                          const std::string& runner)
 {
     if (const Result<> checked = checkAnswer(run, request); !checked)
         return failedTrial(TrialStage::Run, checked.error(), device, std::move(durations));
@@ -113,8 +114,10 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     if (auto health = deviceWords(run.health()))
         conditions = *std::move(health);
     for (const char* name : {"finals", "finals_round", "runoff", "passes_ns", "moments", "stopped_early",
-                             "max_rel_error", "probe_drift", "rejected"})
+                             "max_rel_error", "probe_drift", "rejected", "runner"})
         conditions.erase(name); // say how a run used the trial, which no device knows
+    if (!runner.empty())
+        conditions["runner"] = runner;
     conditions["number"] = run.number();
     conditions["cold_bytes"] = request.plan.coldBytes;
     conditions["rotate_bytes"] = request.plan.rotateBytes;

@@ -45,9 +45,10 @@ Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact
                     wire::RunJob& job);
 
 /// What the runner of `device` answers about the trial; a failed one, if that cannot be true (device_words.h).
-/// `durations` has what came before.
+/// `durations` has what came before. @param runner  its name at a broker, kept in the conditions; empty: it is here
 TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& request, const BuildFacts& facts,
-                          const DeviceIdentity& device, std::map<std::string, double> durations);
+                          const DeviceIdentity& device, std::map<std::string, double> durations,
+                          const std::string& runner = {});
 
 /// @param device  where it went wrong; empty: before it got to one
 TrialResult failedTrial(TrialStage stage, Error error, const DeviceIdentity& device,

@@ -16,13 +16,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
-#include <set>
 
 namespace lathe::measure {
 
 namespace {
+
+constexpr int kProbeTries = 3;
 
 /// Whether a device says that it is made of this machine's processor, though its target may be one beside it.
 bool sharesCores(const DeviceIdentity& device)
@@ -47,13 +47,15 @@ struct Measurer::Impl
     std::size_t lastRunner = 0; ///< that was given something to measure
     MeasureTimes times;
     std::optional<MeasureRequest> probe;
-    Peers peers;
-    std::set<std::pair<std::string, std::string>> disagreeing; ///< pairs of devices that were told of
-    std::set<std::string> unchecked; ///< likewise, on which the probe does not run
+    std::optional<Steadiness> steadiness;
 
-    std::optional<Message> probed(const Endpoint& device, const Result<double>& took);
     void adopt(std::unique_ptr<Endpoint> device, Batch* running);
     Result<> takeRemote(Batch* running);
+    void left(const Endpoint& device)
+    {
+        if (steadiness)
+            steadiness->forget(device.name());
+    }
     void notify(const Message& message) const
     {
         if (onNotice)
@@ -108,10 +110,11 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options, std:
     impl->onNotice = std::move(options.onNotice);
     if (options.remote) {
         impl->brokerUrl = options.remote->broker.url;
-        impl->batch.onLost = [impl = impl.get()](const Endpoint& device, const Error& why) {
+        impl->batch.onLost = [impl = impl.get()](const Endpoint& device, const Error& why, bool isOfNoUse) {
             impl->notify(say(Msg::DeviceLeft, device.name(), messageOf(why)));
-            if (why.code == Errc::BadFile) // it would be offered again at once, and say the same
-                impl->remote->refuse(device.name(), messageOf(why));
+            if (isOfNoUse) // one that lies is a reason to give up, where there is no other
+                impl->remote->refuse(device.name(),
+                                     why.code == Errc::BadFile ? std::optional(messageOf(why)) : std::nullopt);
         };
         LATHE_TRY_ASSIGN(impl->remote, RemoteDevices::open(*options.remote, options.devices.front()));
         LATHE_TRY_ASSIGN(auto first, impl->remote->waitForSome(impl->onNotice, stop));
@@ -142,8 +145,11 @@ Result<> Measurer::prepareProbe(Result<MeasureRequest> probe, const std::stop_to
     TrialResult result;
     if (probe) {
         probe->built = makeBuiltKernel();
-        LATHE_TRY(measure(
-            std::span(&*probe, 1), [&](std::size_t, TrialResult answer) { result = std::move(answer); }, stop));
+        int tries = 0;
+        do // the device may be at fault: another one is asked next, where there are several
+            LATHE_TRY(measure(
+                std::span(&*probe, 1), [&](std::size_t, TrialResult answer) { result = std::move(answer); }, stop));
+        while (!result.ok() && result.stage >= TrialStage::Load && ++tries < kProbeTries);
     }
     if (!probe || !result.ok()) {
         impl.notify(say(Msg::DeviceNotChecked, impl.remote->key(),
@@ -152,39 +158,9 @@ Result<> Measurer::prepareProbe(Result<MeasureRequest> probe, const std::stop_to
     }
     impl.probe = *std::move(probe);
     impl.batch.probe = &*impl.probe;
-    impl.batch.onProbed = [&impl](const Endpoint& device, const Result<double>& took) {
-        return impl.probed(device, took);
-    };
-    impl.batch.onRejected = [&impl](const Endpoint& device, std::size_t candidates, double drift) {
-        impl.notify(say(Msg::SamplesRejected, candidates, device.name(), 100 * std::abs(drift)));
-    };
+    impl.batch.steadiness = &impl.steadiness.emplace(impl.remote->key(),
+                                                     [&impl](const Message& message) { impl.notify(message); });
     return {};
-}
-
-/// The reason for which the device is set aside, if it strays from the others.
-std::optional<Message> Measurer::Impl::probed(const Endpoint& device, const Result<double>& took)
-{
-    if (!took) {
-        peers.forget(device.name());
-        if (took.error().code == Errc::WrongAnswer) { // nor would what it measures be right
-            remote->refuse(device.name());
-            return messageOf(took.error());
-        }
-        if (unchecked.insert(device.name()).second)
-            notify(say(Msg::DeviceNotChecked, device.name(), messageOf(took.error())));
-        return std::nullopt;
-    }
-    const auto stray = peers.take(device.name(), *took);
-    if (!stray)
-        return std::nullopt;
-    if (!stray->other.empty()) {
-        if (disagreeing.insert(std::minmax(device.name(), stray->other)).second)
-            notify(say(Msg::DevicesDisagree, device.name(), stray->ratio, stray->other, remote->key()));
-        return std::nullopt;
-    }
-    peers.forget(device.name());
-    remote->refuse(device.name());
-    return say(Msg::DeviceStrays, stray->ratio, remote->key());
 }
 
 /// A device that was given to us. The first one's class is that of all: code is made for its like.
@@ -258,7 +234,7 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
             std::erase_if(m_impl->runners, [&](const auto& runner) {
                 const bool lost = !batch.has(*runner);
                 if (lost)
-                    m_impl->peers.forget(runner->name());
+                    m_impl->left(*runner);
                 return lost;
             });
         if (batch.done())
@@ -283,15 +259,15 @@ Result<Endpoint*> Measurer::lend(const std::stop_token& stop)
     LATHE_TRY(m_impl->takeRemote(nullptr));
     std::erase_if(m_impl->runners, [&](const auto& runner) {
         if (!runner->ready()) { // what it was asked last took too long
-            m_impl->peers.forget(runner->name());
+            m_impl->left(*runner);
             return true;
         }
         const Result<> turned = runner->turn(Endpoint::Clock::now());
         auto message = turned ? runner->next() : Result<std::optional<wire::Message>>(turned.error());
         if (message)
             return false;
-        m_impl->batch.onLost(*runner, runner->ended(message.error()));
-        m_impl->peers.forget(runner->name());
+        m_impl->batch.onLost(*runner, runner->ended(message.error()), false);
+        m_impl->left(*runner);
         return true;
     });
     while (m_impl->runners.empty()) { // of those that come, some may be of another class

@@ -1,10 +1,17 @@
 #pragma once
 
+#include "core/support/message.h"
 #include "core/support/result.h"
 
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 namespace lathe::wire {
 class RunResult;
@@ -19,8 +26,30 @@ namespace lathe::measure {
 /// the time.
 inline constexpr double kSteady = 0.03, kAlike = 0.10;
 
-/// The median of the probe's samples, in ns. Errors: that of the run; DeviceLost (what it says is no time).
+/// The fastest of the probe's samples, in ns: what else a device does for a moment makes some samples slower, and one
+/// that changed all of them. Errors: that of the run; DeviceLost (what it says is no time).
 Result<double> probeTime(const wire::RunResult& answer);
+
+/// The probes of one device, one after another.
+class ProbeCourse
+{
+public:
+    struct Step
+    {
+        double drift = 0; ///< the probe took 1 + `drift` times what it took before
+        double limit = kSteady; ///< the device is as before where it is not beyond
+        bool moved = false; ///< it is
+    };
+    /// Nothing: it is the first.
+    std::optional<Step> take(double ns);
+    void interrupt() { m_last.reset(); } ///< the next one is the first again
+    /// What the probe differs by in the middle, of the last few.
+    double usual() const;
+
+private:
+    std::optional<double> m_last;
+    std::deque<double> m_drifts;
+};
 
 /// What the probe took last on the devices that a run has.
 class Peers
@@ -38,6 +67,53 @@ public:
 
 private:
     std::map<std::string, double> m_took; ///< ns, by device
+};
+
+/// What a run makes of all its probes. Used on one thread.
+class Steadiness
+{
+public:
+    using Time = std::chrono::steady_clock::time_point;
+
+    /// @param key  that the devices have at the broker
+    /// @param tell  what people are to know; each thing once, or once a minute
+    Steadiness(std::string key, std::function<void(const Message&)> tell)
+        : m_key(std::move(key))
+        , m_tell(std::move(tell))
+    {
+    }
+
+    struct Verdict
+    {
+        std::optional<double> drift = {}; ///< as in ProbeCourse; nothing: there is no probe before this one
+        bool moved = false; ///< what it measured in between does not count
+        std::optional<Message> setAside = {}; ///< why the device is of no use
+    };
+    /// @param took  ns, or why the probe does not run there
+    Verdict take(const std::string& device, const Result<double>& took);
+    /// The device was lost with a probe in hand. @return why it is of no use; nothing: it may be tried again
+    std::optional<Message> lost(const std::string& device, const Error& why);
+    /// So many trials are measured again.
+    void rejected(const std::string& device, std::size_t trials, double drift, Time now);
+    /// It left, or something else came in between; what is known of how it differs is kept.
+    void forget(const std::string& device);
+
+private:
+    struct Told
+    {
+        std::size_t trials = 0; ///< since
+        std::optional<Time> at;
+    };
+    std::optional<Message> judgePeers(const std::string& device, double ns);
+
+    std::string m_key;
+    std::function<void(const Message&)> m_tell;
+    Peers m_peers;
+    std::map<std::string, ProbeCourse> m_courses;
+    std::map<std::string, int> m_lost; ///< times in a row that the device ended with a probe in hand
+    std::map<std::string, Told> m_rejected;
+    std::set<std::string> m_unchecked, m_unsteady; ///< devices that were told of
+    std::set<std::pair<std::string, std::string>> m_disagreeing; ///< pairs of them, likewise
 };
 
 } // namespace lathe::measure

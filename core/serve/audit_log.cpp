@@ -11,13 +11,27 @@
 
 namespace lathe::serve {
 
+namespace {
+
+/// A disk that was full, or a power failure, left a part of a line.
+bool endsWithin(const std::filesystem::path& file)
+{
+    std::ifstream last(file, std::ios::binary | std::ios::ate);
+    return last && last.tellg() > 0 && last.seekg(-1, std::ios::end) && last.get() != '\n';
+}
+
+} // namespace
+
 Result<AuditLog> AuditLog::open(const std::filesystem::path& file)
 {
     AuditLog log;
     log.m_path = file;
+    const bool isTorn = endsWithin(file);
     log.m_file.open(file, std::ios::app);
     if (!log.m_file)
         return makeError(Errc::StoreFailed, say(Msg::FileNotOpened, file.string(), std::strerror(errno)));
+    if (isTorn) // what comes now is a line of its own
+        log.m_file << '\n';
     return log;
 }
 

@@ -1,10 +1,13 @@
 #include "core/session/baseline.h"
 
-#include "core/store/project.h"
+#include "core/store/record_range.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <ctime>
 #include <map>
@@ -57,17 +60,21 @@ Result<Baseline> parseBaseline(std::string_view text)
         const std::string_view word = rest.substr(comma + 1);
         const std::size_t equals = word.find('=');
         const std::string_view key = word.substr(0, equals);
-        if (equals == std::string_view::npos || (key != "run" && key != "until" && key != "model"))
+        if (equals == std::string_view::npos || (key != "run" && key != "until" && key != "model" && key != "device"))
             break;
         const std::string_view value = word.substr(equals + 1);
-        const auto number = key == "until" ? localTime(std::string(value)) : positive(value);
-        if (!number)
-            return makeError(Errc::InvalidArgument,
-                             key == "until" ? fmt::format(
-                                 "'{}' is not a date: write until=2026-01-31 or until=2026-01-31T18:00", value)
-                                            : fmt::format("'{}' is not the number of a {}", value, key));
-        (key == "run" ? baseline.run : key == "until" ? baseline.untilMs : baseline.model) = *number;
         rest = rest.substr(0, comma);
+        const auto number = key == "until" ? localTime(std::string(value)) : positive(value);
+        if (key == "device" ? value.empty() : !number)
+            return makeError(Errc::InvalidArgument,
+                             key == "device"  ? std::string("device= names no device: write device=KEY")
+                             : key == "until" ? fmt::format(
+                                   "'{}' is not a date: write until=2026-01-31 or until=2026-01-31T18:00", value)
+                                              : fmt::format("'{}' is not the number of a {}", value, key));
+        if (key == "device")
+            baseline.device = value;
+        else
+            (key == "run" ? baseline.run : key == "until" ? baseline.untilMs : baseline.model) = *number;
     }
     if (rest.empty())
         return makeError(Errc::InvalidArgument, say(Msg::NoProjectFile, text));
@@ -90,6 +97,8 @@ std::string toString(const Baseline& baseline)
         std::strftime(word, sizeof word, "%Y-%m-%dT%H:%M:%S", &parts);
         text += fmt::format(",until={}", word);
     }
+    if (!baseline.device.empty())
+        text += ",device=" + baseline.device;
     return text;
 }
 
@@ -105,6 +114,41 @@ Result<std::vector<RunChoice>> listRuns(const std::filesystem::path& file)
     for (const store::SessionRow& row : sessions)
         runs.push_back({row.id, row.model, names[row.model], row.target, row.state, row.startedMs, row.activeSeconds});
     return runs;
+}
+
+bool DeviceChoice::isCalled(const std::string& word) const
+{
+    return word == device || std::ranges::find(keys, word) != keys.end();
+}
+
+Result<std::vector<DeviceChoice>> listDevices(const std::filesystem::path& file)
+{
+    LATHE_TRY_ASSIGN(const store::RecordReader reader, store::RecordReader::open(file));
+    return devicesIn(reader);
+}
+
+Result<std::vector<DeviceChoice>> devicesIn(const store::RecordReader& reader)
+{
+    LATHE_TRY_ASSIGN(const auto sessions, reader.project().sessions());
+    std::vector<DeviceChoice> devices;
+    for (const store::SessionRow& row : sessions) {
+        LATHE_TRY_ASSIGN(const DeviceIdentity identity, store::deviceOfSession(reader, row.id));
+        if (identity.key.empty())
+            continue;
+        auto device = std::ranges::find(devices, identity.key, &DeviceChoice::device);
+        if (device == devices.end()) {
+            const auto told = nlohmann::json::parse(identity.fingerprint, nullptr, false);
+            device = devices.insert(devices.end(), {identity.key, textIn(told, "name"), {}, {}});
+        }
+        device->runs.push_back(row.id);
+        const auto options = nlohmann::json::parse(row.options, nullptr, false);
+        if (textIn(options, "broker").empty() || !options.contains("devices") || !options["devices"].is_array())
+            continue; // a device of its machine, by whatever name
+        for (const nlohmann::json& key : options["devices"])
+            if (key.is_string() && !device->isCalled(key))
+                device->keys.push_back(key);
+    }
+    return devices;
 }
 
 } // namespace lathe::session

@@ -192,11 +192,15 @@ struct QualityView
     double controlNs = kUnknown; ///< of the control kernel, which is always the same: what drifts is the machine
     double mhz = kUnknown, celsius = kUnknown, load = kUnknown; ///< where the system tells
     double others = kUnknown, stolen = kUnknown; ///< MachineState's, over the whole round; likewise
-    struct DeviceSeconds
+    struct Device
     {
-        double upload = 0, measure = 0;
+        double upload = 0, measure = 0; ///< seconds
+        std::int64_t trials = 0, rejected = 0; ///< valid ones; samples that its probes rejected
+        double spread = kUnknown, controlNs = kUnknown; ///< as above
+        double drift = kUnknown; ///< by how much its probes differed, a share of their time; behind a broker
     };
-    std::map<std::string, DeviceSeconds> deviceSeconds; ///< by device; of all trials, as far as some tell
+    /// By the name at the broker, or what a device of this machine calls itself; all trials, as far as some tell.
+    std::map<std::string, Device> devices;
 };
 
 /// What a project holds, for views. Its own read-only connection, opened with the first question: it neither waits for

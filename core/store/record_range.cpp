@@ -10,7 +10,7 @@ namespace {
 std::string where(const RecordRange& range)
 {
     return std::string(" WHERE 1") + (range.session > 0 ? " AND session = ?" : "")
-           + (range.untilMs > 0 ? " AND time_ms <= ?" : "");
+           + (range.untilMs > 0 ? " AND time_ms <= ?" : "") + (!range.device.empty() ? " AND device_key = ?" : "");
 }
 
 void bind(Statement& statement, const RecordRange& range)
@@ -19,6 +19,8 @@ void bind(Statement& statement, const RecordRange& range)
         statement.bind(range.session);
     if (range.untilMs > 0)
         statement.bind(range.untilMs);
+    if (!range.device.empty())
+        statement.bind(range.device);
 }
 
 /// Task, target, device key, cold bytes.
@@ -97,6 +99,17 @@ Result<std::vector<BestRow>> bestIn(const RecordReader& reader, const RecordRang
     for (Row& row : found)
         rows.push_back(std::move(row.second));
     return rows;
+}
+
+Result<DeviceIdentity> deviceOfSession(const RecordReader& reader, std::int64_t session)
+{
+    LATHE_TRY_ASSIGN(Statement s,
+                     Statement::prepare(reader.project().database(),
+                                        "SELECT device_key, device FROM records WHERE session = ? AND code = 'Ok' "
+                                        "AND device_key <> '' LIMIT 1"));
+    s.bind(session);
+    LATHE_TRY_ASSIGN(const bool row, s.step());
+    return row ? DeviceIdentity{s.text(0), s.text(1)} : DeviceIdentity{};
 }
 
 Result<std::map<std::string, TaskTotals>> totalsIn(const RecordReader& reader, const RecordRange& range)

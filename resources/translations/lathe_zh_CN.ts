@@ -265,6 +265,10 @@
             <translation>，运行 %1</translation>
         </message>
         <message>
+            <source>, on %1</source>
+            <translation>，设备 %1</translation>
+        </message>
+        <message>
             <source>, until %1</source>
             <translation>，截至 %1</translation>
         </message>
@@ -4054,6 +4058,14 @@
             <translation>添加本项目的一次运行</translation>
         </message>
         <message>
+            <source>Add a device</source>
+            <translation>添加设备</translation>
+        </message>
+        <message>
+            <source>Add what this project&apos;s runs measured on devices of one kind</source>
+            <translation>添加本项目的运行在同一种设备上测得的结果</translation>
+        </message>
+        <message>
             <source>Add a &amp;date…</source>
             <translation>添加日期(&amp;D)…</translation>
         </message>
@@ -4132,6 +4144,10 @@
         <message>
             <source>Run %1: %2, %3 tuned, %4</source>
             <translation>运行 %1：%2，调优 %3，%4</translation>
+        </message>
+        <message>
+            <source>This project has no valid trials yet</source>
+            <translation>本项目还没有有效的试验</translation>
         </message>
         <message>
             <source>This project has no runs yet</source>
@@ -4483,6 +4499,30 @@
     </context>
     <context>
         <name>lathe::ui::ExportDialog</name>
+        <message>
+            <source>R&amp;un on:</source>
+            <translation>运行于(&amp;U)：</translation>
+        </message>
+        <message>
+            <source>Where the library is verified and measured</source>
+            <translation>在何处验证和测量该库</translation>
+        </message>
+        <message>
+            <source>this machine</source>
+            <translation>本机</translation>
+        </message>
+        <message>
+            <source>%1 at the farm</source>
+            <translation>设备群的 %1</translation>
+        </message>
+        <message>
+            <source>waiting for a device of the farm</source>
+            <translation>正在等待设备群的设备</translation>
+        </message>
+        <message>
+            <source>Ran on %1 at the farm</source>
+            <translation>在设备群的 %1 上运行</translation>
+        </message>
         <message>
             <source>Export deploy library</source>
             <translation>导出部署库</translation>
@@ -5947,6 +5987,34 @@
     </context>
     <context>
         <name>lathe::ui::QualityPanel</name>
+        <message>
+            <source>Measurement quality by device</source>
+            <translation>各设备的测量质量</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>试验</translation>
+        </message>
+        <message>
+            <source>Rejected samples</source>
+            <translation>作废的样本</translation>
+        </message>
+        <message>
+            <source>Probes differ (%)</source>
+            <translation>检查相差 (%)</translation>
+        </message>
+        <message>
+            <source>Measured again, since the device was not as before afterwards</source>
+            <translation>由于设备之后与之前不同而重新测量</translation>
+        </message>
+        <message>
+            <source>The program that checks the device, from one time to the next, in the middle</source>
+            <translation>检查设备的程序，前后两次用时之差的中位数</translation>
+        </message>
         <message>
             <source>Measurement quality</source>
             <translation>测量质量</translation>
@@ -9413,8 +9481,8 @@ It is tried again every few seconds.</source>
             <translation>自检已停止</translation>
         </message>
         <message>
-            <source>Self-test failed: %1</source>
-            <translation>自检失败：%1</translation>
+            <source>Self-test on %1 failed: %2</source>
+            <translation>%1 自检失败：%2</translation>
         </message>
         <message>
             <source>Self-test on %1 passed in %2 (relative error %3)</source>

@@ -82,6 +82,10 @@ private slots:
         QVERIFY2(records.code == 0, records.err);
         QFile exported(m_dir.filePath("records.jsonl"));
         QVERIFY(exported.open(QIODevice::ReadOnly) && exported.readAll().contains("probe_drift"));
+        const Output compared = cli({"compare", "mlp.lathe", "mlp.lathe,device=board"});
+        QVERIFY2(compared.code == 0 && compared.out.contains("[B] mlp.lathe,device=board"), compared.out + compared.err);
+        const Output nobody = cli({"compare", "mlp.lathe", "mlp.lathe,device=other"});
+        QVERIFY2(nobody.code == 1 && nobody.err.contains("no trials of a device other"), nobody.err);
         // It goes on at the same broker without being told.
         const Output resumed = cli({"tune", "--project", "mlp.lathe", "--resume", "--trials", "8"});
         QVERIFY2(resumed.code == 0, resumed.err);
@@ -199,6 +203,18 @@ private slots:
         QVERIFY(QJsonDocument::fromJson(timed.out).object()["latency_ms"].toObject()["median"].toDouble() > 0);
         const Output model = cli(QStringList{"bench", "zoo:mlp", "--json"} + there);
         QVERIFY2(model.code == 0, model.err);
+        const Output exported = cli(QStringList{"compile", "zoo:mlp", "-o", "libthere.so", "--allow-default", "--json"}
+                                    + there);
+        QVERIFY2(exported.code == 0, exported.err);
+        const QJsonObject report = QJsonDocument::fromJson(exported.out).object();
+        QCOMPARE(report["runner"].toString(), QStringLiteral("cli4"));
+        QVERIFY(report["latency_ms"].toDouble() > 0 && report["max_rel_error"].isDouble());
+        const Output nobody = cli({"compile", "zoo:mlp", "-o", "libno.so", "--allow-default", "--broker", m_broker,
+                                   "--device", "other"});
+        QVERIFY2(nobody.code == 1 && nobody.err.contains("no device offers itself under the key other"), nobody.err);
+        QVERIFY(!QFile::exists(m_dir.filePath("libno.so")));
+        const Output keyless = cli({"compile", "zoo:mlp", "-o", "libno.so", "--allow-default", "--broker", m_broker});
+        QVERIFY2(keyless.code == 1 && keyless.err.contains("--device KEY"), keyless.err);
         QVERIFY(ends(runner));
 #else
         QSKIP("built without the CPU's back end");

@@ -51,6 +51,7 @@ public:
         std::optional<Error> refused; ///< by open()
         bool killedFromOutside = false; ///< how the next end looks
         std::string words; ///< last ones
+        std::string name = "lathe-fake";
         std::string device = R"({"kind": "fake", "key": "0", "name": "a board"})"; ///< empty: none is opened
 
         /// The jobs among what was sent since it was asked last.
@@ -99,7 +100,7 @@ public:
     }
     bool gone() override { return m_gone; }
     void suspend(bool suspended) override { m_seen->suspended = suspended; }
-    std::string name() const override { return "lathe-fake"; }
+    std::string name() const override { return m_seen->name; }
 
 private:
     std::shared_ptr<Seen> m_seen;

@@ -220,6 +220,34 @@ private slots:
             QVERIFY2(command.contains(QLatin1String(word)), qPrintable(command));
     }
 
+    void anExportMayRunOnADeviceOfAFarm()
+    {
+        open(file("part.lathe"), "cpu -threads=1");
+        ui::ExportDialog dialog(m_workspace->bridge(), file("libfarm.so"));
+        dialog.setAttribute(Qt::WA_DeleteOnClose, false);
+        dialog.show();
+        auto* where = find<QComboBox>(&dialog, "exportWhere");
+        auto* command = find<QLabel>(&dialog, "exportCommand");
+        QVERIFY(!where->isVisible()); // there is no farm
+        ui::FarmOffer farm;
+        farm.place = {QStringLiteral("farm:9190"), QStringLiteral("me.token")};
+        farm.keys = {{QStringLiteral("pi"), 2, 1, {"cpu"}},
+                     {QStringLiteral("gpus"), 1, 1, {"opencl"}},
+                     {QStringLiteral("gone"), 0, 0, {"cpu"}}};
+        dialog.offerFarm(farm, QStringLiteral("pi"));
+        QVERIFY(!where->isVisible()); // it is not connected
+        farm.state = ui::FarmLink::State::Connected;
+        dialog.offerFarm(farm, QStringLiteral("pi"));
+        QVERIFY(where->isVisible());
+        QCOMPARE(where->count(), 2);
+        QCOMPARE(where->currentText(), QStringLiteral("pi at the farm"));
+        for (const char* word : {"--device pi", "--broker farm:9190", "--creds me.token"})
+            QVERIFY2(command->text().contains(QLatin1String(word)), qPrintable(command->text()));
+        where->setCurrentIndex(0);
+        QVERIFY2(!command->text().contains("--broker") && !command->text().contains("--device"),
+                 qPrintable(command->text()));
+    }
+
     void anExportSaysBeforehandWhichFilesItWouldNotReplace()
     {
         open(file("part.lathe"), "cpu -threads=1");

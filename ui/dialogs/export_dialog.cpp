@@ -11,6 +11,7 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QClipboard>
+#include <QComboBox>
 #include <QDesktopServices>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -26,6 +27,7 @@
 #include <QSpinBox>
 #include <QUrl>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lathe::ui {
@@ -64,6 +66,10 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     for (const QCheckBox* box : {m_allowDefault, m_strict, m_verify, m_benchmark, m_overwrite})
         connect(box, &QCheckBox::toggled, this, &ExportDialog::showCommand);
     connect(m_threads, &QSpinBox::valueChanged, this, &ExportDialog::showCommand);
+    connect(m_where, &QComboBox::currentIndexChanged, this, [this] {
+        showWhere();
+        showCommand();
+    });
     connect(m_strict, &QCheckBox::toggled, this, &ExportDialog::readCoverage);
     connectBridge();
     retranslated(this, [this] { retranslate(); });
@@ -135,10 +141,12 @@ QGridLayout* ExportDialog::arrangeOptions()
     grid->addWidget(m_name, 2, 1);
     grid->addWidget(m_threadsLabel, 2, 2);
     grid->addWidget(m_threads, 2, 3);
-    grid->addWidget(m_verify, 3, 1);
-    grid->addWidget(m_benchmark, 3, 2, 1, 2);
-    grid->addWidget(m_allowDefault, 4, 1);
-    grid->addWidget(m_strict, 4, 2, 1, 2);
+    grid->addWidget(m_whereLabel, 3, 0);
+    grid->addWidget(m_where, 3, 1);
+    grid->addWidget(m_verify, 4, 1);
+    grid->addWidget(m_benchmark, 4, 2, 1, 2);
+    grid->addWidget(m_allowDefault, 5, 1);
+    grid->addWidget(m_strict, 5, 2, 1, 2);
     grid->setColumnStretch(1, 1);
     return grid;
 }
@@ -155,7 +163,8 @@ void ExportDialog::connectBridge()
     connect(&m_bridge, &SessionBridge::destinationRead, this, &ExportDialog::takeDestination);
     connect(&m_bridge, &SessionBridge::compileProgressed, this, [this](const QString& step, double fraction) {
         m_progress->setValue(static_cast<int>(fraction * 1000));
-        m_progress->setFormat(step == QLatin1String("choosing records") ? tr("choosing records")
+        m_progress->setFormat(step == QLatin1String("waiting for a device") ? tr("waiting for a device of the farm")
+                              : step == QLatin1String("choosing records") ? tr("choosing records")
                               : step == QLatin1String("compiling")      ? tr("compiling")
                               : step == QLatin1String("verifying")      ? tr("verifying the outputs")
                               : step == QLatin1String("benchmarking")   ? tr("measuring")
@@ -176,12 +185,42 @@ void ExportDialog::takeCoverage(const session::Coverage& coverage)
     m_coverage = coverage;
     m_covered = true;
     m_model->setSubgraphs(coverage.subgraphs);
-    if (!coverage.runsHere)
-        for (QCheckBox* box : {m_verify, m_benchmark})
-            box->setChecked(false);
-    for (QWidget* of : std::initializer_list<QWidget*>{m_verify, m_benchmark, m_threads, m_threadsLabel})
-        of->setEnabled(coverage.runsHere);
+    showWhere();
     showCoverage();
+}
+
+bool ExportDialog::canRun() const
+{
+    return !m_covered || m_coverage.runsHere || !m_where->currentData().toString().isEmpty();
+}
+
+void ExportDialog::showWhere()
+{
+    const bool can = canRun();
+    for (QCheckBox* box : {m_verify, m_benchmark})
+        if (can != box->isEnabled())
+            box->setChecked(can);
+    for (QWidget* of : std::initializer_list<QWidget*>{m_verify, m_benchmark, m_threads, m_threadsLabel})
+        of->setEnabled(can);
+    for (QCheckBox* box : {m_verify, m_benchmark})
+        box->setToolTip(can ? QString()
+                            : tr("The library is for another processor and cannot run on this machine"));
+}
+
+void ExportDialog::offerFarm(const FarmOffer& farm, const QString& picked)
+{
+    const session::TuningSession* session = m_bridge.session();
+    if (session == nullptr || farm.state != FarmLink::State::Connected)
+        return;
+    m_farm = farm.place;
+    for (const FarmOffer::Key& key : farm.keys)
+        if (key.devices > 0 && key.isFor(session->options().target))
+            m_where->addItem(QString(), key.key);
+    const bool isOffered = m_where->count() > 1;
+    m_where->setVisible(isOffered);
+    m_whereLabel->setVisible(isOffered);
+    m_where->setCurrentIndex(std::max(0, m_where->findData(picked)));
+    retranslate();
 }
 
 void ExportDialog::makeOptions()
@@ -216,6 +255,10 @@ void ExportDialog::makeOptions()
         made->setChecked(on);
         return made;
     };
+    m_where = new QComboBox(this);
+    m_where->setObjectName(QStringLiteral("exportWhere"));
+    m_where->addItem(QString(), QString());
+    m_where->hide();
     m_allowDefault = box("exportAllowDefault", false);
     m_strict = box("exportStrict", false);
     m_verify = box("exportVerify", true);
@@ -225,6 +268,8 @@ void ExportDialog::makeOptions()
     m_fileLabel = label(m_file);
     m_nameLabel = label(m_name);
     m_threadsLabel = label(m_threads);
+    m_whereLabel = label(m_where);
+    m_whereLabel->hide();
 }
 
 void ExportDialog::makeTable()
@@ -260,6 +305,12 @@ void ExportDialog::retranslate()
     m_name->setPlaceholderText(tr("from the file name"));
     m_threads->setSpecialValueText(tr("from the target"));
     m_threads->setAccessibleName(tr("Threads for the measurement"));
+    m_whereLabel->setText(tr("R&un on:"));
+    m_where->setAccessibleName(tr("Where the library is verified and measured"));
+    m_where->setToolTip(tr("Where the library is verified and measured"));
+    m_where->setItemText(0, tr("this machine"));
+    for (int row = 1; row < m_where->count(); ++row)
+        m_where->setItemText(row, tr("%1 at the farm").arg(m_where->itemData(row).toString()));
     m_strict->setText(tr("No algorithm that trades &accuracy for speed"));
     m_strict->setToolTip(tr("Convolutions are computed directly, never with winograd"));
     m_verify->setText(tr("&Verify the outputs against the reference executor"));
@@ -308,10 +359,7 @@ void ExportDialog::showCoverage()
                                 : tr("Allow &default schedules (%1 of %2 tasks have no valid record)")
                                       .arg(m_coverage.defaults)
                                       .arg(m_coverage.tasks));
-    for (QCheckBox* box : {m_verify, m_benchmark})
-        box->setToolTip(m_covered && !m_coverage.runsHere
-                            ? tr("The library is for another processor and cannot run on this machine")
-                            : QString());
+    showWhere();
     updateButtons();
 }
 
@@ -387,6 +435,11 @@ session::CompileOptions ExportDialog::options() const
     options.verify = m_verify->isChecked();
     options.benchmark = m_benchmark->isChecked();
     options.threads = static_cast<unsigned>(m_threads->value());
+    if (const QString key = m_where->currentData().toString(); !key.isEmpty()) {
+        options.device = key.toStdString();
+        options.broker = m_farm.broker.toStdString();
+        options.credentials = m_farm.token.toStdString();
+    }
     options.overwrite = m_overwrite->isVisibleTo(this) && m_overwrite->isChecked();
     return options;
 }
@@ -415,6 +468,8 @@ void ExportDialog::showReport(const session::CompileReport& report)
     m_progress->hide();
     QStringList lines;
     lines << tr("Written: %1").arg(QString::fromStdString(report.library.string()));
+    if (!report.runner.empty() && (m_verify->isChecked() || m_benchmark->isChecked()))
+        lines << tr("Ran on %1 at the farm").arg(QString::fromStdString(report.runner));
     if (std::isfinite(report.maxRelError))
         lines << tr("Verified: largest relative error %1").arg(report.maxRelError, 0, 'g', 3);
     else

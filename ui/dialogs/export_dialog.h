@@ -1,12 +1,14 @@
 #pragma once
 
 #include "core/session/session.h"
+#include "ui/models/farm_offer.h"
 
 #include <QDialog>
 #include <QTimer>
 
 QT_BEGIN_NAMESPACE
 class QCheckBox;
+class QComboBox;
 class QGridLayout;
 class QHBoxLayout;
 class QLabel;
@@ -32,6 +34,9 @@ class ExportDialog final : public QDialog
 public:
     ExportDialog(SessionBridge& bridge, const QString& suggestedFile, QWidget* parent = nullptr);
 
+    /// Keys of a farm that the library can be sent to, to be verified and measured there. `picked` is one of them, or
+    /// empty: this machine.
+    void offerFarm(const FarmOffer& farm, const QString& picked);
     /// While an export goes on, Escape and Cancel end that, and the dialog stays.
     void reject() override;
 
@@ -53,22 +58,27 @@ private:
     void readDestination(); ///< what is in the way of the files
     void takeDestination(const Result<>& kept, const Result<>& replaced);
     void showDestination();
+    bool canRun() const; ///< where it is to be verified and measured
+    void showWhere(); ///< what can be done there
     void updateButtons(); ///< which buttons can be pressed, and why not
     void retranslate();
     session::CompileOptions options() const;
 
     SessionBridge& m_bridge;
+    FarmLink::Place m_farm;
     session::Coverage m_coverage;
     bool m_covered = false; ///< m_coverage is known
     bool m_blocked = false; ///< the files cannot be written, or it is not known yet
     bool m_looked = false; ///< of the file and the name that are there now is known what follows
     Result<> m_kept, m_replaced; ///< whether they can be written as they are, and in place of others
     QTimer m_pause;
-    QLabel *m_fileLabel = nullptr, *m_nameLabel = nullptr, *m_threadsLabel = nullptr, *m_targetLabel = nullptr,
+    QLabel *m_fileLabel = nullptr, *m_nameLabel = nullptr, *m_threadsLabel = nullptr, *m_whereLabel = nullptr,
+           *m_targetLabel = nullptr,
            *m_target = nullptr;
     QLabel *m_summary = nullptr, *m_inTheWay = nullptr, *m_result = nullptr, *m_command = nullptr;
     QLineEdit *m_file = nullptr, *m_name = nullptr;
     QSpinBox* m_threads = nullptr;
+    QComboBox* m_where = nullptr; ///< its data: a key of the farm; empty: this machine
     QCheckBox *m_allowDefault = nullptr, *m_strict = nullptr, *m_verify = nullptr, *m_benchmark = nullptr,
               *m_overwrite = nullptr;
     QPushButton *m_browse = nullptr, *m_export = nullptr, *m_folder = nullptr, *m_copy = nullptr, *m_close = nullptr;

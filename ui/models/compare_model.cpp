@@ -81,6 +81,8 @@ QString comparedName(const session::Baseline& baseline)
     if (baseline.untilMs > 0)
         name += QCoreApplication::translate("Compared", ", until %1")
                     .arg(QDateTime::fromMSecsSinceEpoch(baseline.untilMs).toString(QStringLiteral("yyyy-MM-dd HH:mm")));
+    if (!baseline.device.empty())
+        name += QCoreApplication::translate("Compared", ", on %1").arg(QString::fromStdString(baseline.device));
     return name;
 }
 

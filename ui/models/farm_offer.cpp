@@ -39,8 +39,10 @@ FarmOffer FarmOffer::of(const FarmLink& farm)
 
 QString plainBroker(const QString& address)
 {
-    const QString scheme = QStringLiteral("nats://");
-    return address.startsWith(scheme) ? address.mid(scheme.size()) : address;
+    for (const QLatin1String scheme : {QLatin1String("nats://"), QLatin1String("tls://")})
+        if (address.startsWith(scheme))
+            return address.mid(scheme.size());
+    return address;
 }
 
 } // namespace lathe::ui

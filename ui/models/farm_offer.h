@@ -31,7 +31,7 @@ struct FarmOffer
     bool operator==(const FarmOffer&) const = default;
 };
 
-/// One broker has one name, whether its scheme is said or not: "nats://HOST:PORT" is "HOST:PORT".
+/// One broker has one name, whether its scheme is said or not: "nats://HOST:PORT" and "tls://HOST:PORT" are "HOST:PORT".
 QString plainBroker(const QString& address);
 
 } // namespace lathe::ui

@@ -80,9 +80,12 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
     m_run = button("compareRun");
     m_runs = new QMenu(m_run);
     m_run->setMenu(m_runs);
+    m_device = button("compareDevice");
+    m_devices = new QMenu(m_device);
+    m_device->setMenu(m_devices);
     makeTables();
     auto* row = new QHBoxLayout;
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_choose, m_run, m_date, m_remove})
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_choose, m_run, m_device, m_date, m_remove})
         row->addWidget(widget);
     row->addStretch(1);
     auto* said = new QHBoxLayout; // the buttons would not fit into one row of a narrow window
@@ -179,6 +182,9 @@ void ComparePage::retranslate()
     m_run->setText(tr("Add a run"));
     m_run->setAccessibleName(tr("Add a run"));
     m_run->setToolTip(tr("Add a run of this project"));
+    m_device->setText(tr("Add a device"));
+    m_device->setAccessibleName(tr("Add a device"));
+    m_device->setToolTip(tr("Add what this project's runs measured on devices of one kind"));
     m_date->setText(tr("Add a &date…"));
     m_date->setToolTip(tr("Add the state of this project at a point in time"));
     m_remove->setText(tr("&Remove"));
@@ -186,7 +192,7 @@ void ComparePage::retranslate()
     m_copy->setText(tr("&Copy command line"));
     m_tabs->setTabText(0, tr("&Tasks"));
     m_tabs->setTabText(2, tr("Progra&m"));
-    fill(m_compared, {}, {});
+    fill({m_compared, {}, {}, {}, {}});
 }
 
 void ComparePage::showEvent(QShowEvent* event)
@@ -218,7 +224,7 @@ void ComparePage::browse()
     const QStringList files = QFileDialog::getOpenFileNames(this, tr("Compare with projects"), {},
                                                             tr("Projects (*.lathe)"));
     for (const QString& file : files)
-        pin({file.toStdString(), 0, 0, 0});
+        pin({file.toStdString(), 0, 0, 0, {}});
 }
 
 void ComparePage::addDate()
@@ -240,7 +246,7 @@ void ComparePage::addDate()
     connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
     connect(buttons, &QDialogButtonBox::accepted, this, [this, dialog, when] {
         if (const session::TuningSession* session = m_workspace.session())
-            pin({session->options().project, 0, when->dateTime().toMSecsSinceEpoch(), 0});
+            pin({session->options().project, 0, when->dateTime().toMSecsSinceEpoch(), 0, {}});
         dialog->accept();
     });
     dialog->show();
@@ -293,7 +299,7 @@ void ComparePage::restore()
         for (const QString& word : QSettings().value(settingsKey(*session)).toStringList())
             if (auto baseline = session::parseBaseline(word.toStdString()))
                 m_baselines.push_back(*std::move(baseline));
-    fill(nullptr, {}, {});
+    fill({});
     read();
 }
 
@@ -310,8 +316,7 @@ void ComparePage::read()
                                if (open == nullptr || open->options().project != project)
                                    return;
                                m_unreadable = std::move(read.unreadable);
-                               fill(read.good ? std::make_shared<const Compared>(std::move(read.compared)) : nullptr,
-                                    read.runs, read.problems);
+                               fill(std::move(read));
                            });
 }
 
@@ -321,9 +326,10 @@ ComparePage::Standings ComparePage::readStandings(const std::filesystem::path& p
                                                   const std::stop_token& stop)
 {
     Standings read;
+    const auto compared = std::make_shared<Compared>();
     if (auto now = session::standing(project)) {
-        read.compared.now = *std::move(now);
-        read.good = true;
+        compared->now = *std::move(now);
+        read.compared = compared;
     } else {
         read.problems << errorText(now.error());
     }
@@ -332,7 +338,7 @@ ComparePage::Standings ComparePage::readStandings(const std::filesystem::path& p
             return read;
         auto standing = session::standing(baseline);
         if (standing) {
-            read.compared.baselines.push_back(*std::move(standing));
+            compared->baselines.push_back(*std::move(standing));
             continue;
         }
         read.unreadable.push_back(baseline);
@@ -340,23 +346,25 @@ ComparePage::Standings ComparePage::readStandings(const std::filesystem::path& p
     }
     if (auto runs = session::listRuns(project))
         read.runs = *std::move(runs);
+    if (auto devices = session::listDevices(project))
+        read.devices = *std::move(devices);
     return read;
 }
 
-void ComparePage::fill(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs,
-                       const QStringList& problems)
+void ComparePage::fill(Standings read)
 {
     QString task = m_tasks->taskKey(m_taskTable->currentIndex().row());
     if (const int chosen = m_workspace.selection().current().task;
         task.isEmpty() && chosen >= 0 && chosen < m_workspace.tasks().rowCount())
         task = QString::fromStdString(m_workspace.tasks().task(chosen).key);
     const int baseline = m_standingTable->currentIndex().row();
-    m_compared = std::move(compared);
+    m_compared = std::move(read.compared);
     m_standings->set(m_compared);
     m_tasks->set(m_compared);
     m_conditions->set(m_compared);
     m_programs->setCompared(m_compared);
-    fillRuns(runs);
+    fillRuns(read.runs);
+    fillDevices(read.devices);
     m_taskTable->setColumnWidth(CompareModel::TaskColumn, 220);
     for (int i = CompareModel::FixedColumns; i < m_tasks->columnCount(); ++i)
         m_taskTable->setColumnWidth(i, (i - CompareModel::FixedColumns) % 2 == 0 ? 85 : 160);
@@ -376,18 +384,18 @@ void ComparePage::fill(std::shared_ptr<const Compared> compared, const std::vect
     selectTask();
     const session::TuningSession* session = m_workspace.session();
     const bool open = session != nullptr && !session->options().project.empty();
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_choose, m_run, m_date})
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_choose, m_run, m_device, m_date})
         widget->setEnabled(open);
     m_copy->setEnabled(open && !m_baselines.empty());
     m_remove->setEnabled(m_standingTable->currentIndex().row() > 0);
     m_tabs->setTabText(1, m_conditions->differing() > 0 ? tr("Co&nditions (%1 differ)").arg(m_conditions->differing())
                                                         : tr("Co&nditions"));
     QString problem =
-        problems.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
+        read.problems.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
     if (!m_unreadable.empty())
         problem += QStringLiteral(" <a href=\"drop\">%1</a>").arg(tr("Remove what cannot be read"));
     m_problem->setText(problem);
-    m_problem->setVisible(!problems.isEmpty());
+    m_problem->setVisible(!read.problems.isEmpty());
     QString text;
     if (m_compared == nullptr || m_compared->baselines.empty()) {
         text = open ? tr("Add an earlier project, a run or a date to see what became faster or slower.")
@@ -419,10 +427,28 @@ void ComparePage::fillRuns(const std::vector<session::RunChoice>& runs)
                 .arg(QDateTime::fromMSecsSinceEpoch(run.startedMs).toString(QStringLiteral("yyyy-MM-dd HH:mm")),
                      minutesText(run.activeSeconds), QString::fromStdString(run.modelName)),
             this, [this, project = session->options().project, id = run.run] {
-                pin({project, id, 0, 0});
+                pin({project, id, 0, 0, {}});
             });
     if (runs.empty())
         m_runs->addAction(tr("This project has no runs yet"))->setEnabled(false);
+}
+
+void ComparePage::fillDevices(const std::vector<session::DeviceChoice>& devices)
+{
+    const session::TuningSession* session = m_workspace.session();
+    if (session == nullptr || m_devices->isVisible() || (devices.empty() && m_compared != nullptr))
+        return;
+    m_devices->clear();
+    for (const session::DeviceChoice& device : devices) {
+        // By the key at a broker where it has one alone: that is how people call it.
+        const std::string called = device.keys.size() == 1 ? device.keys.front() : device.device;
+        m_devices->addAction(tr("%1: %2").arg(QString::fromStdString(called), deviceTitle(device.name)), this,
+                             [this, project = session->options().project, called] {
+                                 pin({project, 0, 0, 0, called});
+                             });
+    }
+    if (devices.empty())
+        m_devices->addAction(tr("This project has no valid trials yet"))->setEnabled(false);
 }
 
 void ComparePage::selectTask()

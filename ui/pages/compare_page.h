@@ -20,8 +20,8 @@ class ProgramComparison;
 class TableView;
 class Workspace;
 
-/// The open project held against pinned baselines (projects, runs, dates): as a whole, task by task, condition by
-/// condition, and program by program. Baselines are remembered with the project.
+/// The open project held against pinned baselines (projects, runs, dates, devices): as a whole, task by task, condition
+/// by condition, and program by program. Baselines are remembered with the project.
 class ComparePage final : public Page
 {
     Q_OBJECT
@@ -41,11 +41,11 @@ protected:
 private:
     struct Standings
     {
-        Compared compared;
+        std::shared_ptr<const Compared> compared; ///< null: the project cannot be read
         std::vector<session::RunChoice> runs;
+        std::vector<session::DeviceChoice> devices;
         std::vector<session::Baseline> unreadable;
         QStringList problems;
-        bool good = false; ///< compared is
     };
     static Standings readStandings(const std::filesystem::path& project,
                                    const std::vector<session::Baseline>& baselines, const std::stop_token& stop);
@@ -57,9 +57,9 @@ private:
     void restore(); ///< the baselines of the project that was opened
     void store() const;
     void read();
-    void fill(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs,
-              const QStringList& problems);
+    void fill(Standings read);
     void fillRuns(const std::vector<session::RunChoice>& runs);
+    void fillDevices(const std::vector<session::DeviceChoice>& devices);
     void selectTask();
     void retranslate();
 
@@ -73,8 +73,8 @@ private:
     ProgramComparison* m_programs = nullptr;
     QTabWidget* m_tabs = nullptr;
     QPushButton *m_choose = nullptr, *m_date = nullptr, *m_remove = nullptr, *m_copy = nullptr;
-    QPushButton* m_run = nullptr;
-    QMenu* m_runs = nullptr;
+    QPushButton *m_run = nullptr, *m_device = nullptr;
+    QMenu *m_runs = nullptr, *m_devices = nullptr;
     QLabel *m_summary = nullptr, *m_problem = nullptr;
     QTimer m_refresh;
     JobLane m_jobs;

@@ -11,6 +11,8 @@
 #include <QPushButton>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 // What is done with a device of a farm. All of it waits for another machine, and so is a job; what came of it is said
 // beside the buttons as long as the device is chosen.
@@ -22,6 +24,23 @@ void FarmPanel::tell(const Device& device, const QString& text)
     m_told[device].text = text;
     showCurrent();
 }
+
+namespace {
+
+QString selfTestText(const QString& kind, const Result<session::SelfTest>& test)
+{
+    if (!test && test.error().code == Errc::Cancelled)
+        return FarmPanel::tr("Self-test stopped");
+    if (!test)
+        return FarmPanel::tr("Self-test on %1 failed: %2").arg(kind, errorText(test.error()));
+    const QString took = msText(test->runMs);
+    return std::isfinite(test->maxRelError)
+               ? FarmPanel::tr("Self-test on %1 passed in %2 (relative error %3)")
+                     .arg(kind, took, QString::number(test->maxRelError, 'g', 2))
+               : FarmPanel::tr("Self-test on %1 passed in %2").arg(kind, took);
+}
+
+} // namespace
 
 void FarmPanel::selfTest()
 {
@@ -41,21 +60,21 @@ void FarmPanel::selfTest()
         tell(device, tr("It does not say what it measures"));
         return;
     }
+    using Tests = std::vector<std::pair<std::string, Result<session::SelfTest>>>; // by kind
     told.test = m_orders.run(
-        [words = m_farm.words(), device, target = kinds.front()](const JobLink& link) {
-            return session::selfTestFarmDevice(words, device.first, device.second, target, link.stopToken());
+        [words = m_farm.words(), device, kinds](const JobLink& link) {
+            Tests tests;
+            for (const std::string& kind : kinds)
+                if (!link.stopToken().stop_requested())
+                    tests.emplace_back(kind, session::selfTestFarmDevice(words, device.first, device.second, kind,
+                                                                         link.stopToken()));
+            return tests;
         },
-        [this, device, target = QString::fromStdString(kinds.front())](const Result<session::SelfTest>& result) {
-            if (!result) {
-                tell(device, result.error().code == Errc::Cancelled
-                                 ? tr("Self-test stopped")
-                                 : tr("Self-test failed: %1").arg(errorText(result.error())));
-                return;
-            }
-            tell(device, std::isfinite(result->maxRelError)
-                             ? tr("Self-test on %1 passed in %2 (relative error %3)")
-                                   .arg(target, msText(result->runMs), QString::number(result->maxRelError, 'g', 2))
-                             : tr("Self-test on %1 passed in %2").arg(target, msText(result->runMs)));
+        [this, device](const Tests& tests) {
+            QStringList lines;
+            for (const auto& [kind, test] : tests)
+                lines << selfTestText(QString::fromStdString(kind), test);
+            tell(device, lines.join(QLatin1Char('\n')));
         });
     tell(device, isFree ? tr("Self-test running…") : tr("The self-test waits until the device is free…"));
 }

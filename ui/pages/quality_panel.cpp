@@ -34,6 +34,30 @@ enum DeviceColumn
     DeviceColumns
 };
 
+enum QualityColumn
+{
+    TrialsColumn = 1,
+    RejectedColumn,
+    DriftColumn,
+    SpreadColumn,
+    ControlColumn,
+    QualityColumns
+};
+
+/// A figure of a device, over rounds with so many trials each.
+struct Mean
+{
+    double sum = 0, weight = 0;
+    void add(double value, std::int64_t trials)
+    {
+        if (!std::isfinite(value))
+            return;
+        sum += value * static_cast<double>(trials);
+        weight += static_cast<double>(trials);
+    }
+    double value() const { return weight > 0 ? sum / weight : session::kUnknown; }
+};
+
 /// A figure over the rounds.
 struct Course
 {
@@ -73,10 +97,13 @@ QualityPanel::QualityPanel(Workspace& workspace, QWidget* parent)
     m_table = table("qualityTable", 6);
     m_devices = table("qualityDevices", DeviceColumns);
     m_devices->installEventFilter(this);
+    m_ofDevices = table("qualityOfDevices", QualityColumns);
+    m_ofDevices->hide();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(spacing::kSmall, spacing::kSmall, spacing::kSmall, spacing::kSmall);
     layout->addWidget(m_summary);
     layout->addWidget(m_table, 1);
+    layout->addWidget(m_ofDevices, 1);
     m_refresh.setSingleShot(true);
     connect(&m_refresh, &QTimer::timeout, this, &QualityPanel::read);
     connect(&workspace.bridge(), &SessionBridge::opened, this, &QualityPanel::reset);
@@ -93,6 +120,13 @@ QualityPanel::QualityPanel(Workspace& workspace, QWidget* parent)
         m_devices->setHeaderLabels({tr("Where"), tr("Search (s)"), tr("Build (s)"), tr("Upload (s)"), tr("Measure (s)"),
                                     tr("Train (s)"), tr("Other (s)"), tr("Idle (s)")});
         m_devices->headerItem()->setToolTip(OtherColumn, tr("Computing reference outputs, writing results to disk"));
+        m_ofDevices->setAccessibleName(tr("Measurement quality by device"));
+        m_ofDevices->setHeaderLabels({tr("Device"), tr("Trials"), tr("Rejected samples"), tr("Probes differ (%)"),
+                                      tr("Spread of repeats (%)"), tr("Control kernel (µs)")});
+        m_ofDevices->headerItem()->setToolTip(RejectedColumn,
+                                              tr("Measured again, since the device was not as before afterwards"));
+        m_ofDevices->headerItem()->setToolTip(
+            DriftColumn, tr("The program that checks the device, from one time to the next, in the middle"));
         fill();
     });
 }
@@ -204,6 +238,7 @@ void QualityPanel::fill()
     for (int column = 0; column < m_table->columnCount(); ++column)
         m_table->resizeColumnToContents(column);
     fillDevices();
+    fillQualityOfDevices();
     if (m_rounds.empty())
         m_summary->setText(tr("No rounds measured yet."));
     else if (!std::isfinite(control.last))
@@ -217,6 +252,43 @@ void QualityPanel::fill()
                                            .arg(-100 * drift, 0, 'f', 1));
     else
         m_summary->setText(tr("The control kernel is as fast as at the start (%1 %).").arg(100 * drift, 0, 'f', 1));
+}
+
+/// Shown where devices can differ: of one of this machine, the figures above say all.
+void QualityPanel::fillQualityOfDevices()
+{
+    struct Sum
+    {
+        std::int64_t trials = 0, rejected = 0;
+        Mean drift, spread, control;
+    };
+    std::map<std::string, Sum> devices;
+    for (const session::QualityView& round : m_rounds)
+        for (const auto& [name, device] : round.devices) {
+            Sum& sum = devices[name];
+            sum.trials += device.trials;
+            sum.rejected += device.rejected;
+            sum.drift.add(100 * device.drift, device.trials);
+            sum.spread.add(100 * device.spread, device.trials);
+            sum.control.add(1e-3 * device.controlNs, device.trials);
+        }
+    m_ofDevices->clear();
+    m_ofDevices->setVisible(devices.size() > 1 || std::any_of(devices.begin(), devices.end(), [](const auto& device) {
+                                return std::isfinite(device.second.drift.value());
+                            }));
+    const auto number = [](double value) {
+        return std::isfinite(value) ? QString::number(value, 'f', 1) : QStringLiteral("–");
+    };
+    for (const auto& [name, sum] : devices) {
+        auto* item = new QTreeWidgetItem(m_ofDevices, {name.empty() ? tr("unnamed device") : deviceTitle(name),
+                                                       QString::number(sum.trials), QString::number(sum.rejected),
+                                                       number(sum.drift.value()), number(sum.spread.value()),
+                                                       number(sum.control.value())});
+        for (int column = 1; column < QualityColumns; ++column)
+            item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
+    }
+    for (int column = 0; column < QualityColumns; ++column)
+        m_ofDevices->resizeColumnToContents(column);
 }
 
 /// Search, building and training are this machine's, wherever is measured; loading and timing are a device's. What a
@@ -253,9 +325,9 @@ void QualityPanel::fillDevices()
             if (const auto column = kColumns.find(*name); column != kColumns.end() && round.atSeconds <= run)
                 here[column->second] += seconds;
     add(tr("this machine, for all devices"), here);
-    std::map<std::string, session::QualityView::DeviceSeconds> devices;
+    std::map<std::string, session::QualityView::Device> devices;
     for (const session::QualityView& round : m_rounds)
-        for (const auto& [device, seconds] : round.deviceSeconds) {
+        for (const auto& [device, seconds] : round.devices) {
             devices[device].upload += seconds.upload;
             devices[device].measure += seconds.measure;
         }

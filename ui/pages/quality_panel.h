@@ -16,8 +16,9 @@ namespace lathe::ui {
 class RoundModel;
 class Workspace;
 
-/// How well the latest run was measured: spread of repeats, drift of the control kernel, clocks, temperature, load.
-/// Reads rounds as they come, on a thread, and with them how long each device was busy, for a table of its own.
+/// How well the latest run was measured: spread of repeats, drift of the control kernel, clocks, temperature, load; of
+/// each device where there are several or a broker. Reads rounds as they come, on a thread, and with them how long each
+/// device was busy, for a table of its own.
 class QualityPanel final : public QWidget
 {
     Q_OBJECT
@@ -37,6 +38,7 @@ private:
     void read();
     void fill();
     void fillDevices();
+    void fillQualityOfDevices();
     bool isLookedAt() const;
     Workspace& m_workspace;
     RoundModel& m_run;
@@ -45,7 +47,7 @@ private:
     bool m_reading = false;
     QTimer m_refresh;
     QLabel* m_summary = nullptr;
-    QTreeWidget *m_table = nullptr, *m_devices = nullptr;
+    QTreeWidget *m_table = nullptr, *m_devices = nullptr, *m_ofDevices = nullptr;
 };
 
 } // namespace lathe::ui

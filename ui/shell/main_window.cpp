@@ -13,6 +13,7 @@
 #include "ui/dialogs/manual_window.h"
 #include "ui/dialogs/report_dialog.h"
 #include "ui/models/import_problems.h"
+#include "ui/models/farm_offer.h"
 #include "ui/models/language.h"
 #include "ui/models/notice_settings.h"
 #include "ui/models/recent_projects.h"
@@ -268,6 +269,11 @@ void MainWindow::writeReport()
 void MainWindow::exportLibrary()
 {
     auto* dialog = new ExportDialog(m_workspace->bridge(), suggestedLibrary(), this);
+    const FarmOffer farm = FarmOffer::of(m_workspace->farm());
+    const auto run = m_bar->tuneOptions(); // where it measures, the library shows what it is worth
+    const bool isAtFarm = run && !run->devices.empty()
+                          && plainBroker(QString::fromStdString(run->broker)) == plainBroker(farm.place.broker);
+    dialog->offerFarm(farm, isAtFarm ? QString::fromStdString(run->devices.front()) : QString());
     ManualWindow::setTopic(dialog, QStringLiteral("export"));
     dialog->show();
 }

@@ -21,7 +21,7 @@ struct VariantReport
 {
     std::string target; ///< text
     std::vector<std::string> features; ///< that a processor must have, as LLVM names them ("avx512f")
-    bool runsHere = false; ///< on this machine's processor
+    bool runsHere = false; ///< on this machine's processor, or on the device behind a broker
     std::vector<SubgraphReport> subgraphs;
     double maxRelError = kUnknown; ///< NaN: not verified
     std::string notVerified; ///< why it could not be
@@ -33,6 +33,7 @@ struct VariantReport
 struct CompileReport
 {
     std::filesystem::path library, header, description;
+    std::string runner; ///< the device behind a broker that verified and timed it; empty: this machine
     std::vector<VariantReport> variants; ///< in the library's order, the best first
     std::string variant; ///< the target text of the one that the figures are of
     std::uint64_t libraryBytes = 0, weightsBytes = 0; ///< of the file; of the weights of all variants

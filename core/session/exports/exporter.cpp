@@ -1,6 +1,7 @@
 #include "core/session/exports/exporter.h"
 
 #include "core/deploy/library.h"
+#include "core/deploy/library_client.h"
 #include "core/deploy/names.h"
 #include "core/deploy/npy.h"
 #include "core/measure/measurer.h"
@@ -10,6 +11,7 @@
 #include "core/session/exports/library_check.h"
 #include "core/session/exports/network_bench.h"
 #include "core/session/options/options_json.h"
+#include "core/session/remote_claim.h"
 #include "core/support/files.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
@@ -172,7 +174,7 @@ public:
         LATHE_TRY(choose());
         LATHE_TRY(step("compiling", 0.1));
         LATHE_TRY_ASSIGN(m_staged, stageLibrary(m_models, m_chosen, m_options, m_stop, nullptr, m_device.fingerprint));
-        report();
+        LATHE_TRY(report());
         LATHE_TRY(checkProcessor());
         if (m_options.verify) {
             LATHE_TRY(step("verifying", 0.5));
@@ -206,7 +208,7 @@ private:
         for (const auto& model : m_models)
             LATHE_TRY(deploy::checkExportable(model->target));
         if (const std::string machine = first().target.machine();
-            machine != thisMachine() && (m_options.verify || m_options.benchmark))
+            machine != thisMachine() && m_options.broker.empty() && (m_options.verify || m_options.benchmark))
             return makeError(Errc::Unsupported, say(Msg::LibraryNotForHere, machine));
         LATHE_TRY(checkExportFiles(m_options));
         LATHE_TRY_ASSIGN(m_given, deploy::readInputs(inputPortsOf(first().imported), m_options.inputs));
@@ -222,8 +224,35 @@ private:
         model = std::move(limited);
     }
 
+    /// One of those that have the key at the broker, until the export is done.
+    Result<> claimDevice()
+    {
+        if (m_options.device.empty())
+            return makeError(Errc::InvalidArgument, say(Msg::BrokerNeedsKey));
+        LATHE_TRY_ASSIGN(measure::RemoteClaim claim, remoteClaim({m_options.broker, m_options.credentials},
+                                                                 m_options.device, "export " + first().spec.source));
+        claim.most = 1;
+        LATHE_TRY_ASSIGN(m_remote, measure::RemoteDevices::open(std::move(claim), measure::deviceOf(first().target)));
+        const auto waits = [this](const Message&) {
+            if (m_progress)
+                m_progress("waiting for a device", 0.0);
+        };
+        LATHE_TRY_ASSIGN(auto some, m_remote->waitForSome(waits, m_stop));
+        m_lent = std::move(some.front());
+        m_remote->hold(true);
+        m_report.runner = m_lent->name();
+        m_device.fingerprint = m_lent->identity().fingerprint;
+        m_device.name = textIn(nlohmann::json::parse(m_device.fingerprint, nullptr, false), "name");
+        for (auto& model : m_models)
+            if (model->target.kind() == first().target.kind() && model->target.traits().takesDeviceFigures)
+                takeFigures(model, m_device);
+        return {};
+    }
+
     Result<> findDevice()
     {
+        if (!m_options.broker.empty())
+            return claimDevice();
         for (auto& model : m_models)
             if (m_options.device.empty() && model->target.traits().takesDeviceFigures) {
                 const auto picked = DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), {});
@@ -247,10 +276,10 @@ private:
         return found;
     }
 
-    /// For a variant of its kind.
-    std::string deviceKey(std::size_t model) const
+    /// For a variant.
+    LibraryPlace placeOf(std::size_t model) const
     {
-        return m_device.kind == m_models[model]->target.kind() ? m_device.key : std::string();
+        return {m_device.kind == m_models[model]->target.kind() ? m_device.key : std::string(), m_lent.get()};
     }
 
     Result<> choose()
@@ -266,16 +295,38 @@ private:
         return {};
     }
 
-    void report()
+    /// Which variants run where it is verified and timed, in the library's order.
+    Result<std::vector<bool>> whichRun() const
     {
+        std::vector<bool> runs;
+        if (m_lent && (m_options.verify || m_options.benchmark)) {
+            deploy::LibraryClient::Options options;
+            options.mapWeights = true;
+            options.runSeconds = kRunSeconds;
+            options.lent = m_lent.get();
+            LATHE_TRY_ASSIGN(const auto loaded, deploy::LibraryClient::open(m_staged.file, options, m_stop));
+            for (const deploy::LoadedVariant& variant : loaded->variants())
+                runs.push_back(variant.runsHere);
+            if (runs.size() != m_staged.variants.size())
+                return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
+            return runs;
+        }
+        for (const deploy::StagedVariant& staged : m_staged.variants)
+            runs.push_back(first().target.machine() == thisMachine()
+                           && std::ranges::all_of(staged.features, [](const std::string& feature) {
+                                  return runtime::processorHas(feature.c_str());
+                              }));
+        return runs;
+    }
+
+    Result<> report()
+    {
+        LATHE_TRY_ASSIGN(const std::vector<bool> runs, whichRun());
         for (const deploy::StagedVariant& staged : m_staged.variants) {
             VariantReport& variant = m_report.variants.emplace_back();
             variant.target = staged.target;
             variant.features = staged.features;
-            variant.runsHere = first().target.machine() == thisMachine()
-                               && std::ranges::all_of(staged.features, [](const std::string& feature) {
-                                      return runtime::processorHas(feature.c_str());
-                                  });
+            variant.runsHere = runs[m_report.variants.size() - 1];
             variant.subgraphs = m_chosen[staged.source].reports;
             variant.weightsBytes = staged.image.usedWeightsBytes;
             variant.codeBytes = staged.codeBytes;
@@ -290,6 +341,7 @@ private:
         m_report.variant = m_report.variants[m_figured].target;
         m_report.threads = threadsOf(*m_models[source()], m_options.threads);
         m_report.estimated.tasksMs = m_chosen[source()].estimatedTasksMs;
+        return {};
     }
 
     /// Of what shall run here, something must.
@@ -318,7 +370,7 @@ private:
             }
             const LoadedModel& model = *m_models[m_staged.variants[i].source];
             const auto checked = verifyExported(m_staged.file, model, m_stop, m_given, variant.target,
-                                                deviceKey(m_staged.variants[i].source));
+                                                placeOf(m_staged.variants[i].source));
             if (!checked && checked.error().code == Errc::RunTimeout
                 && runSecondsOf(model, !allGiven()) < kRunSeconds) {
                 variant.notVerified = checked.error().message; // a loop that does not end on made-up inputs
@@ -360,7 +412,7 @@ private:
         auto timed = benchExported(
             m_staged.file, m_report.threads, m_stop, 0,
             deploy::runInputs(deploy::inputTypesOf(first().imported), m_staged.inputRanges, m_given), runSeconds,
-            {deviceKey(source())});
+            placeOf(source()));
         if (!timed && timed.error().code == Errc::RunTimeout && runSeconds < kRunSeconds) {
             m_report.notTimed = timed.error().message; // the library is none the worse for it
             m_report.aboutNotTimed = timed.error().about;
@@ -404,7 +456,9 @@ private:
         facts.subgraphs = factsOf(m_report.subgraphs);
         for (const VariantReport& variant : m_report.variants)
             facts.variants[variant.target] = {factsOf(variant.subgraphs), variant.maxRelError, variant.notVerified};
-        facts.device = m_deviceName.empty() && m_options.benchmark ? deviceName(first().target.kind()) : m_deviceName;
+        facts.device = !m_deviceName.empty() || !m_options.benchmark ? m_deviceName
+                       : m_lent                                      ? m_device.name
+                                                                     : deviceName(first().target.kind());
         facts.threads = m_report.threads;
         facts.maxRelError = m_report.maxRelError;
         facts.medianMs = m_report.latencyMs.median;
@@ -429,6 +483,8 @@ private:
     std::vector<std::optional<graph::HostTensor>> m_given; ///< values of inputs that the caller brought
     std::vector<KernelChoices> m_chosen; ///< one per model
     deploy::StagedLibrary m_staged;
+    std::unique_ptr<measure::RemoteDevices> m_remote; ///< of the next; ends after it
+    std::unique_ptr<measure::Endpoint> m_lent; ///< behind CompileOptions::broker; null: it is verified and timed here
     DeviceView m_device; ///< CompileOptions::device
     std::string m_deviceName; ///< of the one on which it was timed; empty: the processor, or it was not timed
     std::size_t m_figured = 0; ///< the variant that is timed, among those of the library

@@ -40,7 +40,7 @@ double runSecondsOf(const LoadedModel& model, bool isMadeUp)
 Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library, const LoadedModel& model,
                                             std::stop_token stop,
                                             const std::vector<std::optional<graph::HostTensor>>& given,
-                                            const std::string& variant, const std::string& device)
+                                            const std::string& variant, const LibraryPlace& place)
 {
     deploy::LibraryClient::Options options;
     options.mapWeights = true; // not timed: weights of gigabytes need no copy
@@ -48,7 +48,8 @@ Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library
                           || std::ranges::any_of(given, [](const auto& input) { return !input.has_value(); });
     options.runSeconds = runSecondsOf(model, isMadeUp);
     options.variant = variant;
-    options.device = device;
+    options.device = place.device;
+    options.lent = place.lent;
     LATHE_TRY_ASSIGN(const auto loaded, deploy::LibraryClient::open(library, options, stop));
     deploy::VerifyOptions verify;
     verify.inputs = given;

@@ -43,11 +43,10 @@ double runSecondsOf(const LoadedModel& model, bool isMadeUp);
 /// differs; inputs that the reference executor does not take are no error (VerifyReport::refused).
 /// @param given  values of the model's inputs, in order; those that are missing are made up.
 /// @param variant  the target text of one; empty: the best that runs here.
-/// @param device  key of the device beside the processor that it runs on; empty: the library chooses.
 Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library, const LoadedModel& model,
                                             std::stop_token stop = {},
                                             const std::vector<std::optional<graph::HostTensor>>& given = {},
-                                            const std::string& variant = {}, const std::string& device = {});
+                                            const std::string& variant = {}, const LibraryPlace& place = {});
 /// Of the best variant that runs here. Runs for `maxSeconds` at most, but three times at least; 0: as often as
 /// lathe-cli bench does.
 /// @param inputs  of the library, in order; empty: values that it makes for itself.

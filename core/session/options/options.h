@@ -105,6 +105,9 @@ struct CompileOptions
     /// Name of a device, or of its class (DeviceDirectory), for which the variant of its kind is made, and on which
     /// that is verified and timed; empty: the library chooses.
     std::string device = {};
+    /// HOST:PORT: that is the key of devices behind this broker, to one of which the library is sent; and a file with a
+    /// token for it. Empty: a device of this machine.
+    std::string broker = {}, credentials = {};
     bool overwrite = false; ///< replace files of these names that Lathe did not write
 };
 

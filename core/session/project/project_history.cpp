@@ -13,6 +13,7 @@
 #include "core/session/project/stored_time.h"
 #include "core/store/record_reader.h"
 #include "core/support/json_fields.h"
+#include "core/support/median.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -381,7 +382,7 @@ Result<std::vector<RunView>> ProjectHistory::runs()
 
 Result<std::vector<Check>> ProjectHistory::checks()
 {
-    LATHE_TRY_ASSIGN(const Standing now, standing(Baseline{m_reader.project().file(), 0, 0, m_modelRow}));
+    LATHE_TRY_ASSIGN(const Standing now, standing(Baseline{m_reader.project().file(), 0, 0, m_modelRow, {}}));
     return checksOf(now);
 }
 
@@ -405,16 +406,42 @@ Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
     return views;
 }
 
+namespace {
+
+/// What records tell of how they were measured.
+struct Samples
+{
+    std::vector<double> spread, control, mhz, celsius, load, drift;
+    std::int64_t trials = 0, rejected = 0;
+
+    void add(const store::MeasuredHow& record, const json& conditions)
+    {
+        ++trials;
+        const json costs = json::parse(record.costsNs, nullptr, false);
+        if (costs.is_array() && costs.size() > 1 && std::all_of(costs.begin(), costs.end(), [](const json& cost) {
+                return cost.is_number() && cost.get<double>() > 0;
+            })) {
+            const auto [low, high] = std::minmax_element(costs.begin(), costs.end(), [](const json& a, const json& b) {
+                return a.get<double>() < b.get<double>();
+            });
+            spread.push_back((high->get<double>() - low->get<double>()) / low->get<double>());
+        }
+        for (const auto& [name, values] : {std::pair{"calibration_ns", &control}, std::pair{"mhz", &mhz},
+                                           std::pair{"celsius", &celsius}, std::pair{"load", &load}})
+            if (const double value = numberIn(conditions, name); std::isfinite(value))
+                values->push_back(value);
+        if (const double change = numberIn(conditions, "probe_drift"); std::isfinite(change))
+            drift.push_back(std::abs(change));
+        if (conditions.is_object() && conditions.contains("rejected"))
+            rejected += static_cast<std::int64_t>(conditions["rejected"].size());
+    }
+};
+
+} // namespace
+
 Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::int32_t fromRound, std::stop_token stop)
 {
     LATHE_TRY_ASSIGN(const auto rows, m_reader.project().rounds(run));
-    const auto median = [](std::vector<double>& values) {
-        if (values.empty())
-            return kUnknown;
-        const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-        std::nth_element(values.begin(), middle, values.end());
-        return *middle;
-    };
     std::vector<QualityView> views;
     for (const store::RoundRow& row : rows) {
         if (stop.stop_requested())
@@ -430,40 +457,38 @@ Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::
         const json machine = partIn(json::parse(row.durations, nullptr, false), "machine");
         view.others = numberIn(machine, "others");
         view.stolen = numberIn(machine, "stolen");
-        std::vector<double> spread, control, mhz, celsius, load;
-        const double scale = 1e-3 * row.trials / std::max<double>(1, static_cast<double>(records.size()));
+        const double scale = row.trials / std::max<double>(1, static_cast<double>(records.size()));
+        Samples all;
+        std::map<std::string, Samples> ofDevice;
         for (const store::MeasuredHow& record : records) {
-            const json costs = json::parse(record.costsNs, nullptr, false),
-                       conditions = json::parse(record.conditions, nullptr, false);
-            const json device = json::parse(record.device, nullptr, false),
-                       durations = json::parse(record.durationsMs, nullptr, false);
-            if (costs.is_array() && costs.size() > 1 && std::all_of(costs.begin(), costs.end(), [](const json& cost) {
-                    return cost.is_number() && cost.get<double>() > 0;
-                })) {
-                const auto [low, high] = std::minmax_element(
-                    costs.begin(), costs.end(),
-                    [](const json& a, const json& b) { return a.get<double>() < b.get<double>(); });
-                spread.push_back((high->get<double>() - low->get<double>()) / low->get<double>());
-            }
-            const std::pair<const char*, std::vector<double>*> told[] = {
-                {"calibration_ns", &control}, {"mhz", &mhz}, {"celsius", &celsius}, {"load", &load}};
-            for (const auto& [name, values] : told)
-                if (conditions.is_object() && conditions.contains(name) && conditions[name].is_number())
-                    values->push_back(conditions[name].get<double>());
-            const bool named = device.is_object() && device.contains("name") && device["name"].is_string();
-            QualityView::DeviceSeconds& seconds =
-                view.deviceSeconds[named ? device["name"].get<std::string>() : std::string()];
-            for (const auto& [part, sum] :
-                 {std::pair{"upload", &seconds.upload}, std::pair{"measure", &seconds.measure},
-                  std::pair{"check", &seconds.measure}})
-                if (durations.is_object() && durations.contains(part) && durations[part].is_number())
-                    *sum += scale * durations[part].get<double>();
+            const json conditions = json::parse(record.conditions, nullptr, false);
+            std::string name = textIn(conditions, "runner");
+            if (name.empty())
+                name = textIn(json::parse(record.device, nullptr, false), "name");
+            all.add(record, conditions);
+            ofDevice[name].add(record, conditions);
+            QualityView::Device& device = view.devices[name];
+            const json durations = json::parse(record.durationsMs, nullptr, false);
+            const auto seconds = [&](const char* part) {
+                const double ms = numberIn(durations, part);
+                return std::isfinite(ms) ? 1e-3 * scale * ms : 0.0;
+            };
+            device.upload += seconds("upload");
+            device.measure += seconds("measure") + seconds("check");
         }
-        view.spread = median(spread);
-        view.controlNs = median(control);
-        view.mhz = median(mhz);
-        view.celsius = median(celsius);
-        view.load = median(load);
+        for (auto& [name, device] : view.devices) {
+            const Samples& samples = ofDevice[name];
+            device.trials = std::llround(scale * static_cast<double>(samples.trials));
+            device.rejected = std::llround(scale * static_cast<double>(samples.rejected));
+            device.spread = medianOf(samples.spread);
+            device.controlNs = medianOf(samples.control);
+            device.drift = medianOf(samples.drift);
+        }
+        view.spread = medianOf(all.spread);
+        view.controlNs = medianOf(all.control);
+        view.mhz = medianOf(all.mhz);
+        view.celsius = medianOf(all.celsius);
+        view.load = medianOf(all.load);
         views.push_back(std::move(view));
     }
     return views;

@@ -70,6 +70,22 @@ std::pair<std::string, bool> modelCondition(const std::string& key)
     return {"model: " + key, true};
 }
 
+/// The device that is asked for, and its runs alone.
+Result<> takeDevice(const store::RecordReader& reader, std::vector<store::SessionRow>& sessions, Standing& s)
+{
+    if (s.what.device.empty())
+        return {};
+    LATHE_TRY_ASSIGN(const auto devices, devicesIn(reader));
+    const auto device = std::ranges::find_if(devices, [&](const DeviceChoice& d) { return d.isCalled(s.what.device); });
+    if (device == devices.end())
+        return makeError(Errc::NotFound, say(Msg::NoTrialsOfDevice, s.project.string(), s.what.device));
+    s.deviceKey = device->device;
+    std::erase_if(sessions, [&](const store::SessionRow& row) {
+        return std::ranges::find(device->runs, row.id) == device->runs.end();
+    });
+    return {};
+}
+
 Result<> takeModel(const store::Project& project, const std::vector<store::SessionRow>& sessions, Standing& s)
 {
     LATHE_TRY_ASSIGN(const auto models, project.models());
@@ -166,7 +182,7 @@ std::map<std::string, const store::BestRow*> takeBest(const std::vector<store::B
 
 Result<Standing> standing(const std::filesystem::path& project)
 {
-    return standing(Baseline{project, 0, 0, 0});
+    return standing(Baseline{project});
 }
 
 Result<Standing> standing(const Baseline& baseline)
@@ -176,10 +192,11 @@ Result<Standing> standing(const Baseline& baseline)
     Standing s;
     s.project = baseline.project;
     s.what = baseline;
-    LATHE_TRY_ASSIGN(const auto sessions, project.sessions());
+    LATHE_TRY_ASSIGN(auto sessions, project.sessions());
+    LATHE_TRY(takeDevice(reader, sessions, s));
     LATHE_TRY(takeModel(project, sessions, s));
     LATHE_TRY(takeRuns(project, sessions, s));
-    const store::RecordRange range{baseline.run, baseline.untilMs};
+    const store::RecordRange range{baseline.run, baseline.untilMs, s.deviceKey};
     LATHE_TRY_ASSIGN(const auto rows, store::bestIn(reader, range));
     const auto best = takeBest(rows, s);
     LATHE_TRY_ASSIGN(const auto totals, store::totalsIn(reader, range));

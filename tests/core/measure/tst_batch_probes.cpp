@@ -1,4 +1,5 @@
 #include "core/measure/batch.h"
+#include "core/measure/steadiness.h"
 #include "core/wire/hash_field.h"
 #include "tests/support/batch_scene.h"
 #include "tests/support/test_program.h"
@@ -36,23 +37,18 @@ public:
         m_request.task = task();
         m_request.built = std::make_shared<BuiltKernel>(BuiltKernel{artifact, 0, {}});
         options.probe = &m_request;
-        options.onProbed = [this](const Endpoint&, const Result<double>& took) {
-            times.push_back(took ? *took : -1);
-            return why;
-        };
-        options.onRejected = [this](const Endpoint&, std::size_t candidates, double) { rejected += candidates; };
+        options.steadiness = &m_steadiness;
     }
     bool is(const wire::Message& job) const
     {
         return job.run_job().artifacts(0).blob().high() == m_request.built->artifact->hash.high;
     }
 
-    std::vector<double> times; ///< -1: it did not run
-    std::size_t rejected = 0;
-    std::optional<Message> why; ///< the device is set aside
+    std::vector<std::string> told;
 
 private:
     MeasureRequest m_request;
+    Steadiness m_steadiness{"board", [this](const Message& message) { told.push_back(textOf(message)); }};
 };
 
 /// The test answers all that the devices are asked, until it is over. `answer` gets the device and the job.
@@ -112,7 +108,8 @@ private slots:
         const auto conditions = conditionsOf(scene.results()[0].second);
         QVERIFY(qAbs(conditions["probe_drift"].get<double>() - 0.029) < 1e-9);
         QVERIFY(!conditions.contains("rejected"));
-        QCOMPARE(probe.rejected, std::size_t(0));
+        QCOMPARE(conditions["runner"].get<std::string>(), std::string("lathe-fake"));
+        QVERIFY(probe.told.empty());
     }
 
     void aShareIsMeasuredAgainWhereTheDeviceChanged()
@@ -128,7 +125,8 @@ private slots:
             Scene::ran(device, job, probe.is(job) ? took *= 1.04 : 50 + ++candidates); // never steady
         });
         QCOMPARE(candidates, 3); // then it is what it is
-        QCOMPARE(probe.rejected, std::size_t(3));
+        QCOMPARE(probe.told.size(), std::size_t(1)); // not each time
+        QVERIFY2(probe.told[0].starts_with("1 trial of lathe-fake"), probe.told[0].c_str());
         const TrialResult& result = scene.results().front().second;
         QCOMPARE(result.meanNs(), 53.0);
         const auto conditions = conditionsOf(result);
@@ -139,26 +137,39 @@ private slots:
 
     void whatADeviceThatStraysMeasuredIsMeasuredByOthers()
     {
-        Scene scene(1);
+        Scene scene(3);
         Probe probe(scene.options());
         auto& builder = scene.addBuilder();
-        auto& stray = scene.addRunner(elsewhere(1));
-        auto& other = scene.addRunner(elsewhere(1));
+        std::vector<FakePort::Seen*> devices;
+        for (const char* name : {"stray", "second", "third"}) {
+            devices.push_back(&scene.addRunner(elsewhere(1)));
+            devices.back()->name = name;
+        }
         scene.buildAll(builder);
-        std::string lost;
-        scene.options().onLost = [&](const Endpoint&, const Error& why) { lost = why.message; };
-        play(scene, {&stray, &other}, [&](FakePort::Seen& device, const wire::Message& job) {
-            if (!lost.empty())
-                probe.why.reset();
-            else if (!probe.is(job) && &device == &stray)
-                probe.why = say(Msg::DeviceStrays, 1.5, "board"); // seen by the probe that follows
-            Scene::ran(device, job, probe.is(job) ? 1000 : &device == &stray ? 999 : 50);
+        std::vector<std::string> lost;
+        bool isOfNoUse = false;
+        scene.options().onLost = [&](const Endpoint&, const Error& why, bool gone) {
+            lost.push_back(why.message);
+            isOfNoUse = gone;
+        };
+        bool hasMeasured = false;
+        play(scene, devices, [&](FakePort::Seen& device, const wire::Message& job) {
+            const bool isStray = &device == devices[0];
+            hasMeasured = hasMeasured || (isStray && !probe.is(job));
+            Scene::ran(device, job, !probe.is(job) ? isStray ? 999 : 50 : isStray && hasMeasured ? 1500 : 1000);
         });
-        QVERIFY2(lost.find("1.50 times") != std::string::npos, lost.c_str());
-        const TrialResult& result = scene.results().front().second;
-        QVERIFY(result.ok());
-        QCOMPARE(result.meanNs(), 50.0);
-        QCOMPARE(conditionsOf(result)["rejected"][0]["costs_ns"][0].get<double>(), 999.0);
+        QCOMPARE(lost.size(), std::size_t(1));
+        QVERIFY2(lost[0].find("1.50 times") != std::string::npos, lost[0].c_str());
+        QVERIFY(isOfNoUse);
+        std::size_t rejected = 0;
+        for (const auto& [index, result] : scene.results()) {
+            QCOMPARE(result.meanNs(), 50.0);
+            if (const auto conditions = conditionsOf(result); conditions.contains("rejected")) {
+                ++rejected;
+                QCOMPARE(conditions["rejected"][0]["costs_ns"][0].get<double>(), 999.0);
+            }
+        }
+        QCOMPARE(rejected, std::size_t(1));
     }
 
     void whatWasHeldIsNotLostWhenItIsStopped()
@@ -203,6 +214,33 @@ private slots:
         QVERIFY(!scene.batch().has(scene.runner(0)));
     }
 
+    void aDeviceThatIsLostDuringEachProbeIsOfNoUse()
+    {
+        Scene scene(1);
+        Probe probe(scene.options());
+        auto& builder = scene.addBuilder();
+        std::vector<FakePort::Seen*> boards = {&scene.addRunner(elsewhere(1))};
+        scene.buildAll(builder);
+        std::vector<bool> lost;
+        scene.options().onLost = [&](const Endpoint&, const Error&, bool isOfNoUse) { lost.push_back(isOfNoUse); };
+        for (std::size_t i = 0; i < 3; ++i) {
+            if (i > 0) { // it is there again
+                boards.push_back(&scene.addRunner(elsewhere(1)));
+                scene.batch().addRunner(scene.runner(i));
+                QVERIFY(scene.turn());
+            }
+            FakePort::Seen& board = *boards[i];
+            const auto jobs = board.takeJobs();
+            QVERIFY(jobs.size() == 1 && probe.is(jobs[0]));
+            Scene::progress(board, jobs[0]);
+            QVERIFY(scene.turn());
+            board.channel->ended = makeError(Errc::DeviceLost, "the board went down");
+            QVERIFY(scene.turn());
+        }
+        QCOMPARE(lost, (std::vector<bool>{false, false, true}));
+        QVERIFY(!scene.batch().done());
+    }
+
     void aProbeThatDoesNotRunHoldsNothingUp()
     {
         Scene scene(1);
@@ -210,18 +248,21 @@ private slots:
         auto& builder = scene.addBuilder();
         auto& runner = scene.addRunner(elsewhere(1));
         scene.buildAll(builder);
+        int probes = 0;
         play(scene, {&runner}, [&](FakePort::Seen& device, const wire::Message& job) {
             if (!probe.is(job)) {
                 Scene::ran(device, job, 50);
                 return;
             }
+            ++probes;
             wire::Message failed;
             failed.mutable_run_result()->set_id(job.run_job().id());
             failed.mutable_run_result()->set_stage(static_cast<std::uint32_t>(TrialStage::Run));
             failed.mutable_run_result()->mutable_failure()->set_code(static_cast<std::uint32_t>(Errc::RunTimeout));
             device.answer(failed);
         });
-        QCOMPARE(probe.times, std::vector<double>{-1});
+        QCOMPARE(probes, 1);
+        QCOMPARE(probe.told.size(), std::size_t(1));
         QVERIFY(!conditionsOf(scene.results().front().second).contains("probe_drift"));
     }
 };

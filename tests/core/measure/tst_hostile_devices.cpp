@@ -57,7 +57,7 @@ private slots:
         QFETCH(Lie, lie);
         Scene scene(3);
         std::vector<Error> lost;
-        scene.options().onLost = [&](const Endpoint&, const Error& why) { lost.push_back(why); };
+        scene.options().onLost = [&](const Endpoint&, const Error& why, bool) { lost.push_back(why); };
         auto& builder = scene.addBuilder();
         auto& liar = scene.addRunner(elsewhere(2));
         scene.buildAll(builder);
@@ -161,7 +161,7 @@ private slots:
     {
         Scene scene(1);
         std::vector<Error> lost;
-        scene.options().onLost = [&](const Endpoint&, const Error& why) { lost.push_back(why); };
+        scene.options().onLost = [&](const Endpoint&, const Error& why, bool) { lost.push_back(why); };
         auto& builder = scene.addBuilder();
         auto& board = scene.addRunner(elsewhere());
         scene.buildAll(builder);

@@ -105,6 +105,22 @@ private slots:
         }
     }
 
+    /// The disk was full, or the power failed, in the middle of a line.
+    void aTornLineOfTheAuditSpoilsNoOther()
+    {
+        auto dir = TempDir::create("lathe-audit");
+        QVERIFY(dir);
+        const auto file = dir->path() / "audit.jsonl";
+        std::ofstream(file) << "{\"user\": \"ad";
+        auto log = AuditLog::open(file);
+        QVERIFY(log && log->write({{"user", "bob"}}));
+        std::ifstream lines(file);
+        std::string torn, whole;
+        QVERIFY(std::getline(lines, torn) && std::getline(lines, whole));
+        QCOMPARE(torn, std::string("{\"user\": \"ad"));
+        QVERIFY(nlohmann::json::parse(whole, nullptr, false).value("user", std::string()) == "bob");
+    }
+
     void anAuditThatCannotBeWrittenIsAnError()
     {
         auto full = AuditLog::open("/dev/full");

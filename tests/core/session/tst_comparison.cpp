@@ -1,3 +1,4 @@
+#include "core/session/project/project_history.h"
 #include "core/session/project/stored_events.h"
 #include "core/session/report/checks.h"
 #include "core/session/report/comparison.h"
@@ -20,8 +21,8 @@ namespace tst_comparison {
 
 using namespace lathe;
 using namespace lathe::session;
-using nlohmann::json;
 using lathe::test::must;
+using nlohmann::json;
 
 namespace {
 
@@ -81,6 +82,30 @@ std::filesystem::path twoRuns(const QTemporaryDir& dir, const char* name)
     return file;
 }
 
+/// Two runs, of which the second, slower one measured elsewhere, on a board behind a broker.
+std::filesystem::path twoDevices(const QTemporaryDir& dir, const char* name)
+{
+    const std::filesystem::path file = std::filesystem::path(dir.path().toStdString()) / name;
+    store::Project p = must(store::Project::open(file, store::Project::Access::Write));
+    const auto model = must(p.addModel({0, "0123456789abcdef", "zoo:net", "net", R"({"batch": 1})"}));
+    must(p.addTasks(model, {{"a", "conv", 4, 1e9, "{}"}, {"b", "dense", 1, 1e6, "{}"}}));
+    const auto here = must(p.addSession({0, model, "cpu", R"({"devices": ["0"]})", kStart, 60, "finished"}));
+    must(p.addRecords(
+        std::vector{record("aa1", here, "a", 2, kStart + 1000), record("bb1", here, "b", 1, kStart + 2000)}));
+    must(p.addEvent(here, 50, "measured", R"({"ms": 9.5})"));
+    const auto there = must(
+        p.addSession({0, model, "cpu", R"({"devices": ["pi"], "broker": "farm:9190"})", kStart + kDay, 30, "stopped"}));
+    std::vector<Record> slow{record("aa2", there, "a", 20, kStart + kDay + 1000),
+                             record("bb2", there, "b", 0, kStart + kDay + 2000),
+                             record("bb3", there, "b", 10, kStart + kDay + 3000)};
+    for (Record& one : slow)
+        one.result.device = identityOf(R"({"name": "Cortex-A72"})");
+    slow[1].result.device = {}; // it never got there
+    must(p.addRecords(slow));
+    must(p.addEvent(there, 20, "measured", R"({"ms": 95})"));
+    return file;
+}
+
 } // namespace
 
 class TestComparison : public QObject
@@ -98,6 +123,9 @@ private slots:
         QTest::newRow("commas in the name") << "a,b,run.lathe" << true;
         QTest::newRow("run") << "p.lathe,run=3" << true;
         QTest::newRow("all") << "p.lathe,model=2,run=3,until=2026-01-31T18:00:05" << true;
+        QTest::newRow("device") << "p.lathe,run=3,device=cpu-5ac01d94b2e7" << true;
+        QTest::newRow("device in between") << "p.lathe,device=pi,run=3" << true;
+        QTest::newRow("no device") << "p.lathe,device=" << false;
         QTest::newRow("no run") << "p.lathe,run=0" << false;
         QTest::newRow("words for a run") << "p.lathe,run=last" << false;
         QTest::newRow("not a date") << "p.lathe,until=yesterday" << false;
@@ -110,7 +138,9 @@ private slots:
         QFETCH(bool, good);
         const auto baseline = parseBaseline(text.toStdString());
         QCOMPARE(baseline.has_value(), good);
-        if (good)
+        if (good && text == "p.lathe,device=pi,run=3")
+            QCOMPARE(toString(*baseline), std::string("p.lathe,run=3,device=pi"));
+        else if (good)
             QCOMPARE(QString::fromStdString(toString(*baseline)), text);
         else
             QVERIFY(baseline.error().code == Errc::InvalidArgument);
@@ -170,6 +200,77 @@ private slots:
         QVERIFY(standing(Baseline{file, 7, 0, 0}).error().code == Errc::NotFound);
         QVERIFY(standing(Baseline{file, 0, 0, 9}).error().code == Errc::NotFound);
         QCOMPARE(must(listRuns(file)).size(), std::size_t{2});
+    }
+
+    void devicesAreStandingsOfTheirOwn()
+    {
+        const auto file = twoDevices(m_dir, "devices.lathe");
+        const auto devices = must(listDevices(file));
+        QCOMPARE(devices.size(), std::size_t{2});
+        QCOMPARE(devices[0].name, std::string("EPYC"));
+        QVERIFY(devices[0].keys.empty()); // how its machine calls it is no key
+        QCOMPARE(devices[1].keys, std::vector<std::string>{"pi"});
+        Baseline pi{file, 0, 0, 0, "pi"}, epyc{file, 0, 0, 0, devices[0].device};
+        const Standing fast = must(standing(epyc)), slow = must(standing(pi));
+        QCOMPARE(fast.deviceName, std::string("EPYC"));
+        QCOMPARE(fast.tasksMs, 9.0);
+        QCOMPARE(fast.network.ms, 9.5);
+        QCOMPARE(fast.trials, std::int64_t{2});
+        QCOMPARE(slow.deviceName, std::string("Cortex-A72"));
+        QCOMPARE(slow.tasksMs, 90.0);
+        QCOMPARE(slow.network.ms, 95.0);
+        QCOMPARE(slow.activeSeconds, 30.0);
+        const Standing byClass = must(standing(Baseline{file, 0, 0, 0, devices[1].device}));
+        QCOMPARE(byClass.tasksMs, slow.tasksMs);
+        const auto nobody = standing(Baseline{file, 0, 0, 0, "tx2"});
+        QVERIFY(nobody.error().code == Errc::NotFound);
+        QVERIFY2(nobody.error().message.find("no trials of a device tx2") != std::string::npos,
+                 nobody.error().message.c_str());
+        QVERIFY(standing(Baseline{file, 1, 0, 0, "pi"}).error().code == Errc::NotFound); // the run of the other
+    }
+
+    /// What of a round each device measured, and how well.
+    void qualityIsToldOfEachDevice()
+    {
+        const auto file = twoDevices(m_dir, "quality.lathe");
+        {
+            store::Project p = must(store::Project::open(file, store::Project::Access::Write));
+            must(p.addRound({2, 7, "a", 4, "{}", "{}", 30, 9.0}));
+            std::vector<Record> round;
+            for (int i = 0; i < 4; ++i) {
+                Record one = record("q" + std::to_string(i), 2, "a", 20, kStart + kDay + 5000);
+                one.round = 7;
+                one.index = i;
+                one.result.costsNs = {100, i % 2 == 0 ? 110.0 : 150.0};
+                one.result.durationsMs = {{"upload", 10}, {"measure", 200}, {"check", 50}};
+                json conditions = {{"calibration_ns", 1000 * (i + 1)}, {"probe_drift", i % 2 == 0 ? -0.01 : 0.2}};
+                conditions["runner"] = i % 2 == 0 ? "steady" : "shaky";
+                if (i % 2 == 1)
+                    conditions["rejected"] = {{{"costs_ns", {120}}}, {{"costs_ns", {130}}}};
+                one.result.conditions = conditions.dump();
+                round.push_back(std::move(one));
+            }
+            must(p.addRecords(round));
+        }
+        ModelSpec spec;
+        spec.source = "zoo:mlp";
+        const auto history = must(readProjectHistory({file, 1, must(loadModel(spec, "cpu")), nullptr}));
+        const auto rounds = must(history->quality(2, 0, {}));
+        QCOMPARE(rounds.size(), std::size_t{1});
+        QCOMPARE(rounds[0].devices.size(), std::size_t{2});
+        const auto &steady = rounds[0].devices.at("steady"), &shaky = rounds[0].devices.at("shaky");
+        QCOMPARE(steady.trials, std::int64_t{2});
+        QCOMPARE(steady.rejected, std::int64_t{0});
+        QCOMPARE(shaky.rejected, std::int64_t{4});
+        QCOMPARE(steady.drift, 0.01);
+        QCOMPARE(shaky.drift, 0.2);
+        QCOMPARE(steady.spread, 0.1);
+        QCOMPARE(shaky.spread, 0.5);
+        QCOMPARE(steady.controlNs, 2000.0);
+        QCOMPARE(shaky.controlNs, 3000.0);
+        QCOMPARE(steady.upload, 0.02);
+        QCOMPARE(steady.measure, 0.5);
+        QCOMPARE(rounds[0].controlNs, 2500.0);
     }
 
     void conditionsThatDifferAreMarkedAndTheSeriousOnesKnown()

@@ -71,10 +71,11 @@ std::vector<std::pair<const char*, const void*>> fieldsOf(const ModelSpec& s)
 
 std::vector<std::pair<const char*, const void*>> fieldsOf(const CompileOptions& o)
 {
-    const auto& [output, name, allowDefault, strict, inputs, verify, benchmark, threads, device, overwrite] = o;
-    return {{"output", &output}, {"name", &name},          {"allowDefault", &allowDefault}, {"strict", &strict},
-            {"inputs", &inputs}, {"verify", &verify},      {"benchmark", &benchmark},       {"threads", &threads},
-            {"device", &device}, {"overwrite", &overwrite}};
+    const auto& [output, name, allowDefault, strict, inputs, verify, benchmark, threads, device, broker, credentials,
+                 overwrite] = o;
+    return {{"output", &output}, {"name", &name},     {"allowDefault", &allowDefault}, {"strict", &strict},
+            {"inputs", &inputs}, {"verify", &verify}, {"benchmark", &benchmark},       {"threads", &threads},
+            {"device", &device}, {"broker", &broker}, {"credentials", &credentials},   {"overwrite", &overwrite}};
 }
 
 template<typename Options>
