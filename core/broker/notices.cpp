@@ -130,8 +130,8 @@ std::string_view wordOf(Order::What what)
 std::optional<ClaimNotice> claimIn(std::string_view subject, std::string_view text)
 {
     const auto words = wordsOf(subject, "lathe.claim.");
-    const auto object = objectIn(text);
-    if (!words || !object)
+    const auto object = words ? objectIn(text) : std::nullopt; // most of what is heard is of another kind
+    if (!object)
         return std::nullopt;
     ClaimNotice notice;
     notice.key = words->first;
@@ -151,8 +151,8 @@ std::optional<ClaimNotice> claimIn(std::string_view subject, std::string_view te
 std::optional<DeviceNotice> deviceIn(std::string_view subject, std::string_view text)
 {
     const auto words = wordsOf(subject, "lathe.here.");
-    const auto object = objectIn(text);
-    if (!words || !object)
+    const auto object = words ? objectIn(text) : std::nullopt; // most of what is heard is of another kind
+    if (!object)
         return std::nullopt;
     DeviceNotice notice;
     notice.key = words->first;
@@ -189,8 +189,8 @@ std::optional<Order> orderIn(std::string_view subject, std::string_view text)
         return std::nullopt;
     const auto words = wordsOf(subject.substr(0, last), kOrder);
     const std::string_view user = subject.substr(last + 1);
-    const auto object = objectIn(text);
-    if (!words || !isWord(user) || !object)
+    const auto object = words && isWord(user) ? objectIn(text) : std::nullopt;
+    if (!object)
         return std::nullopt;
     const auto what = oneOf<Order::What>(kOrders, textIn(*object, "order"));
     if (!what)

@@ -81,6 +81,7 @@ struct RemoteDevices::Impl
     std::shared_ptr<broker::Connection> connection;
     std::shared_ptr<broker::Inbox> inbox = std::make_shared<broker::Inbox>();
     std::vector<std::unique_ptr<broker::Subscription>> subscriptions;
+    std::unique_ptr<broker::Subscription> ofOthers; ///< keys, while no device of ours is there
     EventBell changed;
     std::atomic<bool> held = false;
     std::atomic<Clock::rep> usedAt = Clock::now().time_since_epoch().count();
@@ -106,6 +107,7 @@ struct RemoteDevices::Impl
     std::jthread thread; ///< ends first
 
     void run(const std::stop_token& stop);
+    Result<> hearOthers(bool wanted);
     void hear(Time now);
     void hear(const broker::DeviceNotice& notice, Time now);
     void look(Time now);
@@ -146,11 +148,13 @@ Result<std::unique_ptr<RemoteDevices>> RemoteDevices::open(RemoteClaim claim, st
     const auto put = [inbox = impl->inbox](std::string_view subject, std::string_view text) {
         inbox->put(subject, text);
     };
+    const std::string& key = impl->claim.key;
     for (const std::string& subject :
-         {broker::offerSubject(impl->claim.user), broker::hereSubject("*", "*"), broker::claimSubject("*", "*")}) {
+         {broker::offerSubject(impl->claim.user), broker::hereSubject(key, "*"), broker::claimSubject(key, "*")}) {
         LATHE_TRY_ASSIGN(auto subscription, impl->connection->subscribe(subject, put));
         impl->subscriptions.push_back(std::move(subscription));
     }
+    LATHE_TRY(impl->hearOthers(true));
     impl->connection->settle();
     impl->thread = std::jthread([impl = impl.get()](const std::stop_token& stop) { impl->run(stop); });
     return std::unique_ptr<RemoteDevices>(new RemoteDevices(std::move(impl)));
@@ -272,6 +276,19 @@ void RemoteDevices::Impl::run(const std::stop_token& stop)
     }
 }
 
+/// What keys there are is of interest as long as ours has no device. A farm of thousands tells more than a run has time
+/// to hear.
+Result<> RemoteDevices::Impl::hearOthers(bool wanted)
+{
+    if (!wanted)
+        ofOthers.reset();
+    if (!wanted || ofOthers)
+        return {};
+    const auto put = [inbox = inbox](std::string_view subject, std::string_view text) { inbox->put(subject, text); };
+    LATHE_TRY_ASSIGN(ofOthers, connection->subscribe(broker::hereSubject("*", "*"), put));
+    return {};
+}
+
 void RemoteDevices::Impl::hear(Time now)
 {
     for (const broker::Inbox::Heard& heard : inbox->takeAll()) {
@@ -317,6 +334,7 @@ void RemoteDevices::Impl::look(Time now)
         answers = connected;
         answersSince = now;
     }
+    (void)hearOthers(seen.devices.empty()); // if it cannot, an error has no names of keys
     lookForLost(now);
     tell();
 }

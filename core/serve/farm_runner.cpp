@@ -78,7 +78,11 @@ public:
             tell(now);
             if (ends && !m_desk.session())
                 return {};
-            std::vector<pollfd> fds = {m_inbox->watched()};
+            std::vector<pollfd> fds;
+            // Each of a hundred devices tells something each second: while one measures, it looks at that when the desk
+            // has to (Desk::wake()), and else leaves the processor alone.
+            if (!m_child.busy())
+                fds.push_back(m_inbox->watched());
             if (!stop.stop_requested())
                 fds.push_back(bell.watched());
             if (auto refused = m_connection->ended())

@@ -272,15 +272,14 @@ int gaps(bench::Shared& shared)
     fmt::print("p99 of the gap, middle of {} rounds: trials {:.2f} ms, bare requests {:.2f} ms, ratio {:.2f}\n",
                kRounds, trialTail[kRounds / 2], bareTail[kRounds / 2], trialTail[kRounds / 2] / bareTail[kRounds / 2]);
 
-    std::jthread killer([&server] {
-        std::this_thread::sleep_for(std::chrono::seconds(4));
-        server.kill();
-        std::this_thread::sleep_for(std::chrono::seconds(2));
-        orEnd(server.start());
-    });
     const auto start = Clock::now();
-    const Runs::Outcome outcome = runs.measure(perKey);
-    killer.join();
+    Runs::Outcome outcome;
+    std::jthread measuring([&] { outcome = runs.measure(perKey); });
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    server.kill();
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    orEnd(server.start()); // it ends with the thread that started it
+    measuring.join();
     fmt::print("the broker killed and back after 2 s: {} of {} trials have a result, {} failed, {} twice; {:.1f} s\n",
                outcome.results, perKey * static_cast<std::size_t>(options.keys), outcome.failed, outcome.twice,
                secondsSince(start));
@@ -343,7 +342,6 @@ int day(bench::Shared& shared)
         const double now[3] = {residentMb(::getpid()), residentMb(boards), residentMb(server.pid())};
         fmt::print("{:>6} {:>10} {:>9} {:>10.1f} {:>10.1f} {:>10.1f}\n", tenth, shared.notices.load(), measured, now[0],
                    now[1], now[2]);
-        std::fflush(stdout);
         std::copy_n(now, 3, tenth == 1 ? first : last);
     }
     looker.request_stop();
@@ -358,6 +356,7 @@ int day(bench::Shared& shared)
 int main(int count, char** words)
 {
     std::signal(SIGPIPE, SIG_IGN);
+    std::setvbuf(stdout, nullptr, _IOLBF, 0); // seen while it goes on, and not written twice by the boards' process
     void* const memory = ::mmap(nullptr, sizeof(bench::Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
                                 0);
     auto* const shared = new (memory) bench::Shared;

@@ -55,24 +55,29 @@ public:
     {
     }
 
-    /// The subscriptions of a board. All hear the same: the first of a key hands it to the others, whose processors are
-    /// not this machine's.
+    /// The subscriptions of a board. What claims say the first of a key hands to the others, whose processors are not
+    /// this machine's; what other boards say arrives at each, and is read by none: with one claim for a key it decides
+    /// nothing.
     void subscribe(const std::shared_ptr<broker::Inbox>& inbox)
     {
         const bool isFirst = m_number == 0;
-        for (const std::string& subject :
-             {broker::hereSubject(keyName(m_key), "*"), broker::claimSubject(keyName(m_key), "*")})
-            keep(m_connection->subscribe(subject, [inbox, isFirst](std::string_view to, std::string_view bytes) {
-                if (isFirst)
-                    inbox->put(to, bytes);
-            }));
+        keep(m_connection->subscribe(broker::hereSubject(keyName(m_key), "*"),
+                                     [](std::string_view, std::string_view) {}));
+        keep(m_connection->subscribe(broker::claimSubject(keyName(m_key), "*"),
+                                     [inbox, isFirst](std::string_view to, std::string_view bytes) {
+                                         if (isFirst)
+                                             inbox->put(to, bytes);
+                                     }));
         keep(m_connection->subscribe(bareTo(m_key, m_number), [inbox](std::string_view to, std::string_view bytes) {
             inbox->put(to, bytes.substr(0, 1)); // the boards of a key share one inbox, not their payloads
         }));
     }
 
-    void hear(const broker::ClaimNotice& claim, Time now) { m_desk.hear(claim, now); }
-    void hear(const broker::DeviceNotice& device, Time now) { m_desk.hear(device, now); }
+    void hear(const broker::ClaimNotice& claim, Time now)
+    {
+        m_desk.hear(claim, now);
+        m_nextDesk = std::min(m_nextDesk, now + std::chrono::milliseconds(20));
+    }
     void askBare(Time now)
     {
         came(now, 1);
@@ -81,11 +86,14 @@ public:
 
     void turn(Time now)
     {
-        const Desk::Step step = m_desk.turn(now);
-        if (step.over && m_channel)
-            end(now);
-        if (step.offer)
-            offer(*step.offer, now);
+        if (now >= m_nextDesk) {
+            const Desk::Step step = m_desk.turn(now);
+            if (step.over && m_channel)
+                end(now);
+            if (step.offer)
+                offer(*step.offer, now);
+            m_nextDesk = m_desk.wake(now);
+        }
         if (m_channel)
             serve(now);
         if (m_bareDue && now >= *m_bareDue) {
@@ -101,9 +109,9 @@ public:
         if (m_channel)
             m_channel->watch(fds);
     }
-    Time wake(Time now) const
+    Time wake() const
     {
-        Time wake = std::min(m_desk.wake(now), m_nextNotice);
+        Time wake = std::min(m_nextDesk, m_nextNotice);
         if (m_channel)
             wake = std::min(wake, m_channel->wake().time());
         if (!m_asked.empty())
@@ -245,7 +253,7 @@ private:
     std::optional<Time> m_bareDue;
     Time m_gave;
     int m_gavePhase = 0; ///< 0: nothing that counts
-    Time m_nextNotice;
+    Time m_nextNotice, m_nextDesk = {};
     broker::DeviceState m_told = broker::DeviceState::Free;
     int m_tells = 0;
 };
@@ -267,28 +275,35 @@ void runKey(const BoardsOptions& options, Shared& shared, int key)
     std::vector<std::string> bare;
     for (int board = 0; board < options.boards; ++board)
         bare.push_back(bareTo(key, board));
+    std::vector<bool> called(boards.size());
+    std::vector<std::size_t> begins(boards.size()); ///< where a board's descriptors begin
     while (true) {
         Time now = Desk::Clock::now();
         for (const broker::Inbox::Heard& heard : inbox->takeAll()) {
             if (const auto claim = broker::claimIn(heard.subject, heard.bytes)) {
                 for (const auto& board : boards)
                     board->hear(*claim, now);
-            } else if (const auto device = broker::deviceIn(heard.subject, heard.bytes)) {
-                for (const auto& board : boards)
-                    board->hear(*device, now);
             } else if (const auto at = std::ranges::find(bare, heard.subject); at != bare.end()) {
                 boards[static_cast<std::size_t>(at - bare.begin())]->askBare(now);
             }
         }
         Time wake = now + std::chrono::seconds(1);
         std::vector<pollfd> fds = {inbox->watched()};
-        for (const auto& board : boards) {
+        for (std::size_t board = 0; board < boards.size(); ++board) {
             now = Desk::Clock::now();
-            board->turn(now);
-            board->watch(fds);
-            wake = std::min(wake, board->wake(now));
+            if (called[board] || now >= boards[board]->wake())
+                boards[board]->turn(now);
+            begins[board] = fds.size();
+            boards[board]->watch(fds);
+            wake = std::min(wake, boards[board]->wake());
         }
         ::poll(fds.data(), fds.size(), Deadline::at(wake).pollMs());
+        for (std::size_t board = 0; board < boards.size(); ++board) {
+            const auto last = board + 1 < boards.size() ? begins[board + 1] : fds.size();
+            called[board] = std::any_of(fds.begin() + static_cast<std::ptrdiff_t>(begins[board]),
+                                        fds.begin() + static_cast<std::ptrdiff_t>(last),
+                                        [](const pollfd& fd) { return fd.revents != 0; });
+        }
     }
 }
 

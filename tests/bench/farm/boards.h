@@ -37,7 +37,7 @@ struct BoardsOptions
 {
     std::string url;
     int keys = 20, boards = 50; ///< boards of each key
-    std::chrono::microseconds busy{500'000}; ///< that a trial takes
+    std::chrono::microseconds busy{465'000}; ///< that a trial takes
     std::size_t replyBytes = 300; ///< of what answers a bare request
     int noticesAtOnce = 1; ///< that each board tells each second
 };
