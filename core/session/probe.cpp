@@ -21,9 +21,11 @@ double workOf(const search::SearchTask& task)
 
 Result<measure::MeasureRequest> probeFor(const std::string& target, const DeviceIdentity& device)
 {
-    // The smallest network that there is; its task with the most work, as it runs without tuning.
+    // The smallest network that there is; its task with the most work, as it runs without tuning. Of a batch: what
+    // takes a few microseconds tells how threads are woken, and not how fast candidates run.
     ModelSpec spec;
     spec.source = "zoo:mlp";
+    spec.batch = 64;
     LATHE_TRY_ASSIGN(const auto model, loadModel(spec, target));
     search::SearchTask task = searchTask(model->partition.tasks.front(), *model, true);
     for (const auto& part : model->partition.tasks)

@@ -331,7 +331,8 @@ int day(bench::Shared& shared)
     fmt::print("{:>6} {:>10} {:>9} {:>10} {:>10} {:>10}\n", "tenth", "notices", "trials", "runs MB", "boards MB",
                "broker MB");
     for (int tenth = 1; tenth <= 10; ++tenth) {
-        while (shared.notices < notices / 10 * static_cast<std::uint64_t>(tenth)) {
+        shared.wantedNotices = notices / 10 * static_cast<std::uint64_t>(tenth);
+        while (shared.notices < shared.wantedNotices) {
             if (measured < trials / 10 * static_cast<std::uint64_t>(tenth))
                 measured += runs.measure(500).results;
             else

@@ -234,9 +234,10 @@ private:
         m_told = notice.state;
         m_nextNotice = now + broker::kNoticeEach;
         const std::string text = broker::toText(notice);
-        for (int i = 0; i < m_options.noticesAtOnce; ++i)
+        const int times = m_shared.notices < m_shared.wantedNotices ? m_options.noticesAtOnce : 1;
+        for (int i = 0; i < times; ++i)
             m_connection->publish(broker::hereSubject(notice.key, notice.device), text);
-        m_shared.notices += static_cast<std::uint64_t>(m_options.noticesAtOnce);
+        m_shared.notices += static_cast<std::uint64_t>(times);
         ++m_tells;
     }
 

@@ -31,6 +31,7 @@ struct Shared
     Histogram gaps; ///< of a board: from the answer that it gives to the next thing that it is asked
     std::atomic<std::uint64_t> answers = 0;
     std::atomic<std::uint64_t> notices = 0; ///< published
+    std::atomic<std::uint64_t> wantedNotices = 0; ///< until then, boards tell more than one each second
 };
 
 struct BoardsOptions
@@ -39,7 +40,7 @@ struct BoardsOptions
     int keys = 20, boards = 50; ///< boards of each key
     std::chrono::microseconds busy{465'000}; ///< that a trial takes
     std::size_t replyBytes = 300; ///< of what answers a bare request
-    int noticesAtOnce = 1; ///< that each board tells each second
+    int noticesAtOnce = 1; ///< that a board tells each second, while more are wanted
 };
 
 /// The name of a key and of its board: words of a broker.
