@@ -159,6 +159,8 @@ const JsonValue* JsonValue::member(std::string_view name) const
 
 Result<JsonValue> parseJson(std::string_view text)
 {
+    if (text.find('\0') != std::string_view::npos) // where the parser would stop reading
+        return makeError(Errc::BadFile, say(Msg::LogBinary));
     ValueMaker maker;
     if (!nlohmann::json::sax_parse(text.begin(), text.end(), &maker))
         return maker.error();

@@ -7,7 +7,7 @@
 
 namespace lathe::templates {
 
-std::span<const Template> templates()
+std::span<const Template> allTemplates()
 {
     static const std::vector<Template> all = [] {
         std::vector<Template> rows = x86Templates();
@@ -20,7 +20,7 @@ std::span<const Template> templates()
 
 const Template* findTemplate(std::string_view name)
 {
-    const std::span<const Template> all = templates();
+    const std::span<const Template> all = allTemplates();
     const auto found = std::find_if(all.begin(), all.end(), [name](const Template& each) { return each.name == name; });
     return found == all.end() ? nullptr : &*found;
 }

@@ -37,7 +37,7 @@ struct Template
 };
 
 /// All that are known, by target: processors, GPUs, Mali.
-std::span<const Template> templates();
+std::span<const Template> allTemplates();
 /// Null: there is none of this name.
 const Template* findTemplate(std::string_view name);
 
