@@ -2,6 +2,8 @@
 
 #include "core/support/message.h"
 
+#include <algorithm>
+
 namespace lathe::templates {
 namespace {
 
@@ -23,10 +25,7 @@ bool isArgument(const JsonValue& arg)
         return true;
     if (list->size() == 3 && (*list)[0] == JsonValue{std::string("TENSOR")})
         return (*list)[1].list() != nullptr && (*list)[2].text() != nullptr && isArgument((*list)[1]);
-    for (const JsonValue& item : *list)
-        if (!isArgument(item))
-            return false;
-    return true;
+    return std::all_of(list->begin(), list->end(), isArgument);
 }
 
 } // namespace
