@@ -3278,6 +3278,34 @@
             <source>no tracker of this machine has the address {url}: make the token where it runs, with lathe-cli tracker token --runner {key}</source>
             <translation>本机没有地址为 {url} 的跟踪器：请在其所在机器上用 lathe-cli tracker token --runner {key} 生成令牌</translation>
         </message>
+        <message>
+            <source>{part} is not {wanted}</source>
+            <translation>{part} 不是 {wanted}</translation>
+        </message>
+        <message>
+            <source>there is no template {template}</source>
+            <translation>没有名为 {template} 的模板</translation>
+        </message>
+        <message>
+            <source>the configuration space has no knob {knob}</source>
+            <translation>配置空间中没有参数 {knob}</translation>
+        </message>
+        <message>
+            <source>the configuration has no value for the knob {knob}</source>
+            <translation>该配置没有给出参数 {knob} 的值</translation>
+        </message>
+        <message>
+            <source>{value} is not among the choices of the knob {knob}</source>
+            <translation>{value} 不是参数 {knob} 的可选值</translation>
+        </message>
+        <message>
+            <source>there is no configuration {index}: the space has {size}</source>
+            <translation>没有编号为 {index} 的配置：该空间共有 {size} 个配置</translation>
+        </message>
+        <message>
+            <source>template tuner's log of version {version}; version 0.2 is supported</source>
+            <translation>模板调优器日志的版本为 {version}；支持的版本为 0.2</translation>
+        </message>
     </context>
     <context>
         <name>Devices</name>

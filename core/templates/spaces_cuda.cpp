@@ -1,0 +1,114 @@
+// The spaces of the reference's templates for GPUs (autotvm.md 3.2). Splits in four are [block, virtual thread, thread,
+// inner], splits of reductions in two [outer, inner].
+
+#include "core/templates/fallback.h"
+#include "core/templates/spaces.h"
+
+namespace lathe::templates {
+namespace {
+
+Result<> addUnrolling(ConfigSpace& space, const TemplateFacts& facts, std::int64_t someSteps)
+{
+    LATHE_TRY(space.addOption("auto_unroll_max_step", {0, someSteps, 1500}));
+    return facts.explicitUnroll ? space.addOption("unroll_explicit", {1}) : space.addOption("unroll_explicit", {0, 1});
+}
+
+Result<ConfigSpace> directSpace(const Workload& workload, const TemplateFacts& facts)
+{
+    LATHE_TRY_ASSIGN(const ConvArgs conv, convArgs(workload));
+    ConfigSpace space;
+    LATHE_TRY(space.addSplit("tile_f", {conv.outChannels, 4}));
+    LATHE_TRY(space.addSplit("tile_y", {conv.outHeight(), 4}));
+    LATHE_TRY(space.addSplit("tile_x", {conv.outWidth(), 4}));
+    LATHE_TRY(space.addSplit("tile_rc", {conv.inChannels, 2}));
+    LATHE_TRY(space.addSplit("tile_ry", {conv.kernelHeight, 2}));
+    LATHE_TRY(space.addSplit("tile_rx", {conv.kernelWidth, 2}));
+    LATHE_TRY(addUnrolling(space, facts, 512));
+    limitThreads(space, facts, {{"tile_f", 2}, {"tile_y", 2}, {"tile_x", 2}});
+    return space;
+}
+
+Result<ConfigSpace> winogradSpace(const Workload& workload, const TemplateFacts& facts)
+{
+    LATHE_TRY_ASSIGN(const ConvArgs conv, convArgs(workload));
+    if (conv.kernelHeight != conv.kernelWidth || conv.kernelHeight < 3 || conv.kernelHeight > 7)
+        return notFor(workload, "the kernel", "a square of 3 to 7");
+    if (conv.strides != std::array<std::int64_t, 2>{1, 1} || conv.dilation != std::array<std::int64_t, 2>{1, 1})
+        return notFor(workload, "each stride and dilation", "1");
+    const std::int64_t m = conv.height % 8 == 0 ? 4 : 2; // by the input's height, not the output's
+    const std::int64_t alpha = m + conv.kernelHeight - 1;
+    const std::int64_t tilesDown = (conv.outHeight() + m - 1) / m, tilesAcross = (conv.outWidth() + m - 1) / m;
+    if (tilesDown * tilesAcross > kMaxExtent / conv.batch)
+        return notFor(workload, "the number of tiles", "below 2^31");
+
+    // The matrices of a batch are not tiled: what remains of the four sizes is the number of blocks.
+    SplitRule batch{alpha * alpha, 4};
+    batch.filter = [](std::span<const std::int64_t> sizes) { return sizes[1] == 1 && sizes[2] == 1 && sizes[3] == 1; };
+    ConfigSpace space;
+    LATHE_TRY(space.addSplit("tile_b", batch));
+    LATHE_TRY(space.addSplit("tile_y", {conv.outChannels, 4}));
+    LATHE_TRY(space.addSplit("tile_x", {conv.batch * tilesDown * tilesAcross, 4}));
+    LATHE_TRY(space.addSplit("tile_rc", {conv.inChannels, 2}));
+    LATHE_TRY(addUnrolling(space, facts, 128));
+    limitThreads(space, facts, {{"tile_b", 2}, {"tile_y", 2}, {"tile_x", 2}});
+    return space;
+}
+
+Result<ConfigSpace> depthwiseGpuSpace(const Workload& workload, const TemplateFacts& facts)
+{
+    LATHE_TRY_ASSIGN(const ConvArgs conv, convArgs(workload));
+    ConfigSpace space;
+    LATHE_TRY(space.addSplit("tile_f", {conv.outChannels, 4}));
+    LATHE_TRY(space.addSplit("tile_y", {conv.outHeight(), 4}));
+    LATHE_TRY(space.addSplit("tile_x", {conv.outWidth(), 4}));
+    LATHE_TRY(addUnrolling(space, facts, 256));
+    limitThreads(space, facts, {{"tile_f", 2}, {"tile_y", 2}, {"tile_x", 2}});
+    return space;
+}
+
+/// The inner part of K is the threads of a block, which add up what they have together.
+Result<ConfigSpace> smallBatchSpace(const Workload& workload, const TemplateFacts& facts)
+{
+    LATHE_TRY_ASSIGN(const DenseArgs dense, denseArgs(workload));
+    ConfigSpace space;
+    LATHE_TRY(space.addSplit("tile_k", {dense.k, 2}));
+    limitThreads(space, facts, {{"tile_k", 1}});
+    return space;
+}
+
+Result<Config> smallBatchFallback(const Workload& workload, const TemplateFacts& /*facts*/, const ConfigSpace& space)
+{
+    LATHE_TRY_ASSIGN(const DenseArgs dense, denseArgs(workload));
+    Config config = plainFallback(space);
+    const std::int64_t limits[] = {-1, 64};
+    LATHE_TRY_ASSIGN(SplitEntity sizes, fallbackSplit(dense.k, limits));
+    config.set("tile_k", std::move(sizes));
+    return config;
+}
+
+/// The reference wants to filter these splits (virtual threads, threads and their product among a few numbers), and
+/// gives all filters up where one of them leaves nothing. That of tile_k always does: it compares the outermost size,
+/// which is stored as -1. So its spaces are these, unfiltered.
+Result<ConfigSpace> largeBatchSpace(const Workload& workload, const TemplateFacts& facts)
+{
+    LATHE_TRY_ASSIGN(const DenseArgs dense, denseArgs(workload));
+    ConfigSpace space;
+    LATHE_TRY(space.addSplit("tile_x", {dense.m, 4}));
+    LATHE_TRY(space.addSplit("tile_y", {dense.n, 4}));
+    LATHE_TRY(space.addSplit("tile_k", {dense.k, 3}));
+    limitThreads(space, facts, {{"tile_x", 2}, {"tile_y", 2}});
+    return space;
+}
+
+} // namespace
+
+std::vector<Template> cudaTemplates()
+{
+    return {{"conv2d_nchw.cuda", 10, directSpace, nullptr},
+            {"conv2d_nchw_winograd.cuda", 5, winogradSpace, nullptr},
+            {"depthwise_conv2d_nchw.cuda", 10, depthwiseGpuSpace, nullptr},
+            {"dense_small_batch.gpu", 10, smallBatchSpace, smallBatchFallback},
+            {"dense_large_batch.gpu", 5, largeBatchSpace, nullptr}};
+}
+
+} // namespace lathe::templates

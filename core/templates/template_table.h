@@ -1,0 +1,51 @@
+#pragma once
+
+#include "core/templates/config_space.h"
+#include "core/templates/workload.h"
+
+#include <span>
+#include <string_view>
+
+namespace lathe::templates {
+
+/// What a template needs to know of the target beside the workload.
+struct TemplateFacts
+{
+    /// Of 32-bit vectors: 4 without AVX2, 8 with it, 16 with AVX-512 (autotvm.md 3.1). Fallbacks look at it.
+    std::int64_t vectorLanes = 8;
+    /// How convolutions of processors split the width of the output: Verbose since v0.7 of the reference, Factors
+    /// before and in its tutorial (5.1 has the sizes of both).
+    SplitPolicy widthPolicy = SplitPolicy::Verbose;
+    /// Whether generated code must be unrolled explicitly, as for the reference's targets nvptx and rocm.
+    bool explicitUnroll = false;
+    /// 0: unknown, nothing is refused for it.
+    std::int64_t maxThreadsPerBlock = 0;
+};
+
+/// A parametric schedule of the reference: which configurations it has for a workload.
+struct Template
+{
+    std::string_view name; ///< of its tasks, as logs have it
+    /// The reference's plevel: where nothing was measured, of several templates for an operator that with the highest.
+    std::int32_t priority = 10;
+    /// Errors: InvalidArgument for a workload that the template cannot compute.
+    Result<ConfigSpace> (*space)(const Workload& workload, const TemplateFacts& facts) = nullptr;
+    /// What is used where nothing was measured; it may lie outside of the space, as the reference's do. Null: its
+    /// fallbacks are made from records of similar workloads (fallbackLike()).
+    Result<Config> (*fallback)(const Workload& workload, const TemplateFacts& facts,
+                               const ConfigSpace& space) = nullptr;
+};
+
+/// All that are known, by target: processors, GPUs, Mali.
+std::span<const Template> allTemplates();
+/// Null: there is none of this name.
+const Template* findTemplate(std::string_view name);
+
+/// The space of a workload. Errors: NotFound for an unknown template; as Template::space.
+Result<ConfigSpace> spaceOf(const Workload& workload, const TemplateFacts& facts = {});
+
+/// The fallback of a template, its first configuration where it has no rule of its own.
+/// Errors: as spaceOf().
+Result<Config> fallbackOf(const Workload& workload, const TemplateFacts& facts = {});
+
+} // namespace lathe::templates
