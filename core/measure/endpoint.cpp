@@ -161,7 +161,7 @@ Result<std::optional<wire::Message>> Endpoint::next()
 
 void Endpoint::offerBlob(const Hash128& hash, std::string_view bytes)
 {
-    if (m_sent.insert(hash).second)
+    if (m_sent.add(hash))
         m_port->channel()->queueBlob(hash, bytes);
 }
 

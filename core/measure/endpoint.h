@@ -3,6 +3,7 @@
 #include "core/measure/types.h"
 #include "core/support/result.h"
 #include "core/wire/blob_store.h"
+#include "core/wire/known_blobs.h"
 #include "core/wire/port.h"
 
 #include <chrono>
@@ -10,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 
 namespace lathe::wire {
@@ -69,7 +69,7 @@ public:
     Result<std::optional<wire::Message>> next();
     /// Sends a blob unless this worker has it.
     void offerBlob(const Hash128& hash, std::string_view bytes);
-    void forgetBlob(const Hash128& hash) { m_sent.erase(hash); }
+    void forgetBlob(const Hash128& hash) { m_sent.forget(hash); }
     wire::BlobStore& received() { return m_received; } ///< what it sends
     /// Of several who ask in turns, each with something of its own in the worker: whether that is another one than
     /// before.
@@ -107,7 +107,7 @@ private:
     Time m_openBy = Time::max();
     Time m_suspendedSince;
     DeviceIdentity m_identity;
-    std::unordered_set<Hash128> m_sent;
+    wire::KnownBlobs m_sent;
     wire::BlobStore m_received;
     const void* m_user = nullptr; ///< is only compared
     std::uint32_t m_served = 0;

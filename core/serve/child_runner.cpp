@@ -199,9 +199,9 @@ void ChildRunner::startJob(Time now)
 void ChildRunner::sendJob(Time now)
 {
     for (const auto& artifact : m_running->job.artifacts())
-        if (const Hash128 hash = wire::fromWire(artifact.blob()); !m_sent.contains(hash))
+        if (const Hash128 hash = wire::fromWire(artifact.blob()); !m_sent.has(hash))
             if (const wire::Blob blob = m_blobs.find(hash)) {
-                m_sent.insert(hash);
+                m_sent.add(hash);
                 m_port->channel()->queueBlob(hash, *blob);
             }
     wire::Message message;
@@ -252,7 +252,7 @@ void ChildRunner::handle(const wire::Message& message, Time now)
         wire::Message missing;
         missing.mutable_missing()->set_id(message.missing().id());
         for (const auto& hash : message.missing().blobs()) {
-            m_sent.erase(wire::fromWire(hash));
+            m_sent.forget(wire::fromWire(hash));
             if (!m_blobs.find(wire::fromWire(hash)))
                 *missing.mutable_missing()->add_blobs() = hash;
         }

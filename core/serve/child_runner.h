@@ -3,6 +3,7 @@
 #include "core/serve/machine_lock.h"
 #include "core/support/result.h"
 #include "core/wire/blob_store.h"
+#include "core/wire/known_blobs.h"
 #include "core/wire/messages.h"
 #include "core/wire/port.h"
 
@@ -12,7 +13,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 namespace lathe::serve {
@@ -88,7 +88,7 @@ private:
     MeasuringTurn m_turn;
     bool m_more = false; ///< of what the process said
     std::optional<wire::Message> m_asked; ///< a question about its health that it has not answered
-    std::unordered_set<Hash128> m_sent; ///< to this process
+    wire::KnownBlobs m_sent; ///< to this process
     std::vector<wire::Message> m_answers;
 };
 

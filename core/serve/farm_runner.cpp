@@ -12,6 +12,7 @@
 #include "core/wire/failure.h"
 #include "core/wire/hash_field.h"
 #include "core/wire/hello.h"
+#include "core/wire/known_blobs.h"
 #include "core/wire/messages.h"
 
 #include <nlohmann/json.hpp>
@@ -19,7 +20,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <unordered_set>
 #include <vector>
 
 namespace lathe::serve {
@@ -223,7 +223,7 @@ private:
             programs.push_back(wire::fromWire(message.load_library().blob()));
         line["event"] = "program";
         for (const Hash128& program : programs)
-            if (m_audited.insert(program).second) {
+            if (m_audited.add(program)) {
                 line["hash"] = program.hex();
                 LATHE_TRY(m_options.audit->write(line));
             }
@@ -295,7 +295,7 @@ private:
     Hash128 m_session;
     std::uint64_t m_trials = 0; ///< since the start
     std::string m_lastError;
-    std::unordered_set<Hash128> m_audited; ///< programs of this lease
+    wire::KnownBlobs m_audited; ///< programs of this lease, the latest
     std::string m_drainedBy; ///< the user who said that nobody is to have it
     bool m_leaves = false; ///< somebody told it to end
     bool m_greeted = false;
