@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lathe::cli {
@@ -68,8 +69,10 @@ Result<std::vector<Standing>> read(const CompareArguments& a)
         if (a.devices && baseline.device.empty()) {
             LATHE_TRY_ASSIGN(const auto devices, session::listDevices(baseline.project));
             for (const session::DeviceChoice& device : devices) {
+                if (baseline.run > 0 && std::ranges::find(device.runs, baseline.run) == device.runs.end())
+                    continue;
                 baselines.push_back(baseline);
-                baselines.back().device = device.keys.size() == 1 ? device.keys.front() : device.device;
+                baselines.back().device = calledOf(device, devices);
             }
             continue;
         }

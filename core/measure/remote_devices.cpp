@@ -334,7 +334,8 @@ void RemoteDevices::Impl::look(Time now)
         answers = connected;
         answersSince = now;
     }
-    (void)hearOthers(seen.devices.empty()); // if it cannot, an error has no names of keys
+    const bool isAlone = std::ranges::all_of(seen.devices, [](const auto& device) { return device.isLost; });
+    (void)hearOthers(isAlone); // if it cannot, an error has no names of keys
     lookForLost(now);
     tell();
 }

@@ -15,9 +15,12 @@ namespace {
 /// A device whose probes seldom agree is measured again only where they differ by more than this many times what is
 /// usual there: else nearly all would be measured again, each time in vain.
 constexpr double kBeyondUsual = 2;
+/// However unsteady it is: what differs by so much is no noise, but another clock.
+constexpr double kMostLimit = 0.25;
 constexpr std::size_t kRemembered = 8, kFewest = 4; ///< differences that say what is usual
 constexpr int kMostLost = 3;
 constexpr std::chrono::minutes kTellAgain(1);
+constexpr double kTellLarger = 2; ///< a limit that was told, and has grown so much
 
 } // namespace
 
@@ -44,7 +47,8 @@ std::optional<ProbeCourse::Step> ProbeCourse::take(double ns)
         return std::nullopt;
     Step step;
     step.drift = ns / *before - 1;
-    step.limit = std::max(kSteady, kBeyondUsual * usual());
+    step.usual = usual();
+    step.limit = std::clamp(kBeyondUsual * step.usual, kSteady, kMostLimit);
     step.moved = std::abs(step.drift) > step.limit;
     m_drifts.push_back(std::abs(step.drift));
     if (m_drifts.size() > kRemembered)
@@ -81,12 +85,13 @@ Steadiness::Verdict Steadiness::take(const std::string& device, const Result<dou
             m_tell(say(Msg::DeviceNotChecked, device, messageOf(took.error())));
         return verdict;
     }
-    ProbeCourse& course = m_courses[device];
-    if (const auto step = course.take(*took)) {
+    if (const auto step = m_courses[device].take(*took)) {
         verdict.drift = step->drift;
         verdict.moved = step->moved;
-        if (step->limit > kSteady && m_unsteady.insert(device).second)
-            m_tell(say(Msg::DeviceUnsteady, device, 100 * course.usual(), 100 * step->limit));
+        if (double& told = m_unsteady[device]; step->limit > std::max(kSteady, kTellLarger * told)) {
+            told = step->limit;
+            m_tell(say(Msg::DeviceUnsteady, device, 100 * step->usual, 100 * step->limit));
+        }
     }
     verdict.setAside = judgePeers(device, *took);
     if (verdict.setAside)

@@ -37,16 +37,16 @@ public:
     struct Step
     {
         double drift = 0; ///< the probe took 1 + `drift` times what it took before
+        double usual = 0; ///< what the probe differed by in the middle of the last few times, before this one
         double limit = kSteady; ///< the device is as before where it is not beyond
         bool moved = false; ///< it is
     };
     /// Nothing: it is the first.
     std::optional<Step> take(double ns);
     void interrupt() { m_last.reset(); } ///< the next one is the first again
-    /// What the probe differs by in the middle, of the last few.
-    double usual() const;
 
 private:
+    double usual() const;
     std::optional<double> m_last;
     std::deque<double> m_drifts;
 };
@@ -112,7 +112,8 @@ private:
     std::map<std::string, ProbeCourse> m_courses;
     std::map<std::string, int> m_lost; ///< times in a row that the device ended with a probe in hand
     std::map<std::string, Told> m_rejected;
-    std::set<std::string> m_unchecked, m_unsteady; ///< devices that were told of
+    std::set<std::string> m_unchecked; ///< devices that were told of
+    std::map<std::string, double> m_unsteady; ///< likewise, and the limit that was told
     std::set<std::pair<std::string, std::string>> m_disagreeing; ///< pairs of them, likewise
 };
 

@@ -205,7 +205,8 @@ private:
         return {};
     }
 
-    /// A lease that begins, and each program before it runs first in that lease, whoever sent it.
+    /// A lease that begins, and each program before it runs first in that lease, whoever sent it; of thousands of them
+    /// some again, when it comes back to them.
     Result<> audit(const wire::Message& message, Desk::Time now)
     {
         if (m_options.audit == nullptr)

@@ -121,6 +121,14 @@ bool DeviceChoice::isCalled(const std::string& word) const
     return word == device || std::ranges::find(keys, word) != keys.end();
 }
 
+std::string calledOf(const DeviceChoice& device, const std::vector<DeviceChoice>& all)
+{
+    for (const std::string& key : device.keys)
+        if (std::ranges::count_if(all, [&key](const DeviceChoice& other) { return other.isCalled(key); }) == 1)
+            return key;
+    return device.device;
+}
+
 Result<std::vector<DeviceChoice>> listDevices(const std::filesystem::path& file)
 {
     LATHE_TRY_ASSIGN(const store::RecordReader reader, store::RecordReader::open(file));

@@ -48,6 +48,8 @@ struct DeviceChoice
     std::vector<std::int64_t> runs;
     bool isCalled(const std::string& word) const;
 };
+/// How people call one of these: by its key at a broker, where it has one that is no other's.
+std::string calledOf(const DeviceChoice& device, const std::vector<DeviceChoice>& all);
 /// In the order of their first runs.
 Result<std::vector<DeviceChoice>> listDevices(const std::filesystem::path& project);
 Result<std::vector<DeviceChoice>> devicesIn(const store::RecordReader& reader);

@@ -195,11 +195,12 @@ struct QualityView
     struct Device
     {
         double upload = 0, measure = 0; ///< seconds
-        std::int64_t trials = 0, rejected = 0; ///< valid ones; samples that its probes rejected
+        std::int64_t trials = 0, rejected = 0; ///< valid ones; samples of these that its probes rejected
         double spread = kUnknown, controlNs = kUnknown; ///< as above
-        double drift = kUnknown; ///< by how much its probes differed, a share of their time; behind a broker
+        double drift = kUnknown; ///< by how much its probes differed, a share of their time, those that rejected too
     };
-    /// By the name at the broker, or what a device of this machine calls itself; all trials, as far as some tell.
+    /// By the name at the broker, or what a device of this machine calls itself. Seconds are of all trials, as far as
+    /// some tell; trials are counted where there are several devices or a broker.
     std::map<std::string, Device> devices;
 };
 

@@ -210,9 +210,15 @@ std::optional<Message> ConfigSpace::refusal(const Config& config) const
 
 std::vector<float> ConfigSpace::features(const Config& config) const
 {
-    std::vector<float> out;
-    for (const auto& [name, entity] : config.knobs)
-        std::visit(FeatureWriter(find(name), out), entity);
+    std::vector<float> out, usual;
+    for (const Knob& knob : m_knobs) {
+        usual.clear();
+        std::visit(FeatureWriter(&knob, usual), knob.choices.front());
+        const std::size_t end = out.size() + usual.size();
+        if (const Entity* const chosen = config.find(knob.name))
+            std::visit(FeatureWriter(&knob, out), *chosen);
+        out.resize(end); // of a configuration of another space, a knob may be missing or longer
+    }
     return out;
 }
 

@@ -75,8 +75,9 @@ public:
     std::optional<Message> refusal(const Config& config) const;
 
     /// The features of the kind `knob` (autotvm.md 7.2): sizes of splits as they are, orders, for each mark a one of 11
-    /// places, options as numbers (true is 1; a text counts as its place among the choices). Of a length that is the
-    /// same for all configurations of the space.
+    /// places, options as numbers (true is 1; a text counts as its place among the choices). In the order of the
+    /// space's knobs, whatever the configuration's is, and of a length that is the same for all; 0 where it lacks a
+    /// knob.
     std::vector<float> features(const Config& config) const;
 
 private:

@@ -116,8 +116,9 @@ Result<std::vector<std::vector<std::int64_t>>> splitChoices(const std::string& k
     std::vector<std::vector<std::int64_t>> choices;
     if (rule.policy == SplitPolicy::Candidates) {
         choices = rule.candidates;
+        const auto isSize = [](std::int64_t size) { return size == -1 || size > 0; };
         for (const std::vector<std::int64_t>& sizes : choices)
-            if (std::ssize(sizes) != rule.outputs)
+            if (std::ssize(sizes) != rule.outputs || !std::ranges::all_of(sizes, isSize))
                 return badSplit("a candidate of " + knob, "of " + std::to_string(rule.outputs) + " sizes");
     } else if (!SplitEnumeration(rule, choices).run()) {
         return badSplit("the number of choices of " + knob, "at most " + std::to_string(kMaxChoices));

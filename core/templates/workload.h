@@ -19,7 +19,8 @@ struct Workload
     bool operator==(const Workload& other) const { return task == other.task && args == other.args; }
 };
 
-/// ["conv2d_NCHWc.x86", ["TENSOR", ...], ...] in one line: equal exactly for equal workloads. As logs key it.
+/// ["conv2d_NCHWc.x86", ["TENSOR", ...], ...] in one line, as logs key it. Numbers are spelt as they were written:
+/// 1e-5 and 1e-05 are equal workloads with two keys.
 std::string workloadKey(const Workload& workload);
 
 /// Reads what workloadKey() makes. Errors: BadFile.

@@ -4150,8 +4150,8 @@
             <translation>%1：%2</translation>
         </message>
         <message>
-            <source>Add an earlier project, a run or a date to see what became faster or slower.</source>
-            <translation>添加一个较早的项目、一次运行或一个日期，即可看到哪些变快或变慢了。</translation>
+            <source>Add an earlier project, a run, a device or a date to see what became faster or slower.</source>
+            <translation>添加较早的项目、一次运行、一种设备或一个日期，即可看到哪些变快或变慢了。</translation>
         </message>
         <message>
             <source>Open a network to compare it.</source>

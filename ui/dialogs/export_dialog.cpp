@@ -163,13 +163,13 @@ void ExportDialog::connectBridge()
     connect(&m_bridge, &SessionBridge::destinationRead, this, &ExportDialog::takeDestination);
     connect(&m_bridge, &SessionBridge::compileProgressed, this, [this](const QString& step, double fraction) {
         m_progress->setValue(static_cast<int>(fraction * 1000));
-        m_progress->setFormat(step == QLatin1String("waiting for a device") ? tr("waiting for a device of the farm")
-                              : step == QLatin1String("choosing records") ? tr("choosing records")
+        m_progress->setFormat(step == QLatin1String("choosing records") ? tr("choosing records")
                               : step == QLatin1String("compiling")      ? tr("compiling")
                               : step == QLatin1String("verifying")      ? tr("verifying the outputs")
                               : step == QLatin1String("benchmarking")   ? tr("measuring")
                               : step == QLatin1String("writing")        ? tr("writing")
-                                                                        : tr("Done"));
+                              : step == QLatin1String("done")           ? tr("Done")
+                                                                        : tr("waiting for a device of the farm"));
     });
     connect(&m_bridge, &SessionBridge::compiled, this, &ExportDialog::showReport);
     connect(&m_bridge, &SessionBridge::compileFailed, this, [this](const Error& error) {
@@ -197,14 +197,16 @@ bool ExportDialog::canRun() const
 void ExportDialog::showWhere()
 {
     const bool can = canRun();
-    for (QCheckBox* box : {m_verify, m_benchmark})
-        if (can != box->isEnabled())
-            box->setChecked(can);
+    if (!can && m_verify->isEnabled())
+        m_wanted = {m_verify->isChecked(), m_benchmark->isChecked()};
+    if (can != m_verify->isEnabled()) {
+        m_verify->setChecked(can && m_wanted.first);
+        m_benchmark->setChecked(can && m_wanted.second);
+    }
     for (QWidget* of : std::initializer_list<QWidget*>{m_verify, m_benchmark, m_threads, m_threadsLabel})
         of->setEnabled(can);
     for (QCheckBox* box : {m_verify, m_benchmark})
-        box->setToolTip(can ? QString()
-                            : tr("The library is for another processor and cannot run on this machine"));
+        box->setToolTip(can ? QString() : tr("The library is for another processor and cannot run on this machine"));
 }
 
 void ExportDialog::offerFarm(const FarmOffer& farm, const QString& picked)

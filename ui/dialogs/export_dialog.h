@@ -6,6 +6,8 @@
 #include <QDialog>
 #include <QTimer>
 
+#include <utility>
+
 QT_BEGIN_NAMESPACE
 class QCheckBox;
 class QComboBox;
@@ -66,6 +68,7 @@ private:
 
     SessionBridge& m_bridge;
     FarmLink::Place m_farm;
+    std::pair<bool, bool> m_wanted = {true, true}; ///< to verify and to measure, where that can be
     session::Coverage m_coverage;
     bool m_covered = false; ///< m_coverage is known
     bool m_blocked = false; ///< the files cannot be written, or it is not known yet
@@ -73,8 +76,7 @@ private:
     Result<> m_kept, m_replaced; ///< whether they can be written as they are, and in place of others
     QTimer m_pause;
     QLabel *m_fileLabel = nullptr, *m_nameLabel = nullptr, *m_threadsLabel = nullptr, *m_whereLabel = nullptr,
-           *m_targetLabel = nullptr,
-           *m_target = nullptr;
+           *m_targetLabel = nullptr, *m_target = nullptr;
     QLabel *m_summary = nullptr, *m_inTheWay = nullptr, *m_result = nullptr, *m_command = nullptr;
     QLineEdit *m_file = nullptr, *m_name = nullptr;
     QSpinBox* m_threads = nullptr;

@@ -398,7 +398,7 @@ void ComparePage::fill(Standings read)
     m_problem->setVisible(!read.problems.isEmpty());
     QString text;
     if (m_compared == nullptr || m_compared->baselines.empty()) {
-        text = open ? tr("Add an earlier project, a run or a date to see what became faster or slower.")
+        text = open ? tr("Add an earlier project, a run, a device or a date to see what became faster or slower.")
                     : tr("Open a network to compare it.");
     } else {
         const session::Comparison c = session::compare(m_compared->baselines.front(), m_compared->now);
@@ -440,8 +440,7 @@ void ComparePage::fillDevices(const std::vector<session::DeviceChoice>& devices)
         return;
     m_devices->clear();
     for (const session::DeviceChoice& device : devices) {
-        // By the key at a broker where it has one alone: that is how people call it.
-        const std::string called = device.keys.size() == 1 ? device.keys.front() : device.device;
+        const std::string called = calledOf(device, devices);
         m_devices->addAction(tr("%1: %2").arg(QString::fromStdString(called), deviceTitle(device.name)), this,
                              [this, project = session->options().project, called] {
                                  pin({project, 0, 0, 0, called});

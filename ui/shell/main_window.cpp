@@ -12,8 +12,8 @@
 #include "ui/dialogs/export_dialog.h"
 #include "ui/dialogs/manual_window.h"
 #include "ui/dialogs/report_dialog.h"
-#include "ui/models/import_problems.h"
 #include "ui/models/farm_offer.h"
+#include "ui/models/import_problems.h"
 #include "ui/models/language.h"
 #include "ui/models/notice_settings.h"
 #include "ui/models/recent_projects.h"
@@ -271,7 +271,9 @@ void MainWindow::exportLibrary()
     auto* dialog = new ExportDialog(m_workspace->bridge(), suggestedLibrary(), this);
     const FarmOffer farm = FarmOffer::of(m_workspace->farm());
     const auto run = m_bar->tuneOptions(); // where it measures, the library shows what it is worth
-    const bool isAtFarm = run && !run->devices.empty()
+    const session::TuningSession* session = m_workspace->session();
+    const bool isBusy = session != nullptr && session->state() == session::RunState::Running; // it has the devices
+    const bool isAtFarm = run && !isBusy && !run->devices.empty()
                           && plainBroker(QString::fromStdString(run->broker)) == plainBroker(farm.place.broker);
     dialog->offerFarm(farm, isAtFarm ? QString::fromStdString(run->devices.front()) : QString());
     ManualWindow::setTopic(dialog, QStringLiteral("export"));

@@ -21,7 +21,7 @@ struct VariantReport
 {
     std::string target; ///< text
     std::vector<std::string> features; ///< that a processor must have, as LLVM names them ("avx512f")
-    bool runsHere = false; ///< on this machine's processor, or on the device behind a broker
+    bool runsHere = false; ///< on this machine's processor, or on the device that CompileReport::runner names
     std::vector<SubgraphReport> subgraphs;
     double maxRelError = kUnknown; ///< NaN: not verified
     std::string notVerified; ///< why it could not be

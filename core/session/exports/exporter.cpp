@@ -29,6 +29,8 @@ namespace lathe::session {
 namespace {
 
 constexpr auto kCompileTimeout = std::chrono::minutes(10);
+/// For which a device behind a broker is kept whoever waits: the reference executor computes in between.
+constexpr auto kReserved = std::chrono::minutes(15);
 
 /// Of images: as the operators say that read or make them. Empty for all else.
 std::vector<std::string> layoutsOf(const graph::Graph& graph, const std::vector<graph::ValueId>& ports)
@@ -174,6 +176,10 @@ public:
         LATHE_TRY(choose());
         LATHE_TRY(step("compiling", 0.1));
         LATHE_TRY_ASSIGN(m_staged, stageLibrary(m_models, m_chosen, m_options, m_stop, nullptr, m_device.fingerprint));
+        if (!m_options.broker.empty() && (m_options.verify || m_options.benchmark)) {
+            LATHE_TRY(step("sending", 0.4));
+            LATHE_TRY(claimDevice());
+        }
         LATHE_TRY(report());
         LATHE_TRY(checkProcessor());
         if (m_options.verify) {
@@ -224,27 +230,39 @@ private:
         model = std::move(limited);
     }
 
-    /// One of those that have the key at the broker, until the export is done.
+    /// One of those that have the key at the broker, from now on. Others wait meanwhile, so it is asked for when there
+    /// is something to run.
     Result<> claimDevice()
     {
-        if (m_options.device.empty())
-            return makeError(Errc::InvalidArgument, say(Msg::BrokerNeedsKey));
         LATHE_TRY_ASSIGN(measure::RemoteClaim claim, remoteClaim({m_options.broker, m_options.credentials},
                                                                  m_options.device, "export " + first().spec.source));
         claim.most = 1;
+        claim.reserve = kReserved;
         LATHE_TRY_ASSIGN(m_remote, measure::RemoteDevices::open(std::move(claim), measure::deviceOf(first().target)));
-        const auto waits = [this](const Message&) {
+        const auto waits = [this](const Message& why) {
             if (m_progress)
-                m_progress("waiting for a device", 0.0);
+                m_progress(textOf(why), 0.4);
         };
         LATHE_TRY_ASSIGN(auto some, m_remote->waitForSome(waits, m_stop));
         m_lent = std::move(some.front());
         m_remote->hold(true);
-        m_report.runner = m_lent->name();
         m_device.fingerprint = m_lent->identity().fingerprint;
         m_device.name = textIn(nlohmann::json::parse(m_device.fingerprint, nullptr, false), "name");
+        return {};
+    }
+
+    /// What code is made for: of the devices behind the broker all are alike.
+    Result<> askRemoteFigures()
+    {
+        if (m_options.device.empty())
+            return makeError(Errc::InvalidArgument, say(Msg::BrokerNeedsKey));
+        if (!first().target.traits().takesDeviceFigures)
+            return {};
+        LATHE_TRY(claimDevice());
+        m_lent.reset(); // others may have it while the code is made
+        m_remote.reset();
         for (auto& model : m_models)
-            if (model->target.kind() == first().target.kind() && model->target.traits().takesDeviceFigures)
+            if (model->target.kind() == first().target.kind())
                 takeFigures(model, m_device);
         return {};
     }
@@ -252,7 +270,7 @@ private:
     Result<> findDevice()
     {
         if (!m_options.broker.empty())
-            return claimDevice();
+            return askRemoteFigures();
         for (auto& model : m_models)
             if (m_options.device.empty() && model->target.traits().takesDeviceFigures) {
                 const auto picked = DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), {});
@@ -299,7 +317,7 @@ private:
     Result<std::vector<bool>> whichRun() const
     {
         std::vector<bool> runs;
-        if (m_lent && (m_options.verify || m_options.benchmark)) {
+        if (m_lent) {
             deploy::LibraryClient::Options options;
             options.mapWeights = true;
             options.runSeconds = kRunSeconds;
@@ -322,6 +340,7 @@ private:
     Result<> report()
     {
         LATHE_TRY_ASSIGN(const std::vector<bool> runs, whichRun());
+        m_report.runner = m_lent ? m_lent->name() : std::string();
         for (const deploy::StagedVariant& staged : m_staged.variants) {
             VariantReport& variant = m_report.variants.emplace_back();
             variant.target = staged.target;

@@ -22,6 +22,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
+#include <set>
 
 namespace lathe::session {
 
@@ -432,10 +434,35 @@ struct Samples
                 values->push_back(value);
         if (const double change = numberIn(conditions, "probe_drift"); std::isfinite(change))
             drift.push_back(std::abs(change));
-        if (conditions.is_object() && conditions.contains("rejected"))
-            rejected += static_cast<std::int64_t>(conditions["rejected"].size());
+        if (!conditions.is_object() || !conditions.contains("rejected") || !conditions["rejected"].is_array())
+            return;
+        for (const json& sample : conditions["rejected"]) {
+            ++rejected;
+            if (const double change = numberIn(sample, "probe_drift"); std::isfinite(change))
+                drift.push_back(std::abs(change));
+        }
     }
 };
+
+/// By its name at the broker, or as it calls itself.
+std::string deviceIn(const store::MeasuredHow& record, const json& conditions)
+{
+    std::string name = textIn(conditions, "runner");
+    return name.empty() ? textIn(json::parse(record.device, nullptr, false), "name") : name;
+}
+
+/// Several devices, or one behind a broker, beside which others come and go.
+bool areOfSeveral(const std::vector<store::MeasuredHow>& records)
+{
+    std::set<std::string> names;
+    for (const store::MeasuredHow& record : records) {
+        const json conditions = json::parse(record.conditions, nullptr, false);
+        if (!textIn(conditions, "runner").empty())
+            return true;
+        names.insert(deviceIn(record, conditions));
+    }
+    return names.size() > 1;
+}
 
 } // namespace
 
@@ -450,7 +477,11 @@ Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::
             break;
         if (row.index < fromRound)
             continue;
-        LATHE_TRY_ASSIGN(const auto records, m_reader.measuredHow(run, row.index, kQualitySample));
+        LATHE_TRY_ASSIGN(auto records, m_reader.measuredHow(run, row.index, kQualitySample));
+        const bool isCounted = areOfSeveral(records); // devices that are held side by side: all trials count
+        if (isCounted) {
+            LATHE_TRY_ASSIGN(records, m_reader.measuredHow(run, row.index, std::numeric_limits<std::int32_t>::max()));
+        }
         QualityView view;
         view.round = row.index;
         view.atSeconds = row.atSeconds;
@@ -458,14 +489,12 @@ Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::
         view.others = numberIn(machine, "others");
         view.stolen = numberIn(machine, "stolen");
         const double scale = row.trials / std::max<double>(1, static_cast<double>(records.size()));
-        Samples all;
+        Samples whole;
         std::map<std::string, Samples> ofDevice;
         for (const store::MeasuredHow& record : records) {
             const json conditions = json::parse(record.conditions, nullptr, false);
-            std::string name = textIn(conditions, "runner");
-            if (name.empty())
-                name = textIn(json::parse(record.device, nullptr, false), "name");
-            all.add(record, conditions);
+            const std::string name = deviceIn(record, conditions);
+            whole.add(record, conditions);
             ofDevice[name].add(record, conditions);
             QualityView::Device& device = view.devices[name];
             const json durations = json::parse(record.durationsMs, nullptr, false);
@@ -478,17 +507,18 @@ Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::
         }
         for (auto& [name, device] : view.devices) {
             const Samples& samples = ofDevice[name];
-            device.trials = std::llround(scale * static_cast<double>(samples.trials));
-            device.rejected = std::llround(scale * static_cast<double>(samples.rejected));
+            const double all = isCounted ? 1 : scale;
+            device.trials = std::llround(all * static_cast<double>(samples.trials));
+            device.rejected = std::llround(all * static_cast<double>(samples.rejected));
             device.spread = medianOf(samples.spread);
             device.controlNs = medianOf(samples.control);
             device.drift = medianOf(samples.drift);
         }
-        view.spread = medianOf(all.spread);
-        view.controlNs = medianOf(all.control);
-        view.mhz = medianOf(all.mhz);
-        view.celsius = medianOf(all.celsius);
-        view.load = medianOf(all.load);
+        view.spread = medianOf(whole.spread);
+        view.controlNs = medianOf(whole.control);
+        view.mhz = medianOf(whole.mhz);
+        view.celsius = medianOf(whole.celsius);
+        view.load = medianOf(whole.load);
         views.push_back(std::move(view));
     }
     return views;

@@ -76,7 +76,11 @@ Result<> takeDevice(const store::RecordReader& reader, std::vector<store::Sessio
     if (s.what.device.empty())
         return {};
     LATHE_TRY_ASSIGN(const auto devices, devicesIn(reader));
-    const auto device = std::ranges::find_if(devices, [&](const DeviceChoice& d) { return d.isCalled(s.what.device); });
+    // Boards of one key may become others: those that were measured last are meant.
+    auto device = devices.end();
+    for (auto other = devices.begin(); other != devices.end(); ++other)
+        if (other->isCalled(s.what.device) && (device == devices.end() || other->runs.back() > device->runs.back()))
+            device = other;
     if (device == devices.end())
         return makeError(Errc::NotFound, say(Msg::NoTrialsOfDevice, s.project.string(), s.what.device));
     s.deviceKey = device->device;

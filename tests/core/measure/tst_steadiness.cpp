@@ -70,6 +70,14 @@ private slots:
         QVERIFY(course.take(took * 1.04)->moved);
     }
 
+    void anotherClockIsNoNoise()
+    {
+        ProbeCourse course;
+        for (int i = 0; i < 20; ++i)
+            if (const auto step = course.take(i % 2 == 0 ? 100.0 : 160.0))
+                QVERIFY(step->moved && step->limit <= 0.25);
+    }
+
     void eachThingIsToldOnce()
     {
         std::vector<std::string> told;

@@ -229,24 +229,45 @@ private slots:
         QVERIFY(standing(Baseline{file, 1, 0, 0, "pi"}).error().code == Errc::NotFound); // the run of the other
     }
 
+    /// A key whose boards became others: by its name those that were measured last, by their class each.
+    void aKeyOfTwoClassesHidesNone()
+    {
+        const auto file = twoDevices(m_dir, "classes.lathe");
+        {
+            store::Project p = must(store::Project::open(file, store::Project::Access::Write));
+            const auto later = must(p.addSession(
+                {0, 1, "cpu", R"({"devices": ["pi"], "broker": "farm:9190"})", kStart + 2 * kDay, 30, "stopped"}));
+            Record one = record("aa4", later, "a", 5, kStart + 2 * kDay);
+            one.result.device = identityOf(R"({"name": "Cortex-A76"})");
+            must(p.addRecords(std::vector{one}));
+        }
+        const auto devices = must(listDevices(file));
+        QCOMPARE(devices.size(), std::size_t{3});
+        for (const DeviceChoice& device : devices) {
+            QCOMPARE(calledOf(device, devices), device.device);
+            QCOMPARE(must(standing(Baseline{file, 0, 0, 0, device.device})).deviceName, device.name);
+        }
+        QCOMPARE(must(standing(Baseline{file, 0, 0, 0, "pi"})).deviceName, std::string("Cortex-A76"));
+    }
+
     /// What of a round each device measured, and how well.
     void qualityIsToldOfEachDevice()
     {
         const auto file = twoDevices(m_dir, "quality.lathe");
         {
             store::Project p = must(store::Project::open(file, store::Project::Access::Write));
-            must(p.addRound({2, 7, "a", 4, "{}", "{}", 30, 9.0}));
+            must(p.addRound({2, 7, "a", 40, "{}", "{}", 30, 9.0}));
             std::vector<Record> round;
-            for (int i = 0; i < 4; ++i) {
+            for (int i = 0; i < 20; ++i) { // more than a sample
                 Record one = record("q" + std::to_string(i), 2, "a", 20, kStart + kDay + 5000);
                 one.round = 7;
                 one.index = i;
                 one.result.costsNs = {100, i % 2 == 0 ? 110.0 : 150.0};
                 one.result.durationsMs = {{"upload", 10}, {"measure", 200}, {"check", 50}};
-                json conditions = {{"calibration_ns", 1000 * (i + 1)}, {"probe_drift", i % 2 == 0 ? -0.01 : 0.2}};
+                json conditions = {{"calibration_ns", 1000 * (i % 4 + 1)}, {"probe_drift", i % 2 == 0 ? -0.01 : 0.2}};
                 conditions["runner"] = i % 2 == 0 ? "steady" : "shaky";
                 if (i % 2 == 1)
-                    conditions["rejected"] = {{{"costs_ns", {120}}}, {{"costs_ns", {130}}}};
+                    conditions["rejected"] = {{{"costs_ns", {120}}, {"probe_drift", 0.2}}, {{"costs_ns", {130}}}};
                 one.result.conditions = conditions.dump();
                 round.push_back(std::move(one));
             }
@@ -259,17 +280,17 @@ private slots:
         QCOMPARE(rounds.size(), std::size_t{1});
         QCOMPARE(rounds[0].devices.size(), std::size_t{2});
         const auto &steady = rounds[0].devices.at("steady"), &shaky = rounds[0].devices.at("shaky");
-        QCOMPARE(steady.trials, std::int64_t{2});
+        QCOMPARE(steady.trials, std::int64_t{10}); // half of the round's trials failed
         QCOMPARE(steady.rejected, std::int64_t{0});
-        QCOMPARE(shaky.rejected, std::int64_t{4});
+        QCOMPARE(shaky.rejected, std::int64_t{20});
         QCOMPARE(steady.drift, 0.01);
         QCOMPARE(shaky.drift, 0.2);
         QCOMPARE(steady.spread, 0.1);
         QCOMPARE(shaky.spread, 0.5);
         QCOMPARE(steady.controlNs, 2000.0);
         QCOMPARE(shaky.controlNs, 3000.0);
-        QCOMPARE(steady.upload, 0.02);
-        QCOMPARE(steady.measure, 0.5);
+        QCOMPARE(qRound(1000 * steady.upload), 200); // of all trials
+        QCOMPARE(qRound(1000 * steady.measure), 5000);
         QCOMPARE(rounds[0].controlNs, 2500.0);
     }
 

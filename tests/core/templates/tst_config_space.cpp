@@ -6,6 +6,8 @@
 
 #include <QtTest>
 
+#include <algorithm>
+
 namespace tst_config_space {
 
 using namespace lathe;
@@ -135,6 +137,11 @@ private slots:
         expected.insert(expected.end(), {0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0});
         expected.insert(expected.end(), {1, 2, 1, 1});
         QVERIFY(space.features(config) == expected);
+        Config reversed = config; // as another tool may write it
+        std::ranges::reverse(reversed.knobs);
+        QVERIFY(space.features(reversed) == expected);
+        reversed.knobs.pop_back();
+        QCOMPARE(space.features(reversed).size(), expected.size());
     }
 
     void spacesThatMakeNoSenseAreRefused()
