@@ -36,7 +36,7 @@ void GeneticTuner::given(std::uint64_t index)
 
 void GeneticTuner::learn(std::uint64_t index, double seconds)
 {
-    const Member member{index, 1 / seconds};
+    const Member member{index, seconds};
     if (m_awaited.erase(index) != 0)
         m_generation.push_back(member);
     else
@@ -71,7 +71,7 @@ void GeneticTuner::breed()
 {
     // By index where equal, so that the order in which results came does not matter.
     const auto better = [](const Member& a, const Member& b) {
-        return a.fitness != b.fitness ? a.fitness > b.fitness : a.index < b.index;
+        return a.seconds != b.seconds ? a.seconds < b.seconds : a.index < b.index;
     };
     // Thousands of earlier results would leave no chance to what this run finds.
     std::sort(m_earlier.begin(), m_earlier.end(), better);
@@ -87,10 +87,10 @@ void GeneticTuner::breed()
     m_parents.clear();
     m_weights.clear();
     m_weight = 0;
-    const double best = pool.front().fitness;
+    const double best = pool.front().seconds;
     for (const Member& member : pool) {
         m_parents.push_back(member.index);
-        const double share = best > 0 ? member.fitness / best : 0;
+        const double share = std::isfinite(member.seconds) ? best / member.seconds : 0; // of the best's throughput
         m_weights.push_back(static_cast<std::uint64_t>(share * kWeightOfBest) + kLeastWeight);
         m_weight += m_weights.back();
     }
@@ -119,7 +119,7 @@ std::uint64_t GeneticTuner::child()
     const std::size_t knobs = m_knobs.count();
     if (m_parents.size() > 1 && knobs > 0) {
         const std::uint64_t tail = m_parents[parent(head)];
-        for (std::size_t j = static_cast<std::size_t>(m_random.below(knobs)); j < knobs; ++j)
+        for (auto j = static_cast<std::size_t>(m_random.below(knobs)); j < knobs; ++j)
             index = m_knobs.changed(index, j, m_knobs.digit(tail, j));
     }
     for (std::size_t j = 0; j < knobs; ++j)

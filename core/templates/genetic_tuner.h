@@ -34,7 +34,7 @@ private:
     struct Member
     {
         std::uint64_t index;
-        double fitness; ///< runs per second; 0: failed
+        double seconds; ///< infinite: failed
     };
 
     std::optional<std::uint64_t> draw() override;

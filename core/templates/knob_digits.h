@@ -37,7 +37,7 @@ public:
     {
         if (m_knobs.empty())
             return index;
-        const std::size_t knob = static_cast<std::size_t>(random.below(count()));
+        const auto knob = static_cast<std::size_t>(random.below(count()));
         const std::uint64_t other = random.below(choices(knob) - 1); // of those that it does not have
         return changed(index, knob, other < digit(index, knob) ? other : other + 1);
     }
