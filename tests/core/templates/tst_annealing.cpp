@@ -123,6 +123,31 @@ private slots:
         QVERIFY(run(1) != run(2));
     }
 
+    /// The same on every machine, computed apart from the program, from the rules. The second plan is of walkers that
+    /// went on.
+    void thePlansAreThese()
+    {
+        const ConfigSpace space = numberSpace({10, 12, 14});
+        const auto scores = [&](std::span<const std::uint64_t> indices) {
+            std::vector<float> values;
+            for (const std::uint64_t index : indices)
+                values.push_back(-static_cast<float>(distance(space, index)));
+            return values;
+        };
+        AnnealingOptions options;
+        options.walkers = 5;
+        options.iterations = 12;
+        options.seed = 1;
+        Annealing annealing(space, options);
+        for (const std::vector<std::uint64_t>& expected :
+             {std::vector<std::uint64_t>{882, 1001, 991, 521}, {881, 880, 882, 891}}) {
+            std::vector<std::uint64_t> indices;
+            for (const ScoredIndex& one : annealing.plan(4, scores))
+                indices.push_back(one.index);
+            QCOMPARE(indices, expected);
+        }
+    }
+
     /// A second call goes on from where the first ended, or starts anew.
     void walkersPersist()
     {
