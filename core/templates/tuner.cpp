@@ -1,0 +1,62 @@
+#include "core/templates/tuner.h"
+
+#include "core/templates/refusal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lathe::templates {
+
+Tuner::Tuner(const ConfigSpace& space, std::optional<IndexRange> range)
+    : m_space(space)
+{
+    const IndexRange all{0, space.size() - 1}; // a space has at least one configuration
+    const IndexRange part = range.value_or(all);
+    const std::uint64_t last = std::min(part.last, all.last);
+    if (part.first <= last) {
+        m_first = part.first;
+        m_count = last - part.first + 1;
+    }
+    m_left = m_count;
+}
+
+bool Tuner::see(std::uint64_t index)
+{
+    if (!m_seen.insert(index).second)
+        return false;
+    if (index >= m_first && index - m_first < m_count)
+        --m_left;
+    return true;
+}
+
+std::vector<std::uint64_t> Tuner::next(std::size_t count, std::stop_token stop)
+{
+    std::vector<std::uint64_t> indices;
+    while (indices.size() < count && !exhausted() && !stop.stop_requested()) {
+        const std::optional<std::uint64_t> index = draw();
+        if (!index)
+            break;
+        if (!see(*index))
+            continue;
+        if (isRefused(m_space, *index)) {
+            ++m_refused;
+            m_gaveUp = ++m_refusedInARow >= kMostRefusedInARow;
+            continue;
+        }
+        m_refusedInARow = 0;
+        given(*index);
+        indices.push_back(*index);
+    }
+    return indices;
+}
+
+void Tuner::tell(std::uint64_t index, double seconds)
+{
+    if (index >= m_space.size() || !m_told.insert(index).second)
+        return;
+    see(index);
+    learn(index, std::isfinite(seconds) && seconds > 0 ? seconds : std::numeric_limits<double>::infinity());
+}
+
+} // namespace lathe::templates

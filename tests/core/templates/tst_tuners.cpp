@@ -1,0 +1,209 @@
+#include "core/templates/genetic_tuner.h"
+#include "core/templates/grid_tuner.h"
+#include "core/templates/random_tuner.h"
+#include "core/templates/template_table.h"
+#include "tests/core/templates/resnet_tasks.h"
+#include "tests/core/templates/tuner_runs.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+
+namespace tst_tuners {
+
+using namespace lathe;
+using namespace lathe::templates;
+using namespace lathe::templates::test;
+using lathe::test::must;
+
+namespace {
+
+std::unique_ptr<Tuner> make(const QString& name, const ConfigSpace& space, std::uint64_t seed = 1)
+{
+    if (name == "grid")
+        return std::make_unique<GridTuner>(space);
+    if (name == "random")
+        return std::make_unique<RandomTuner>(space, RandomOptions{{}, seed});
+    return std::make_unique<GeneticTuner>(space, GeneticOptions{20, 3, 0.1, seed});
+}
+
+void addTuners()
+{
+    QTest::addColumn<QString>("name");
+    for (const char* name : {"grid", "random", "genetic"})
+        QTest::newRow(name) << name;
+}
+
+} // namespace
+
+class TestTuners : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void eachGivesEveryConfigurationOnce_data() { addTuners(); }
+    void eachGivesEveryConfigurationOnce()
+    {
+        QFETCH(QString, name);
+        const ConfigSpace space = numberSpace({5, 1, 4, 7});
+        const auto tuner = make(name, space);
+        const Indices all = runAll(*tuner, space, 9);
+        QVERIFY(sorted(all) == upTo(space.size()));
+        QCOMPARE(all == upTo(space.size()), name == "grid"); // which alone is in order
+        QVERIFY(tuner->next(3).empty());
+        QVERIFY(!tuner->gaveUp());
+    }
+
+    void whatIsRefusedIsSkippedAndCounted_data() { addTuners(); }
+    void whatIsRefusedIsSkippedAndCounted()
+    {
+        QFETCH(QString, name);
+        ConfigSpace space = numberSpace({6, 20});
+        refuseWhere(space, [](std::int64_t x) { return x % 3 == 0; });
+        const auto tuner = make(name, space);
+        const Indices all = runAll(*tuner, space, 7);
+        QCOMPARE(all.size(), std::size_t{80});
+        QCOMPARE(sorted(all), [&] {
+            Indices allowed;
+            for (const std::uint64_t index : upTo(120))
+                if (index % 6 % 3 != 0)
+                    allowed.push_back(index);
+            return allowed;
+        }());
+        QCOMPARE(tuner->refused(), std::uint64_t{40});
+    }
+
+    void whereAllIsRefusedItEnds_data() { addTuners(); }
+    void whereAllIsRefusedItEnds()
+    {
+        QFETCH(QString, name);
+        ConfigSpace space = numberSpace({10, 10});
+        refuseWhere(space, [](std::int64_t) { return true; });
+        const auto tuner = make(name, space);
+        QVERIFY(tuner->next(10).empty());
+        QVERIFY(tuner->exhausted());
+        QVERIFY(!tuner->gaveUp()); // all were looked at
+        QCOMPARE(tuner->refused(), std::uint64_t{100});
+    }
+
+    void aHugeSpaceWhereAllIsRefusedIsGivenUp()
+    {
+        ConfigSpace space = numberSpace({1000, 1000, 1000});
+        refuseWhere(space, [](std::int64_t) { return true; });
+        GridTuner tuner(space);
+        QVERIFY(tuner.next(1).empty());
+        QVERIFY(tuner.gaveUp() && tuner.exhausted());
+        QCOMPARE(tuner.refused(), Tuner::kMostRefusedInARow);
+    }
+
+    void aStopIsHeard()
+    {
+        const ConfigSpace space = numberSpace({10});
+        std::stop_source source;
+        source.request_stop();
+        GridTuner tuner(space);
+        QVERIFY(tuner.next(5, source.get_token()).empty());
+        QVERIFY(!tuner.exhausted());
+        QCOMPARE(tuner.next(5).size(), std::size_t{5});
+    }
+
+    void oneConfigurationIsGivenOnce_data() { addTuners(); }
+    void oneConfigurationIsGivenOnce()
+    {
+        QFETCH(QString, name);
+        for (const ConfigSpace& space : {ConfigSpace(), numberSpace({1, 1})}) {
+            const auto tuner = make(name, space);
+            QVERIFY(tuner->next(4) == Indices{0});
+            QVERIFY(tuner->exhausted());
+            tuner->tell(0, kFailed);
+            QVERIFY(tuner->next(4).empty());
+        }
+    }
+
+    void rangesIncludeBothEnds()
+    {
+        const ConfigSpace space = numberSpace({10, 10});
+        for (const auto& [range, first, last] :
+             {std::tuple(IndexRange{30, 39}, 30, 39), {IndexRange{95, 1000}, 95, 99}, {IndexRange{7, 7}, 7, 7}}) {
+            Indices expected;
+            for (int i = first; i <= last; ++i)
+                expected.push_back(static_cast<std::uint64_t>(i));
+            GridTuner grid(space, {range});
+            QVERIFY(runAll(grid, space, 4) == expected);
+            RandomTuner random(space, {range, 5});
+            random.tell(50, 1); // outside: no matter
+            QVERIFY(sorted(runAll(random, space, 4)) == expected);
+        }
+    }
+
+    void anEmptyRangeGivesNothing()
+    {
+        const ConfigSpace space = numberSpace({10, 10});
+        for (const IndexRange range : {IndexRange{5, 4}, IndexRange{100, 200}}) {
+            GridTuner grid(space, {range});
+            QVERIFY(grid.exhausted() && grid.next(3).empty());
+            RandomTuner random(space, {range});
+            QVERIFY(random.exhausted() && random.next(3).empty());
+        }
+    }
+
+    void equalSeedsGiveEqualSequences_data() { addTuners(); }
+    void equalSeedsGiveEqualSequences()
+    {
+        QFETCH(QString, name);
+        const ConfigSpace space = numberSpace({30, 30, 30});
+        const auto run = [&](std::uint64_t seed) { return runAll(*make(name, space, seed), space, 8, 200); };
+        QVERIFY(run(3) == run(3));
+        QCOMPARE(run(3) == run(4), name == "grid");
+    }
+
+    /// The same on every machine, computed apart from the program, from the rules. Whoever changes these numbers
+    /// changes what the runs of users repeat.
+    void theRandomSequenceIsThis()
+    {
+        const ConfigSpace space = numberSpace({10, 10, 10});
+        RandomTuner random(space, {{}, 1});
+        QCOMPARE(runAll(random, space, 8, 6), (Indices{566, 745, 969, 443, 442, 759}));
+    }
+
+    void randomTakesNoNoteOfTheSizeOfTheSpace()
+    {
+        const ConfigSpace space = numberSpace(std::vector<std::int64_t>(18, 10)); // 10^18
+        RandomTuner tuner(space, {{}, 9});
+        Indices all = sorted(runAll(tuner, space, 64, 5000));
+        QCOMPARE(all.size(), std::size_t{5000});
+        QVERIFY(std::adjacent_find(all.begin(), all.end()) == all.end());
+        QVERIFY(all[500] < space.size() / 5 && all[4500] > space.size() / 5 * 4); // from everywhere
+    }
+
+    void resultsOfEarlierRunsAreNotMeasuredAgain_data() { addTuners(); }
+    void resultsOfEarlierRunsAreNotMeasuredAgain()
+    {
+        QFETCH(QString, name);
+        const ConfigSpace space = numberSpace({10, 10});
+        const auto tuner = make(name, space);
+        for (std::uint64_t i = 0; i < 90; ++i)
+            tuner->tell(i, 1 + distance(space, i));
+        tuner->tell(12345, 1); // of no such space
+        const Indices all = runAll(*tuner, space, 4);
+        QVERIFY(sorted(all) == (Indices{90, 91, 92, 93, 94, 95, 96, 97, 98, 99}));
+    }
+
+    void templatesAreTuned()
+    {
+        const ConfigSpace space = must(spaceOf(convWorkload("conv2d_NCHWc.x86", argsOf(kResnetTasks[1]))));
+        RandomTuner tuner(space, {{}, 2});
+        std::size_t given = 0;
+        while (!tuner.exhausted())
+            given += tuner.next(64).size();
+        QCOMPARE(given + tuner.refused(), space.size());
+    }
+};
+
+LATHE_TEST(TestTuners)
+
+} // namespace tst_tuners
+#include "tst_tuners.moc"
