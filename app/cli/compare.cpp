@@ -239,8 +239,8 @@ void addCompare(CLI::App& app, Action& run)
                                            "Show what changed between projects, runs or dates, task by task");
     command
         ->add_option("WHAT", a->words,
-                     "P.lathe[,run=N][,until=2026-01-31[T18:00]][,model=N][,device=KEY]; the others are compared with "
-                     "the first")
+                     "P.lathe, with any of ,run=N ,model=N ,device=KEY ,until=2026-01-31[T18:00] behind it; the others "
+                     "are compared with the first")
         ->required();
     command->add_flag("--runs", a->runs, "Compare every run of each project, not the project as a whole");
     CLI::Option* const runs = command->get_option("--runs");
