@@ -12,7 +12,7 @@ namespace lathe::wire {
 class KnownBlobs
 {
 public:
-    static constexpr std::size_t kMost = 4096;
+    static constexpr std::size_t kMost = 512;
 
     bool has(const Hash128& hash) const { return m_hashes.contains(hash); }
     /// False: it was there already.
