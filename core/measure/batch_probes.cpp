@@ -85,7 +85,7 @@ void Batch::finishProbe(Lane& lane, const wire::RunResult& answer)
     }
     addRun(m_times, answer, 0);
     const Result<double> took = probeTime(answer);
-    const std::string& name = lane.endpoint->name();
+    const std::string name = lane.endpoint->name();
     const Steadiness::Verdict verdict = m_options.steadiness->take(name, took);
     lane.share.isOpen = took.has_value();
     lane.share.fails = !took;

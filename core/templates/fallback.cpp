@@ -32,6 +32,14 @@ Result<SplitEntity> fallbackSplit(std::int64_t extent, std::span<const std::int6
     return split;
 }
 
+Result<> setLimited(Config& config, const std::string& knob, std::int64_t extent, std::int64_t limit)
+{
+    const std::int64_t limits[] = {-1, limit};
+    LATHE_TRY_ASSIGN(SplitEntity sizes, fallbackSplit(extent, limits));
+    config.set(knob, std::move(sizes));
+    return {};
+}
+
 double likeness(const ConfigSpace& ours, const ConfigSpace& theirs)
 {
     double sum = 0;

@@ -15,6 +15,9 @@ Config plainFallback(const ConfigSpace& space);
 /// Errors: InvalidArgument if there is no such divisor, or the limits are no list of sizes.
 Result<SplitEntity> fallbackSplit(std::int64_t extent, std::span<const std::int64_t> limits);
 
+/// Splits a knob of two sizes so, the inner one not above `limit`. Errors: as fallbackSplit().
+Result<> setLimited(Config& config, const std::string& knob, std::int64_t extent, std::int64_t limit);
+
 /// A good configuration of another workload of the same template.
 struct Reference
 {

@@ -24,5 +24,7 @@ void limitThreads(ConfigSpace& space, const TemplateFacts& facts, std::initializ
 
 /// The error of a workload that a template cannot compute: "the strides of conv2d_nchw_winograd.cuda" is not "1".
 Error notFor(const Workload& workload, std::string_view part, std::string wanted);
+/// Winograd's transforms know neither strides nor dilation. Errors: that.
+Result<> checkUnitSteps(const Workload& workload, const ConvArgs& conv);
 
 } // namespace lathe::templates

@@ -33,8 +33,7 @@ Result<ConfigSpace> winogradSpace(const Workload& workload, const TemplateFacts&
     LATHE_TRY_ASSIGN(const ConvArgs conv, convArgs(workload));
     if (conv.kernelHeight != conv.kernelWidth || conv.kernelHeight < 3 || conv.kernelHeight > 7)
         return notFor(workload, "the kernel", "a square of 3 to 7");
-    if (conv.strides != std::array<std::int64_t, 2>{1, 1} || conv.dilation != std::array<std::int64_t, 2>{1, 1})
-        return notFor(workload, "each stride and dilation", "1");
+    LATHE_TRY(checkUnitSteps(workload, conv));
     const std::int64_t m = conv.height % 8 == 0 ? 4 : 2; // by the input's height, not the output's
     const std::int64_t alpha = m + conv.kernelHeight - 1;
     const std::int64_t tilesDown = (conv.outHeight() + m - 1) / m, tilesAcross = (conv.outWidth() + m - 1) / m;
@@ -80,9 +79,7 @@ Result<Config> smallBatchFallback(const Workload& workload, const TemplateFacts&
 {
     LATHE_TRY_ASSIGN(const DenseArgs dense, denseArgs(workload));
     Config config = plainFallback(space);
-    const std::int64_t limits[] = {-1, 64};
-    LATHE_TRY_ASSIGN(SplitEntity sizes, fallbackSplit(dense.k, limits));
-    config.set("tile_k", std::move(sizes));
+    LATHE_TRY(setLimited(config, "tile_k", dense.k, 64));
     return config;
 }
 

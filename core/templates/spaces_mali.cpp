@@ -73,8 +73,7 @@ Result<ConfigSpace> winogradMaliSpace(const Workload& workload, const TemplateFa
     LATHE_TRY_ASSIGN(const ConvArgs conv, convArgs(workload));
     if (conv.kernelHeight != 3 || conv.kernelWidth != 3)
         return notFor(workload, "the kernel", "3 x 3");
-    if (conv.strides != std::array<std::int64_t, 2>{1, 1} || conv.dilation != std::array<std::int64_t, 2>{1, 1})
-        return notFor(workload, "each stride and dilation", "1");
+    LATHE_TRY(checkUnitSteps(workload, conv));
     std::vector<JsonValue> blocks;
     for (const std::int64_t block : {1, 2, 4, 8, 16})
         if (conv.outChannels % block == 0)
@@ -101,15 +100,9 @@ Result<Config> winogradMaliFallback(const Workload& workload, const TemplateFact
     config.set("tile_bna", OptionEntity{{block}});
     config.set("tile_bnb", OptionEntity{{std::int64_t{4}}});
     config.set("yt", OptionEntity{{std::int64_t{8}}});
-    const auto limited = [&config](const char* knob, std::int64_t extent, std::int64_t limit) -> Result<> {
-        const std::int64_t limits[] = {-1, limit};
-        LATHE_TRY_ASSIGN(SplitEntity sizes, fallbackSplit(extent, limits));
-        config.set(knob, std::move(sizes));
-        return {};
-    };
-    LATHE_TRY(limited("tile_t1", conv.inChannels, 128));
-    LATHE_TRY(limited("tile_t2", conv.outChannels, 128));
-    LATHE_TRY(limited("c_unroll", conv.inChannels, 8));
+    LATHE_TRY(setLimited(config, "tile_t1", conv.inChannels, 128));
+    LATHE_TRY(setLimited(config, "tile_t2", conv.outChannels, 128));
+    LATHE_TRY(setLimited(config, "c_unroll", conv.inChannels, 8));
     return config;
 }
 

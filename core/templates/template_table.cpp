@@ -4,6 +4,7 @@
 #include "core/templates/spaces.h"
 
 #include <algorithm>
+#include <array>
 
 namespace lathe::templates {
 
@@ -62,6 +63,14 @@ void limitThreads(ConfigSpace& space, const TemplateFacts& facts, std::initializ
 Error notFor(const Workload& workload, std::string_view part, std::string wanted)
 {
     return makeError(Errc::InvalidArgument, say(Msg::TemplateWrong, part, std::move(wanted))).note(workload.task);
+}
+
+Result<> checkUnitSteps(const Workload& workload, const ConvArgs& conv)
+{
+    constexpr std::array<std::int64_t, 2> kOnes = {1, 1};
+    if (conv.strides != kOnes || conv.dilation != kOnes)
+        return notFor(workload, "each stride and dilation", "1");
+    return {};
 }
 
 } // namespace lathe::templates

@@ -83,7 +83,14 @@ private slots:
         QFile exported(m_dir.filePath("records.jsonl"));
         QVERIFY(exported.open(QIODevice::ReadOnly) && exported.readAll().contains("probe_drift"));
         const Output compared = cli({"compare", "mlp.lathe", "mlp.lathe,device=board"});
-        QVERIFY2(compared.code == 0 && compared.out.contains("[B] mlp.lathe,device=board"), compared.out + compared.err);
+        QVERIFY2(compared.code == 0 && compared.out.contains("[B] mlp.lathe,device=board"),
+                 compared.out + compared.err);
+        const Output alone = cli({"compare", "mlp.lathe", "--devices"});
+        QVERIFY2(alone.code == 1 && alone.err.contains("several devices"), alone.err);
+        const Output twice = cli({"compare", "mlp.lathe", "mlp.lathe,run=1", "--devices"});
+        QVERIFY2(twice.code == 0 && twice.out.contains("[A] mlp.lathe,device=board")
+                     && twice.out.contains("[B] mlp.lathe,run=1,device=board"),
+                 twice.out + twice.err);
         const Output nobody = cli({"compare", "mlp.lathe", "mlp.lathe,device=other"});
         QVERIFY2(nobody.code == 1 && nobody.err.contains("no trials of a device other"), nobody.err);
         // It goes on at the same broker without being told.
@@ -209,8 +216,8 @@ private slots:
         const QJsonObject report = QJsonDocument::fromJson(exported.out).object();
         QCOMPARE(report["runner"].toString(), QStringLiteral("cli4"));
         QVERIFY(report["latency_ms"].toDouble() > 0 && report["max_rel_error"].isDouble());
-        const Output nobody = cli({"compile", "zoo:mlp", "-o", "libno.so", "--allow-default", "--broker", m_broker,
-                                   "--device", "other"});
+        const Output nobody = cli(
+            {"compile", "zoo:mlp", "-o", "libno.so", "--allow-default", "--broker", m_broker, "--device", "other"});
         QVERIFY2(nobody.code == 1 && nobody.err.contains("no device offers itself under the key other"), nobody.err);
         QVERIFY(!QFile::exists(m_dir.filePath("libno.so")));
         const Output keyless = cli({"compile", "zoo:mlp", "-o", "libno.so", "--allow-default", "--broker", m_broker});

@@ -19,6 +19,7 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTabWidget>
@@ -130,6 +131,27 @@ private slots:
         ui::ComparePage again(*m_workspace, nullptr);
         again.show();
         QTRY_COMPARE(find<QTableView>(&again, "compareStandings")->model()->rowCount(), 2);
+    }
+
+    void aDeviceIsPinnedFromItsMenu()
+    {
+        ui::ComparePage page(*m_workspace, nullptr);
+        page.resize(1000, 600);
+        page.show();
+        auto* standings = find<QTableView>(&page, "compareStandings");
+        const auto* devices = find<QPushButton>(&page, "compareDevice")->menu();
+        QTRY_COMPARE(standings->model()->rowCount(), 2); // of the test before
+        QTRY_COMPARE(devices->actions().size(), 1);
+        const QString text = devices->actions().front()->text();
+        QVERIFY2(text.endsWith(": A machine"), qPrintable(text));
+        devices->actions().front()->trigger();
+        QTRY_COMPARE(standings->model()->rowCount(), 3);
+        const QString device = text.section(QLatin1Char(':'), 0, 0);
+        QVERIFY2(cell(standings, 2, 0).contains(", on " + device), qPrintable(cell(standings, 2, 0)));
+        QVERIFY2(page.command().contains(",device=" + device), qPrintable(page.command()));
+        standings->selectRow(2);
+        QTest::mouseClick(find<QPushButton>(&page, "compareRemove"), Qt::LeftButton);
+        QTRY_COMPARE(standings->model()->rowCount(), 2);
     }
 
     void programsOfTwoRunsAreShownLineByLine()

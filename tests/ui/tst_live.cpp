@@ -40,14 +40,16 @@ class TestLive : public QObject, test::WindowTest
 
     ui::Workspace& workspace() const { return *m_window->findChild<ui::Workspace*>(); }
     QString file() const { return m_dir.filePath(QStringLiteral("run.lathe")); }
+    QString farmFile() const { return m_dir.filePath(QStringLiteral("farm.lathe")); }
 
-    /// Six rounds of four trials on zoo:mlp, a second each.
-    void makeProject()
+    /// Six rounds of four trials on zoo:mlp, a second each; of two boards behind a broker, the second of which is
+    /// shaky.
+    static void makeProject(const QString& name, bool isAtFarm)
     {
         session::OpenOptions options;
         options.model.source = "zoo:mlp";
         options.target = "sim";
-        options.project = file().toStdString();
+        options.project = name.toStdString();
         const auto tasks = must(session::TuningSession::open(options))->tasks();
         auto project = must(store::Project::open(options.project, store::Project::Access::Write));
         const auto run = must(
@@ -70,7 +72,11 @@ class TestLive : public QObject, test::WindowTest
                 r.timeMs = 1700000000000 + round * 1000 + i;
                 r.result.stage = TrialStage::Done;
                 r.result.costsNs = {1e6 - round * 1e5 - i * 1e3, 1.1e6 - round * 1e5};
-                r.result.conditions = "{\"calibration_ns\": " + std::to_string(1000 + round * 20) + "}";
+                r.result.conditions = "{\"calibration_ns\": " + std::to_string(1000 + round * 20)
+                                      + (!isAtFarm ? "}"
+                                         : i % 2 == 0
+                                             ? R"(, "runner": "board0", "probe_drift": -0.01})"
+                                             : R"(, "runner": "board1", "probe_drift": 0.2, "rejected": [{}]})");
                 r.result.durationsMs = {{"measure", 100}, {"upload", 20}};
                 if (i == 3) {
                     r.result = {};
@@ -95,7 +101,8 @@ private slots:
     void initTestCase()
     {
         test::settleIn(m_dir.path());
-        makeProject();
+        makeProject(file(), false);
+        makeProject(farmFile(), true);
         m_window = test::shownWindow();
     }
 
@@ -247,6 +254,40 @@ private slots:
                                           "0.0 (0 %)", "0.0 (0 %)", "3.6 (60 %)"}));
         QCOMPARE(row(1),
                  (QStringList{"Simulated device", "–", "–", "0.5 (8 %)", "2.4 (40 %)", "–", "–", "3.1 (52 %)"}));
+        pages->setCurrentIndex(before);
+    }
+
+    void qualityIsToldByDeviceWhereTheyCanDiffer()
+    {
+        auto* pages = find<QTabWidget>("pages");
+        auto* tabs = find<QTabWidget>("timeTabs");
+        auto* table = find<QTreeWidget>("qualityOfDevices");
+        const int before = pages->currentIndex();
+        const auto open = [&](const QString& project) {
+            m_window->openSource(project);
+            QTRY_VERIFY_WITH_TIMEOUT(!workspace().bridge().isOpening() && workspace().session() != nullptr
+                                         && workspace().session()->options().project == project.toStdString(),
+                                     20000);
+            find<QAction>("page.time")->trigger();
+            tabs->setCurrentIndex(3);
+        };
+        open(file());
+        QTRY_COMPARE(table->topLevelItemCount(), 1);
+        QVERIFY(!table->isVisible()); // the figures above are of that one
+        open(farmFile());
+        QTRY_COMPARE(table->topLevelItemCount(), 2);
+        QTRY_COMPARE(table->topLevelItem(0)->text(1), QStringLiteral("12"));
+        QVERIFY(table->isVisible());
+        const auto row = [table](int at) {
+            QStringList cells;
+            for (int column = 0; column < 4; ++column)
+                cells << table->topLevelItem(at)->text(column);
+            return cells;
+        };
+        QCOMPARE(row(0), (QStringList{"board0", "12", "0", "1.0"}));
+        QCOMPARE(row(1), (QStringList{"board1", "6", "6", "20.0"})); // a failed trial each round
+        open(file());
+        tabs->setCurrentIndex(0);
         pages->setCurrentIndex(before);
     }
 

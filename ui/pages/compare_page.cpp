@@ -192,7 +192,7 @@ void ComparePage::retranslate()
     m_copy->setText(tr("&Copy command line"));
     m_tabs->setTabText(0, tr("&Tasks"));
     m_tabs->setTabText(2, tr("Progra&m"));
-    fill({m_compared, {}, {}, {}, {}});
+    fill({.compared = m_compared});
 }
 
 void ComparePage::showEvent(QShowEvent* event)
@@ -224,7 +224,7 @@ void ComparePage::browse()
     const QStringList files = QFileDialog::getOpenFileNames(this, tr("Compare with projects"), {},
                                                             tr("Projects (*.lathe)"));
     for (const QString& file : files)
-        pin({file.toStdString(), 0, 0, 0, {}});
+        pin({.project = file.toStdString()});
 }
 
 void ComparePage::addDate()
@@ -246,7 +246,7 @@ void ComparePage::addDate()
     connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
     connect(buttons, &QDialogButtonBox::accepted, this, [this, dialog, when] {
         if (const session::TuningSession* session = m_workspace.session())
-            pin({session->options().project, 0, when->dateTime().toMSecsSinceEpoch(), 0, {}});
+            pin({.project = session->options().project, .untilMs = when->dateTime().toMSecsSinceEpoch()});
         dialog->accept();
     });
     dialog->show();
@@ -426,9 +426,7 @@ void ComparePage::fillRuns(const std::vector<session::RunChoice>& runs)
                 .arg(run.run)
                 .arg(QDateTime::fromMSecsSinceEpoch(run.startedMs).toString(QStringLiteral("yyyy-MM-dd HH:mm")),
                      minutesText(run.activeSeconds), QString::fromStdString(run.modelName)),
-            this, [this, project = session->options().project, id = run.run] {
-                pin({project, id, 0, 0, {}});
-            });
+            this, [this, project = session->options().project, id = run.run] { pin({.project = project, .run = id}); });
     if (runs.empty())
         m_runs->addAction(tr("This project has no runs yet"))->setEnabled(false);
 }
@@ -441,10 +439,9 @@ void ComparePage::fillDevices(const std::vector<session::DeviceChoice>& devices)
     m_devices->clear();
     for (const session::DeviceChoice& device : devices) {
         const std::string called = calledOf(device, devices);
-        m_devices->addAction(tr("%1: %2").arg(QString::fromStdString(called), deviceTitle(device.name)), this,
-                             [this, project = session->options().project, called] {
-                                 pin({project, 0, 0, 0, called});
-                             });
+        m_devices->addAction(
+            tr("%1: %2").arg(QString::fromStdString(called), deviceTitle(device.name)), this,
+            [this, project = session->options().project, called] { pin({.project = project, .device = called}); });
     }
     if (devices.empty())
         m_devices->addAction(tr("This project has no valid trials yet"))->setEnabled(false);

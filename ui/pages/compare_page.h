@@ -42,10 +42,10 @@ private:
     struct Standings
     {
         std::shared_ptr<const Compared> compared; ///< null: the project cannot be read
-        std::vector<session::RunChoice> runs;
-        std::vector<session::DeviceChoice> devices;
-        std::vector<session::Baseline> unreadable;
-        QStringList problems;
+        std::vector<session::RunChoice> runs = {};
+        std::vector<session::DeviceChoice> devices = {};
+        std::vector<session::Baseline> unreadable = {};
+        QStringList problems = {};
     };
     static Standings readStandings(const std::filesystem::path& project,
                                    const std::vector<session::Baseline>& baselines, const std::stop_token& stop);

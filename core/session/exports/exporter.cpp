@@ -177,7 +177,7 @@ public:
         LATHE_TRY(step("compiling", 0.1));
         LATHE_TRY_ASSIGN(m_staged, stageLibrary(m_models, m_chosen, m_options, m_stop, nullptr, m_device.fingerprint));
         if (!m_options.broker.empty() && (m_options.verify || m_options.benchmark)) {
-            LATHE_TRY(step("sending", 0.4));
+            LATHE_TRY(step("waiting for a device", 0.4));
             LATHE_TRY(claimDevice());
         }
         LATHE_TRY(report());
@@ -251,7 +251,7 @@ private:
         return {};
     }
 
-    /// What code is made for: of the devices behind the broker all are alike.
+    /// What code is made for: those that have one key are taken to be alike, as a run does.
     Result<> askRemoteFigures()
     {
         if (m_options.device.empty())

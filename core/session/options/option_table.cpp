@@ -49,6 +49,8 @@ const std::vector<std::string> kOnCompile = {"compile"};
 const char* const kStrictHelp =
     "Use no algorithm that trades accuracy for speed: convolutions are computed directly, never with "
     "winograd";
+const char* const kTokenHelp = "Token for the broker, as written by lathe-cli tracker token";
+const char* const kNoToken = "none: only a broker on this machine lets in everybody";
 
 OptionTable<TuneOptions> makeTuneTable()
 {
@@ -158,10 +160,10 @@ OptionTable<TuneOptions> makeTuneTable()
         optionRow(&S::credentials, {.flag = "--creds",
                                     .type = OptionType::Text,
                                     .placeholder = "FILE",
-                                    .help = "Token for the broker, as written by lathe-cli tracker token",
+                                    .help = kTokenHelp,
                                     .commands = kOnTune,
                                     .key = "credentials",
-                                    .usual = "none: only a broker on this machine lets in everybody",
+                                    .usual = kNoToken,
                                     .kept = true,
                                     .sparse = true}),
         optionRow(&S::priority,
@@ -383,9 +385,9 @@ OptionTable<CompileOptions> makeCompileTable()
         optionRow(&S::credentials, {.flag = "--creds",
                                     .type = OptionType::Text,
                                     .placeholder = "FILE",
-                                    .help = "Token for the broker, as written by lathe-cli tracker token",
+                                    .help = kTokenHelp,
                                     .commands = kOnCompile,
-                                    .usual = "none: only a broker on this machine lets in everybody"}),
+                                    .usual = kNoToken}),
         optionRow(&S::overwrite, {.flag = "--overwrite",
                                   .type = OptionType::Flag,
                                   .help = "Replace existing files that Lathe did not write",

@@ -8,12 +8,12 @@
 #include "core/schedule/step.h"
 #include "core/search/features.h"
 #include "core/session/exports/kernel_choices.h"
+#include "core/session/project/round_quality.h"
 #include "core/session/project/stored_events.h"
 #include "core/session/project/stored_runs.h"
 #include "core/session/project/stored_time.h"
 #include "core/store/record_reader.h"
 #include "core/support/json_fields.h"
-#include "core/support/median.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -22,8 +22,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <limits>
-#include <set>
 
 namespace lathe::session {
 
@@ -32,7 +30,6 @@ using nlohmann::json;
 namespace {
 
 constexpr double kListingSeconds = 60;
-constexpr std::int32_t kQualitySample = 8; ///< trials of a round that tell how it was measured
 
 double toMs(double ns)
 {
@@ -384,7 +381,7 @@ Result<std::vector<RunView>> ProjectHistory::runs()
 
 Result<std::vector<Check>> ProjectHistory::checks()
 {
-    LATHE_TRY_ASSIGN(const Standing now, standing(Baseline{m_reader.project().file(), 0, 0, m_modelRow, {}}));
+    LATHE_TRY_ASSIGN(const Standing now, standing(Baseline{.project = m_reader.project().file(), .model = m_modelRow}));
     return checksOf(now);
 }
 
@@ -408,64 +405,6 @@ Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
     return views;
 }
 
-namespace {
-
-/// What records tell of how they were measured.
-struct Samples
-{
-    std::vector<double> spread, control, mhz, celsius, load, drift;
-    std::int64_t trials = 0, rejected = 0;
-
-    void add(const store::MeasuredHow& record, const json& conditions)
-    {
-        ++trials;
-        const json costs = json::parse(record.costsNs, nullptr, false);
-        if (costs.is_array() && costs.size() > 1 && std::all_of(costs.begin(), costs.end(), [](const json& cost) {
-                return cost.is_number() && cost.get<double>() > 0;
-            })) {
-            const auto [low, high] = std::minmax_element(costs.begin(), costs.end(), [](const json& a, const json& b) {
-                return a.get<double>() < b.get<double>();
-            });
-            spread.push_back((high->get<double>() - low->get<double>()) / low->get<double>());
-        }
-        for (const auto& [name, values] : {std::pair{"calibration_ns", &control}, std::pair{"mhz", &mhz},
-                                           std::pair{"celsius", &celsius}, std::pair{"load", &load}})
-            if (const double value = numberIn(conditions, name); std::isfinite(value))
-                values->push_back(value);
-        if (const double change = numberIn(conditions, "probe_drift"); std::isfinite(change))
-            drift.push_back(std::abs(change));
-        if (!conditions.is_object() || !conditions.contains("rejected") || !conditions["rejected"].is_array())
-            return;
-        for (const json& sample : conditions["rejected"]) {
-            ++rejected;
-            if (const double change = numberIn(sample, "probe_drift"); std::isfinite(change))
-                drift.push_back(std::abs(change));
-        }
-    }
-};
-
-/// By its name at the broker, or as it calls itself.
-std::string deviceIn(const store::MeasuredHow& record, const json& conditions)
-{
-    std::string name = textIn(conditions, "runner");
-    return name.empty() ? textIn(json::parse(record.device, nullptr, false), "name") : name;
-}
-
-/// Several devices, or one behind a broker, beside which others come and go.
-bool areOfSeveral(const std::vector<store::MeasuredHow>& records)
-{
-    std::set<std::string> names;
-    for (const store::MeasuredHow& record : records) {
-        const json conditions = json::parse(record.conditions, nullptr, false);
-        if (!textIn(conditions, "runner").empty())
-            return true;
-        names.insert(deviceIn(record, conditions));
-    }
-    return names.size() > 1;
-}
-
-} // namespace
-
 Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::int32_t fromRound, std::stop_token stop)
 {
     LATHE_TRY_ASSIGN(const auto rows, m_reader.project().rounds(run));
@@ -477,48 +416,7 @@ Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::
             break;
         if (row.index < fromRound)
             continue;
-        LATHE_TRY_ASSIGN(auto records, m_reader.measuredHow(run, row.index, kQualitySample));
-        const bool isCounted = areOfSeveral(records); // devices that are held side by side: all trials count
-        if (isCounted) {
-            LATHE_TRY_ASSIGN(records, m_reader.measuredHow(run, row.index, std::numeric_limits<std::int32_t>::max()));
-        }
-        QualityView view;
-        view.round = row.index;
-        view.atSeconds = row.atSeconds;
-        const json machine = partIn(json::parse(row.durations, nullptr, false), "machine");
-        view.others = numberIn(machine, "others");
-        view.stolen = numberIn(machine, "stolen");
-        const double scale = row.trials / std::max<double>(1, static_cast<double>(records.size()));
-        Samples whole;
-        std::map<std::string, Samples> ofDevice;
-        for (const store::MeasuredHow& record : records) {
-            const json conditions = json::parse(record.conditions, nullptr, false);
-            const std::string name = deviceIn(record, conditions);
-            whole.add(record, conditions);
-            ofDevice[name].add(record, conditions);
-            QualityView::Device& device = view.devices[name];
-            const json durations = json::parse(record.durationsMs, nullptr, false);
-            const auto seconds = [&](const char* part) {
-                const double ms = numberIn(durations, part);
-                return std::isfinite(ms) ? 1e-3 * scale * ms : 0.0;
-            };
-            device.upload += seconds("upload");
-            device.measure += seconds("measure") + seconds("check");
-        }
-        for (auto& [name, device] : view.devices) {
-            const Samples& samples = ofDevice[name];
-            const double all = isCounted ? 1 : scale;
-            device.trials = std::llround(all * static_cast<double>(samples.trials));
-            device.rejected = std::llround(all * static_cast<double>(samples.rejected));
-            device.spread = medianOf(samples.spread);
-            device.controlNs = medianOf(samples.control);
-            device.drift = medianOf(samples.drift);
-        }
-        view.spread = medianOf(whole.spread);
-        view.controlNs = medianOf(whole.control);
-        view.mhz = medianOf(whole.mhz);
-        view.celsius = medianOf(whole.celsius);
-        view.load = medianOf(whole.load);
+        LATHE_TRY_ASSIGN(QualityView view, qualityOf(m_reader, row));
         views.push_back(std::move(view));
     }
     return views;

@@ -186,7 +186,7 @@ std::map<std::string, const store::BestRow*> takeBest(const std::vector<store::B
 
 Result<Standing> standing(const std::filesystem::path& project)
 {
-    return standing(Baseline{project});
+    return standing(Baseline{.project = project});
 }
 
 Result<Standing> standing(const Baseline& baseline)

@@ -233,6 +233,36 @@ private slots:
         QVERIFY2(next.error().message.find("drained") != std::string::npos, next.error().message.c_str());
     }
 
+    /// A farm of thousands tells more than a run has time to hear; but who waits in vain is told what else there is.
+    void otherKeysAreHeardWhileOursHasNoDevice()
+    {
+        NatsServer server;
+        QVERIFY(server.start());
+        const auto teller = broker::Connection::open({server.url()});
+        QVERIFY(teller);
+        const auto tell = [&](const char* key) {
+            broker::DeviceNotice notice;
+            notice.state = broker::DeviceState::Free;
+            (*teller)->publish(broker::hereSubject(key, "device"), broker::toText(notice));
+        };
+        const auto devices = RemoteDevices::open(RemoteClaim{{server.url()}, "board", "ada"}, std::nullopt);
+        QVERIFY(devices);
+        const auto comes = [&](bool isOursThere, const std::vector<std::string>& heard) {
+            for (const Deadline end = Deadline::inSeconds(15); !end.passed(); ::usleep(100'000)) {
+                tell("other");
+                if (isOursThere)
+                    tell("board");
+                const auto state = (*devices)->state();
+                if (state.there == (isOursThere ? 1 : 0) && state.otherKeys == heard)
+                    return true;
+            }
+            return false;
+        };
+        QVERIFY(comes(false, {"other"}));
+        QVERIFY(comes(true, {}));
+        QVERIFY(comes(false, {"other"})); // ours is lost, and remembered as such
+    }
+
     /// Its line was away for a while, and the end of its lease was lost with it.
     void aDeviceThatWasThoughtLostIsToldThatItIsFree()
     {
