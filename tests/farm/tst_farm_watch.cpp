@@ -12,6 +12,7 @@
 #include "core/support/files.h"
 #include "tests/support/farm_device.h"
 #include "tests/support/nats_server.h"
+#include "tests/support/processes.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -192,6 +193,7 @@ private slots:
         QVERIFY(watch);
         QVERIFY((*watch)->answers());
         ::kill(server.pid(), SIGSTOP);
+        QTRY_VERIFY(lathe::test::isStopped(server.pid()));
         QElapsedTimer timer;
         timer.start();
         QVERIFY(!(*watch)->answers());

@@ -28,4 +28,16 @@ inline bool isAlive(pid_t pid)
     return std::getline(stat, text) && text[text.rfind(')') + 2] != 'Z';
 }
 
+/// Every thread of it: one that runs on another processor goes on for a moment after SIGSTOP was sent.
+inline bool isStopped(pid_t pid)
+{
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+        std::ifstream stat(thread.path() / "stat");
+        std::string text;
+        if (std::getline(stat, text) && text[text.rfind(')') + 2] != 'T')
+            return false;
+    }
+    return true;
+}
+
 } // namespace lathe::test
