@@ -89,7 +89,7 @@ void Batch::finishProbe(Lane& lane, const wire::RunResult& answer)
     const Steadiness::Verdict verdict = m_options.steadiness->take(name, took);
     lane.share.isOpen = took.has_value();
     lane.share.fails = !took;
-    if (!lane.share.held.empty() && verdict.moved && !verdict.setAside)
+    if (verdict.moved && verdict.drift && !lane.share.held.empty() && !verdict.setAside)
         m_options.steadiness->rejected(name, lane.share.held.size(), *verdict.drift, m_now);
     if (verdict.moved || verdict.setAside)
         rejectHeld(lane, verdict.drift);

@@ -73,7 +73,7 @@ Result<Baseline> parseBaseline(std::string_view text)
                                               : fmt::format("'{}' is not the number of a {}", value, key));
         if (key == "device")
             baseline.device = value;
-        else
+        else if (number)
             (key == "run" ? baseline.run : key == "until" ? baseline.untilMs : baseline.model) = *number;
     }
     if (rest.empty())

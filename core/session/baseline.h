@@ -51,7 +51,7 @@ struct DeviceChoice
 /// How people call one of these: by its key at a broker, where it has one that is no other's.
 std::string calledOf(const DeviceChoice& device, const std::vector<DeviceChoice>& all);
 /// In the order of their first runs.
-Result<std::vector<DeviceChoice>> listDevices(const std::filesystem::path& project);
+Result<std::vector<DeviceChoice>> listDevices(const std::filesystem::path& file);
 Result<std::vector<DeviceChoice>> devicesIn(const store::RecordReader& reader);
 /// Oldest first.
 Result<std::vector<RunChoice>> listRuns(const std::filesystem::path& project);

@@ -42,7 +42,7 @@ public:
     bool start_object(std::size_t /*size*/) override { return open({JsonValue::Members()}); }
     bool key(std::string& name) override
     {
-        std::get<JsonValue::Members>(m_open.back().value).emplace_back(std::move(name), JsonValue());
+        std::get<JsonValue::Members>(m_open.back().value).push_back({std::move(name), {}});
         return true;
     }
     bool end_object() override { return close(); }
@@ -71,7 +71,7 @@ private:
         else if (auto* list = std::get_if<JsonValue::List>(&m_open.back().value))
             list->push_back(std::move(value));
         else
-            std::get<JsonValue::Members>(m_open.back().value).back().second = std::move(value);
+            std::get<JsonValue::Members>(m_open.back().value).back().value = std::move(value);
         return true;
     }
     bool open(JsonValue container)
@@ -134,9 +134,9 @@ private:
         for (std::size_t i = 0; i < members.size(); ++i) {
             if (i > 0)
                 m_out += m_comma;
-            printText(members[i].first, m_out);
+            printText(members[i].name, m_out);
             m_out += m_colon;
-            print(members[i].second);
+            print(members[i].value);
         }
         m_out += '}';
     }
@@ -152,9 +152,8 @@ const JsonValue* JsonValue::member(std::string_view name) const
     const Members* all = members();
     if (all == nullptr)
         return nullptr;
-    const auto found = std::find_if(all->rbegin(), all->rend(),
-                                    [name](const auto& each) { return each.first == name; });
-    return found == all->rend() ? nullptr : &found->second;
+    const auto found = std::find_if(all->rbegin(), all->rend(), [name](const auto& each) { return each.name == name; });
+    return found == all->rend() ? nullptr : &found->value;
 }
 
 Result<JsonValue> parseJson(std::string_view text)

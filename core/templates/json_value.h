@@ -21,12 +21,14 @@ struct Real
     bool operator==(const Real& other) const { return value == other.value; }
 };
 
+struct JsonMember;
+
 /// A value of JSON as the reference, a Python program, tells them apart: 1 is no 1.0 and no true, members of objects
 /// have an order, and what was read is written again with the same digits.
 struct JsonValue
 {
     using List = std::vector<JsonValue>;
-    using Members = std::vector<std::pair<std::string, JsonValue>>;
+    using Members = std::vector<JsonMember>;
 
     std::variant<std::monostate, bool, std::int64_t, Real, std::string, List, Members> value;
 
@@ -37,8 +39,21 @@ struct JsonValue
     bool isNull() const { return value.index() == 0; }
     /// A member of an object, of equal names the last as in Python; null where there is none.
     const JsonValue* member(std::string_view name) const;
-    bool operator==(const JsonValue& other) const { return value == other.value; }
+    bool operator==(const JsonValue& other) const;
 };
+
+/// Of an object.
+struct JsonMember
+{
+    std::string name;
+    JsonValue value;
+    bool operator==(const JsonMember&) const = default;
+};
+
+inline bool JsonValue::operator==(const JsonValue& other) const
+{
+    return value == other.value;
+}
 
 /// What stands behind commas and colons: a blank, as Python's json.dumps() writes, or nothing.
 enum class JsonStyle : std::uint8_t

@@ -154,7 +154,7 @@ std::string templateLine(const TemplateTrial& trial)
     Members line{
         {"input", {input}}, {"config", configToJson(trial.config)}, {"result", {result}}, {"version", {Real{0.2}}}};
     if (trial.version)
-        line.emplace_back("tvm_version", JsonValue{*trial.version});
+        line.push_back({"tvm_version", {*trial.version}});
     return jsonText({std::move(line)}, trial.style);
 }
 

@@ -59,7 +59,7 @@ struct Samples
 /// By its name at the broker, or as it calls itself.
 std::string deviceIn(const store::MeasuredHow& record, const json& conditions)
 {
-    std::string name = textIn(conditions, "runner");
+    const std::string name = textIn(conditions, "runner");
     return name.empty() ? textIn(json::parse(record.device, nullptr, false), "name") : name;
 }
 
