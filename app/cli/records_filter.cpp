@@ -27,7 +27,8 @@ const std::map<std::string, session::TrialQuery::Order> kOrders = {
 void TrialFilterArguments::addTo(CLI::App& command)
 {
     command.add_option("--task", task, "Only this task (its name or key)");
-    command.add_option("--run", run, "Only trials of this run, by its number")->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+    command.add_option("--run", run, "Only trials of this run, by its number")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
     command.add_option("--measured-for", target, "Only trials that were measured for this target");
     command.add_option("--state", state, "Only trials in this state: Ok, failed, or an error code such as RunTimeout")
         ->check([](const std::string& word) {

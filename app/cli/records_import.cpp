@@ -62,7 +62,7 @@ void addRecordImport(CLI::App& records, Action& run)
     auto arguments = std::make_shared<RecordsImportArguments>();
     CLI::App* command = records.add_subcommand("import", "Import records from tuning logs: those of `records export "
                                                          "--format lathe`, and those of the reference compiler's "
-                                                         "auto-scheduler");
+                                                         "auto-scheduler and template tuner");
     command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
     command->add_option("FILE", arguments->files, "Logs with one record per line")->required()->expected(1, 1000);
     command->add_option("--target", arguments->target,

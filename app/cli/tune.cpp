@@ -112,7 +112,10 @@ Result<> tune(TuneArguments& arguments)
                              "--budget says all of it: leave out --time, --trials and --min-gain");
         LATHE_TRY(session::applyBudget(arguments.budget, session::localTime(), tune));
     }
-    if (tune.seconds == 0 && tune.trials == 0 && tune.minGainPercent == 0 && !tune.resume)
+    tune = session::withPreset(std::move(tune));
+    // Where each task has an end of its own, the run has one.
+    const bool ends = tune.trialsPerTask > 0 || !tune.preset.empty();
+    if (tune.seconds == 0 && tune.trials == 0 && tune.minGainPercent == 0 && !tune.resume && !ends)
         return makeError(Errc::InvalidArgument,
                          "say how long to tune: --time 20m, --trials 1000, or --budget \"until 18:00\"");
     LATHE_TRY_ASSIGN(session::OpenOptions open, arguments.model.openOptions());

@@ -5,6 +5,7 @@
 #include "core/search/lathe/lathe_policy.h"
 #include "core/search/reference/reference_policy.h"
 #include "core/support/check.h"
+#include "core/templates/template_policy.h"
 
 #include <fmt/format.h>
 
@@ -52,6 +53,21 @@ MadePolicy reference(const SearchTask& task, ModelPtr model, const PolicyOptions
     if (options.pool)
         return makeError(Errc::Unsupported, "policy reference cannot be confined to given candidates");
     LATHE_TRY_ASSIGN(auto made, search::ReferencePolicy::create(task, std::move(model), options));
+    return std::unique_ptr<search::Policy>(std::move(made));
+}
+
+Result<ModelPtr> templatesModel(std::size_t, const PolicyOptions& options)
+{
+    return ModelPtr(std::make_shared<templates::SharedTemplates>(options.seed));
+}
+
+MadePolicy byTemplates(const SearchTask& task, ModelPtr model, const PolicyOptions& options)
+{
+    if (options.pool)
+        return makeError(Errc::Unsupported, "policy template cannot be confined to given candidates");
+    auto shared = std::dynamic_pointer_cast<templates::SharedTemplates>(std::move(model));
+    LATHE_CHECK(shared != nullptr) << "the model is not that of the policy template";
+    LATHE_TRY_ASSIGN(auto made, templates::TemplatePolicy::create(task, std::move(shared), options));
     return std::unique_ptr<search::Policy>(std::move(made));
 }
 
@@ -105,11 +121,13 @@ std::vector<PolicyEntry> ownPolicies()
          .make = own<Guidance::Measured>,
          .guess = {}},
         {.name = "template",
-         .help = "schedules with knobs",
-         .missing = "the template policy is not part of this version",
+         .help = "schedules with knobs, by a tuner",
+         .missing = {},
+         .scheduler = "sequential",
+         .takesTuner = true,
          .suits = {},
-         .model = {},
-         .make = {},
+         .model = templatesModel,
+         .make = byTemplates,
          .guess = {}},
     };
 }

@@ -32,6 +32,7 @@ struct Measured
 class SharedModel
 {
 public:
+    virtual ~SharedModel() = default; ///< policies whose tasks share more derive theirs from it
     SharedModel(std::unique_ptr<CostModel> model, std::int32_t columns, std::size_t warmup);
 
     /// Rows of one program. Call trainIfDue() after a round.
@@ -101,6 +102,10 @@ public:
 
     /// For display: sketches, population, best score ... of the latest round.
     virtual std::map<std::string, double> statistics() const { return {}; }
+
+    /// Whether proposals depend on those before them, not on results alone. A run that goes on then asks for its stored
+    /// rounds again, before it tells what came of them.
+    virtual bool remembersProposals() const { return false; }
 };
 
 struct PolicyOptions
@@ -113,6 +118,10 @@ struct PolicyOptions
     /// Candidates by (sketch, genome) besides which nothing is proposed: a search replayed on recorded trials. Null:
     /// all there are. Only for policies that rank what they draw: others refuse it.
     std::shared_ptr<const std::vector<Candidate>> pool;
+    /// Of policies that choose by a tuner (core/templates/tuner_table.h): its name, empty for the default; and
+    /// NAME=VALUE of its parameters.
+    std::string tuner = {};
+    std::vector<std::string> tunerSettings = {};
 };
 
 } // namespace lathe::search

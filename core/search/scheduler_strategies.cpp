@@ -197,6 +197,24 @@ private:
     }
 };
 
+class SequentialStrategy final : public TaskScheduler
+{
+public:
+    SequentialStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options)
+        : TaskScheduler(std::move(tasks), options)
+    {
+    }
+
+private:
+    std::int32_t placeOf(std::int32_t task) const { return m_tasks[static_cast<std::size_t>(task)].place; }
+    Terms termsOf(std::int32_t task) const override { return {{"place", static_cast<double>(placeOf(task))}}; }
+    std::int32_t choose(const std::vector<std::int32_t>& alive) const override
+    {
+        return *std::min_element(alive.begin(), alive.end(),
+                                 [this](std::int32_t a, std::int32_t b) { return placeOf(a) < placeOf(b); });
+    }
+};
+
 } // namespace
 
 std::unique_ptr<TaskScheduler> makeReferenceStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options)
@@ -210,6 +228,11 @@ std::unique_ptr<TaskScheduler> makeGainStrategy(std::vector<ScheduledTask> tasks
 std::unique_ptr<TaskScheduler> makeRoundRobinStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options)
 {
     return std::make_unique<RoundRobinStrategy>(std::move(tasks), options);
+}
+
+std::unique_ptr<TaskScheduler> makeSequentialStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options)
+{
+    return std::make_unique<SequentialStrategy>(std::move(tasks), options);
 }
 
 } // namespace lathe::search

@@ -33,8 +33,10 @@ Result<std::unique_ptr<TaskScheduler>> TaskScheduler::create(std::string_view st
         return makeReferenceStrategy(std::move(tasks), options);
     if (strategy == "round-robin")
         return makeRoundRobinStrategy(std::move(tasks), options);
-    return makeError(Errc::InvalidArgument,
-                     "task scheduler '" + std::string(strategy) + "' is not one of gradient, reference, round-robin");
+    if (strategy == "sequential")
+        return makeSequentialStrategy(std::move(tasks), options);
+    return makeError(Errc::InvalidArgument, "task scheduler '" + std::string(strategy)
+                                                + "' is not one of gradient, reference, round-robin, sequential");
 }
 
 bool TaskScheduler::canRun(std::int32_t task) const

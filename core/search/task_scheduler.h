@@ -19,6 +19,7 @@ struct ScheduledTask
     double flop = 0;
     std::string similarityTag; ///< tasks of one tag are alike; empty: like no other
     double floorSeconds = 0; ///< lower bound by peak compute and bandwidth; 0: unknown
+    std::int32_t place = 0; ///< in the order of the strategy "sequential"; of equal ones the first comes first
 };
 
 /// What a round brought.
@@ -61,7 +62,8 @@ struct SchedulerOptions
 };
 
 /// Gives each round to one task. Strategies: "gradient" (Lathe's: expected gain per second), "reference" (the
-/// reference's gradient, auto-scheduler.md 8), "round-robin".
+/// reference's gradient, auto-scheduler.md 8), "round-robin", "sequential" (one task after another, each until it is
+/// exhausted, has its cap or stops early: autotvm.md 7).
 class TaskScheduler
 {
 public:

@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <span>
 
 namespace lathe::store {
 
@@ -122,12 +123,31 @@ Result<LogLine> own(const json& line)
     return LogLine(*std::move(record));
 }
 
-Result<LogLine> templateTuner(const json& line)
+Result<LogLine> templateTuner(std::string_view text)
 {
-    const json& input = line["input"];
-    const bool named = input.is_array() && input.size() > 1 && input[1].is_string();
-    return makeError(Errc::Unsupported, say(Msg::LogOfTemplate, named ? quoted(input[1].get<std::string>(), 60)
-                                                                      : std::string("a template without a name")));
+    auto read = templates::readTemplateLine(text);
+    if (!read)
+        return read.error();
+    return *read ? LogLine(**std::move(read)) : LogLine();
+}
+
+struct FailureKind
+{
+    TrialStage stage;
+    Errc code;
+    const char* text;
+};
+
+TrialResult failureOf(std::int32_t error, std::span<const FailureKind> kinds)
+{
+    const auto last = static_cast<std::int32_t>(kinds.size());
+    const FailureKind& kind = kinds[static_cast<std::size_t>(std::clamp(error, 1, last) - 1)];
+    TrialResult result;
+    result.stage = kind.stage;
+    result.code = kind.code;
+    result.about = about(say(Msg::LogTells, error, phrase(kind.text)));
+    result.text = textOf(*result.about);
+    return result;
 }
 
 } // namespace
@@ -172,13 +192,7 @@ bool nestsShallow(std::string_view text)
 
 TrialResult foreignFailure(std::int32_t error)
 {
-    struct Kind
-    {
-        TrialStage stage;
-        Errc code;
-        const char* text;
-    };
-    static constexpr std::array<Kind, 8> kKinds = {{
+    static constexpr std::array<FailureKind, 8> kKinds = {{
         {TrialStage::Lower, Errc::IllegalSchedule, "applying the steps failed"},
         {TrialStage::Build, Errc::BuildFailed, "compiling failed"},
         {TrialStage::Load, Errc::BuildFailed, "loading the program failed"},
@@ -188,13 +202,22 @@ TrialResult foreignFailure(std::int32_t error)
         {TrialStage::Run, Errc::RunTimeout, "running took too long"},
         {TrialStage::Run, Errc::WorkerCrashed, "unknown cause"},
     }};
-    const Kind& kind = kKinds[static_cast<std::size_t>(std::clamp(error, 1, 8) - 1)];
-    TrialResult result;
-    result.stage = kind.stage;
-    result.code = kind.code;
-    result.about = about(say(Msg::LogTells, error, phrase(kind.text)));
-    result.text = textOf(*result.about);
-    return result;
+    return failureOf(error, kKinds);
+}
+
+TrialResult templateFailure(std::int32_t error)
+{
+    static constexpr std::array<FailureKind, 8> kKinds = {{
+        {TrialStage::Lower, Errc::IllegalSchedule, "the configuration was invalid"},
+        {TrialStage::Build, Errc::BuildFailed, "compiling failed"},
+        {TrialStage::Build, Errc::BuildFailed, "compiling for the device failed"},
+        {TrialStage::Run, Errc::WorkerCrashed, "running the program failed"},
+        {TrialStage::Verify, Errc::WrongAnswer, "the result was wrong"},
+        {TrialStage::Build, Errc::BuildTimeout, "compiling took too long"},
+        {TrialStage::Run, Errc::RunTimeout, "running took too long"},
+        {TrialStage::Run, Errc::WorkerCrashed, "unknown cause"},
+    }};
+    return failureOf(error, kKinds);
 }
 
 Result<LogLine> readLogLine(std::string_view text)
@@ -219,7 +242,7 @@ Result<LogLine> readLogLine(std::string_view text)
     if (has("i", "r"))
         return autoScheduler(line);
     if (has("input", "config"))
-        return templateTuner(line);
+        return templateTuner(text);
     if (line.is_array() && line.size() == 2 && line[0].is_string() && line[1].is_string())
         return makeError(Errc::Unsupported, say(Msg::LogMetaWorkload));
     if (line.is_array() && line.size() == 2 && line[0].is_number_integer() && line[1].is_array())

@@ -3,6 +3,7 @@
 #include "core/record/record.h"
 #include "core/schedule/step.h"
 #include "core/support/result.h"
+#include "core/templates/log_line.h"
 
 #include <cstdint>
 #include <string>
@@ -27,14 +28,15 @@ struct ForeignTrial
 };
 
 /// What a line of a tuning log holds: nothing (a comment), a record as exportJsonLines() writes it, or another tuner's.
-using LogLine = std::variant<std::monostate, Record, ForeignTrial>;
+using LogLine = std::variant<std::monostate, Record, ForeignTrial, templates::TemplateTrial>;
 
 /// Errors: BadFile for what no tuner wrote, Unsupported for what is known and cannot be taken. The message says why,
 /// alike for lines that are alike, so that they can be counted by it.
 Result<LogLine> readLogLine(std::string_view text);
 
-/// How an error of the reference's is stored.
+/// How an error of the reference's auto-scheduler is stored, and one of its template tuner (autotvm.md 8).
 TrialResult foreignFailure(std::int32_t error);
+TrialResult templateFailure(std::int32_t error);
 
 /// Text of others for a sentence of ours: short, on one line.
 std::string quoted(std::string_view text, std::size_t most = 80);

@@ -146,10 +146,10 @@ Result<Config> denseNopackFallback(const Workload& workload, const TemplateFacts
 
 std::vector<Template> x86Templates()
 {
-    return {{"conv2d_NCHWc.x86", 10, convSpace, convFallback},
-            {"depthwise_conv2d_NCHWc.x86", 10, depthwiseSpace, convFallback},
-            {"dense_pack.x86", 10, densePackSpace, densePackFallback},
-            {"dense_nopack.x86", 5, denseNopackSpace, denseNopackFallback}};
+    return {{"conv2d_NCHWc.x86", 10, convSpace, convFallback, convStepsX86},
+            {"depthwise_conv2d_NCHWc.x86", 10, depthwiseSpace, convFallback, depthwiseStepsX86},
+            {"dense_pack.x86", 10, densePackSpace, densePackFallback, densePackStepsX86},
+            {"dense_nopack.x86", 5, denseNopackSpace, denseNopackFallback, denseNopackStepsX86}};
 }
 
 } // namespace lathe::templates

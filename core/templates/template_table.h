@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/templates/config_space.h"
+#include "core/templates/template_steps.h"
 #include "core/templates/workload.h"
 
 #include <span>
@@ -34,6 +35,8 @@ struct Template
     /// fallbacks are made from records of similar workloads (fallbackLike()).
     Result<Config> (*fallback)(const Workload& workload, const TemplateFacts& facts,
                                const ConfigSpace& space) = nullptr;
+    /// Its schedule. Null: configurations of it can be read and shown, and are not turned into code yet.
+    StepsOf steps = nullptr;
 };
 
 /// All that are known, by target: processors, GPUs, Mali.

@@ -34,6 +34,13 @@ std::vector<std::uint64_t> Tuner::next(std::size_t count, std::stop_token stop)
 {
     std::vector<std::uint64_t> indices;
     while (indices.size() < count && !exhausted() && !stop.stop_requested()) {
+        if (!m_returned.empty()) {
+            const std::uint64_t index = m_returned.back();
+            m_returned.pop_back();
+            if (see(index))
+                indices.push_back(index);
+            continue;
+        }
         const std::optional<std::uint64_t> index = draw();
         if (!index)
             break;
@@ -49,6 +56,15 @@ std::vector<std::uint64_t> Tuner::next(std::size_t count, std::stop_token stop)
         indices.push_back(*index);
     }
     return indices;
+}
+
+void Tuner::takeBack(std::uint64_t index)
+{
+    if (m_told.contains(index) || m_seen.erase(index) == 0)
+        return;
+    if (index >= m_first && index - m_first < m_count)
+        ++m_left;
+    m_returned.insert(m_returned.begin(), index);
 }
 
 void Tuner::tell(std::uint64_t index, double seconds)

@@ -50,6 +50,11 @@ public:
     /// counts.
     void tell(std::uint64_t index, double seconds);
 
+    /// One that next() gave was not measured after all: it is given again first of all. Nothing for one that was told.
+    void takeBack(std::uint64_t index);
+    /// Given and not taken back, told or refused.
+    bool seen(std::uint64_t index) const { return m_seen.contains(index); }
+
     /// next() has nothing more to give, whatever is told.
     bool exhausted() const { return m_left == 0 || m_gaveUp; }
     /// Exhausted since kMostRefusedInARow configurations in a row were refused, not since all were looked at: in a
@@ -76,8 +81,6 @@ protected:
     const ConfigSpace& space() const { return m_space; }
     std::uint64_t rangeFirst() const { return m_first; }
     std::uint64_t rangeSize() const { return m_count; }
-    /// Given, told or refused.
-    bool seen(std::uint64_t index) const { return m_seen.contains(index); }
 
 private:
     bool see(std::uint64_t index);
@@ -91,6 +94,7 @@ private:
     bool m_gaveUp = false;
     std::unordered_set<std::uint64_t> m_seen;
     std::unordered_set<std::uint64_t> m_told;
+    std::vector<std::uint64_t> m_returned; ///< taken back, the next one last
 };
 
 } // namespace lathe::templates

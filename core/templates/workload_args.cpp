@@ -201,4 +201,15 @@ Workload denseWorkload(std::string task, const DenseArgs& args)
              {args.outDtype}}};
 }
 
+Workload unpacked(const Workload& workload)
+{
+    if (const auto conv = convArgs(workload))
+        return convWorkload(workload.task, *conv);
+    if (auto dense = denseArgs(workload)) {
+        dense->bias = false; // an operator of its own behind the product
+        return denseWorkload(workload.task, *dense);
+    }
+    return workload;
+}
+
 } // namespace lathe::templates

@@ -52,6 +52,9 @@ Result<DenseArgs> denseArgs(const Workload& workload);
 /// The workload of a task with these arguments, as the reference extracts it from a network: never packed.
 Workload convWorkload(std::string task, const ConvArgs& args);
 Workload denseWorkload(std::string task, const DenseArgs& args);
+/// The same workload by which tasks are found: as it was before a rewriting of layouts packed its tensors, and without
+/// a bias. One of another form as it is.
+Workload unpacked(const Workload& workload);
 
 /// Errors: InvalidArgument. `place` is named in it.
 Result<TensorArg> tensorArg(const JsonValue& arg, const std::string& place);

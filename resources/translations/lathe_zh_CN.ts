@@ -3306,6 +3306,70 @@
             <source>template tuner's log of version {version}; version 0.2 is supported</source>
             <translation>模板调优器日志的版本为 {version}；支持的版本为 0.2</translation>
         </message>
+    <message>
+        <source>tuner '{tuner}' is not one of {tuners}</source>
+        <translation>调优器“{tuner}”不在其中：{tuners}</translation>
+    </message>
+    <message>
+        <source>'{setting}' is no setting of the tuner {tuner}: write NAME=VALUE, where NAME is one of: {names}</source>
+        <translation>“{setting}”不是调优器 {tuner} 的设置：请写 NAME=VALUE，NAME 为其中之一：{names}</translation>
+    </message>
+    <message>
+        <source>the tuner's {name} is {value}, it must be from {low:g} to {high:g}, and whole where it counts something</source>
+        <translation>调优器的 {name} 为 {value}，必须在 {low:g} 到 {high:g} 之间，计数时须为整数</translation>
+    </message>
+    <message>
+        <source>there are no templates for {target}</source>
+        <translation>没有用于 {target} 的模板</translation>
+    </message>
+    <message>
+        <source>no task of the network has one of the operators {asked}: there are {known}</source>
+        <translation>网络中没有任务包含算子 {asked}：现有 {known}</translation>
+    </message>
+    <message>
+        <source>there is no task {id}: the network's tasks are 0 to {last}</source>
+        <translation>没有任务 {id}：网络的任务为 0 到 {last}</translation>
+    </message>
+    <message>
+        <source>configuration that does not fit {task}: {reason}</source>
+        <translation>配置不适用于 {task}：{reason}</translation>
+    </message>
+    <message>
+        <source>template {template}, which this version cannot turn into code</source>
+        <translation>模板 {template}，此版本无法将其转换为代码</translation>
+    </message>
+    <message>
+        <source>measuring {count} conversions of layouts</source>
+        <translation>正在测量 {count} 个布局转换</translation>
+    </message>
+    <message>
+        <source>layouts were chosen for the whole network: {ms:.3f} ms, of which {count} conversions take {conversionsMs:.3f} ms; with the fastest kernel of each task it would be {beforeMs:.3f} ms</source>
+        <translation>已为整个网络选择布局：{ms:.3f} 毫秒，其中 {count} 个转换占 {conversionsMs:.3f} 毫秒；若每个任务都用最快的内核则为 {beforeMs:.3f} 毫秒</translation>
+    </message>
+    <message>
+        <source>an exact choice of layouts has more than {states} states to look at; --graph-tuner pbqp finds a good one</source>
+        <translation>精确选择布局需要查看超过 {states} 个状态；--graph-tuner pbqp 可找到较好的方案</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: {reason}</source>
+        <translation>{file} 已损坏：{reason}</translation>
+    </message>
+    <message>
+        <source>{file} is a package of version {version}; this version of Lathe reads version {known}</source>
+        <translation>{file} 是版本 {version} 的包；此版本的 Lathe 读取版本 {known}</translation>
+    </message>
+    <message>
+        <source>{file} is for {there}, not for {here}</source>
+        <translation>{file} 用于 {there}，而不是 {here}</translation>
+    </message>
+    <message>
+        <source>there is no verified record to put into a package</source>
+        <translation>没有可放入包中的已验证记录</translation>
+    </message>
+    <message>
+        <source>{file}: {part}: {reason}</source>
+        <translation>{file}：{part}：{reason}</translation>
+    </message>
     </context>
     <context>
         <name>Devices</name>

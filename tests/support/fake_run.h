@@ -106,7 +106,7 @@ public:
         }
         search::SchedulerOptions schedulerOptions;
         schedulerOptions.trialsPerRound = options.trialsPerRound;
-        scheduler = must(search::TaskScheduler::create(options.scheduler, std::move(scheduled), schedulerOptions));
+        scheduler = must(search::TaskScheduler::create(session::schedulerOf(options), std::move(scheduled), schedulerOptions));
         parts.emplace(session::RunParts{*model, options, m_executor, clock, journal, tasks, devices, time, *scheduler,
                                         *costModel, "nonce"});
         parts->runoffs = runoffs;

@@ -2,6 +2,7 @@
 #include "core/session/head_start.h"
 #include "core/session/options/option_row.h"
 #include "core/session/options/tune_options.h"
+#include "core/templates/tuner_table.h"
 
 #include <fmt/format.h>
 
@@ -40,6 +41,39 @@ std::string usualRepeatTime()
     for (const policy::PolicyPtr& policy : policy::policies())
         if (policy->minRepeatMs != usual)
             text += fmt::format(", with --policy {} {} ms", policy->name, policy->minRepeatMs);
+    return text;
+}
+
+/// "gradient, with --policy template sequential"
+std::string usualScheduler()
+{
+    const std::string usual = policy::PolicyEntry().scheduler;
+    std::string text = usual;
+    for (const policy::PolicyPtr& policy : policy::policies())
+        if (policy->scheduler != usual)
+            text += fmt::format(", with --policy {} {}", policy->name, policy->scheduler);
+    return text;
+}
+
+std::vector<std::string> tunerWords()
+{
+    std::vector<std::string> words;
+    for (const templates::TunerEntry& tuner : templates::tuners())
+        words.push_back(tuner.name);
+    return words;
+}
+
+/// "ga: pop_size, elite_num; random: range_first, range_last"
+std::string tunerParameters()
+{
+    std::string text;
+    for (const templates::TunerEntry& tuner : templates::tuners()) {
+        std::string names;
+        for (const templates::TunerParameter& parameter : tuner.parameters)
+            names += (names.empty() ? "" : ", ") + parameter.name;
+        if (!names.empty())
+            text += (text.empty() ? "" : "; ") + tuner.name + ": " + names;
+    }
     return text;
 }
 
@@ -130,12 +164,79 @@ OptionTable<TuneOptions> makeTuneTable()
              .placeholder = "SCHEDULER",
              .help =
                  "Which task gets the next round: the one with the largest expected gain per second (gradient), the "
-                 "largest by the reference compiler's formula (reference), or each in turn (round-robin)",
+                 "largest by the reference compiler's formula (reference), each in turn (round-robin), or one task "
+                 "after another (sequential)",
              .commands = kOnTune,
              .key = "scheduler",
-             .words = {"gradient", "reference", "round-robin"},
+             .words = {"gradient", "reference", "round-robin", "sequential"},
+             .usual = usualScheduler(),
              .condition = "task scheduler",
              .kept = true}),
+        optionRow(&S::tuner, {.flag = "--tuner",
+                              .type = OptionType::Word,
+                              .placeholder = "TUNER",
+                              .help = "How policy template chooses configurations",
+                              .commands = kOnTune,
+                              .key = "tuner",
+                              .words = tunerWords(),
+                              .usual = templates::kDefaultTuner,
+                              .condition = "tuner",
+                              .kept = true,
+                              .sparse = true}),
+        optionRow(&S::tunerSettings,
+                  {.flag = "--tuner-set",
+                   .type = OptionType::Texts,
+                   .placeholder = "NAME=VALUE",
+                   .help = "Set a parameter of the tuner; may be given several times (" + tunerParameters() + ")",
+                   .commands = kOnTune,
+                   .key = "tuner_settings",
+                   .usual = "as the tuner's are",
+                   .condition = "tuner's parameters",
+                   .kept = true,
+                   .sparse = true}),
+        optionRow(&S::preset, {.flag = "--preset",
+                               .type = OptionType::Word,
+                               .placeholder = "PRESET",
+                               .help = "Tune by templates as the reference compiler's tutorials do: tuner, trials and "
+                                       "early stop of each task, and how candidates are timed, where nothing else is "
+                                       "given",
+                               .commands = kOnTune,
+                               .key = "preset",
+                               .words = presetNames(),
+                               .usual = "none",
+                               .kept = true,
+                               .sparse = true}),
+        optionRow(&S::operators, {.flag = "--operators",
+                                  .type = OptionType::Texts,
+                                  .placeholder = "OPERATOR,...",
+                                  .help = "Tune only tasks of these operators, conv2d or dense for instance; others "
+                                          "are measured once as they are without tuning",
+                                  .commands = kOnTune,
+                                  .key = "operators",
+                                  .usual = "all",
+                                  .kept = true,
+                                  .sparse = true}),
+        optionRow(&S::tasks, {.flag = "--tasks",
+                              .type = OptionType::Texts,
+                              .placeholder = "ID,...",
+                              .help = "Tune only these tasks, by their numbers in lathe-cli tasks; others are measured "
+                                      "once as they are without tuning",
+                              .commands = kOnTune,
+                              .key = "tasks",
+                              .usual = "all",
+                              .kept = true,
+                              .sparse = true}),
+        optionRow(&S::earlyStopPerTask, {.flag = "--early-stop-per-task",
+                                         .type = OptionType::Whole,
+                                         .placeholder = "N",
+                                         .help = "Leave a task after this many trials that did not make it faster",
+                                         .commands = kOnTune,
+                                         .key = "early_stop_per_task",
+                                         .low = 0,
+                                         .high = kManyTrials,
+                                         .usual = "0, never",
+                                         .kept = true,
+                                         .sparse = true}),
         optionRow(&S::devices,
                   {.flag = "--device",
                    .type = OptionType::Texts,
@@ -329,6 +430,7 @@ OptionTable<TuneOptions> makeTuneTable()
     };
     // What holds, whatever a later version finds usual.
     optionOfKey(table, "min_repeat_ms").stored = [](const S& o) -> OptionValue { return minRepeatMs(o); };
+    optionOfKey(table, "scheduler").stored = [](const S& o) -> OptionValue { return schedulerOf(o); };
     return table;
 }
 

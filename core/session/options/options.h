@@ -59,7 +59,14 @@ struct TuneOptions
     std::int64_t trialsPerTask = 0; ///< cap
     std::int32_t trialsPerRound = 0; ///< 0: 64, fewer where the budget in time is small
     std::string policy = policy::kDefaultPolicy; ///< a name of policy::policies()
-    std::string scheduler = "gradient"; ///< decides which task has the next round: gradient, reference, round-robin
+    /// Decides which task has the next round: gradient, reference, round-robin, sequential; empty: as the policy's is.
+    std::string scheduler;
+    std::string tuner; ///< of policy template, a name of templates::tuners(); empty: its default
+    std::vector<std::string> tunerSettings; ///< NAME=VALUE of its parameters
+    std::string preset; ///< whose tuner, budgets and ways of measuring hold where nothing else is said (presetOf())
+    std::vector<std::string> operators; ///< whose tasks alone are tuned: "conv2d"; empty: all
+    std::vector<std::string> tasks; ///< numbers of the tasks that alone are tuned; empty: all
+    std::int64_t earlyStopPerTask = 0; ///< trials without a faster one after which a task is left; 0: never
     /// What policy sketch begins with: a file (lathe-cli head-start make), "none"; empty: what is installed for the
     /// target, if there is such.
     std::string headStart;

@@ -4,10 +4,12 @@
 #include "core/session/head_start.h"
 #include "core/session/options/option_table.h"
 #include "core/support/message.h"
+#include "core/templates/tuner_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace lathe::session {
@@ -18,6 +20,7 @@ Result<> check(const TuneOptions& o)
         return makeError(Errc::InvalidArgument, say(Msg::ResumeAndStartOver));
     TuneOptions held = o;
     held.minRepeatMs = minRepeatMs(o);
+    held.scheduler = schedulerOf(o);
     for (const SetOption& option : valuesOf(held))
         if (std::string wrong = validationError(option); !wrong.empty())
             return makeError(Errc::InvalidArgument, std::move(wrong));
@@ -28,6 +31,11 @@ Result<> check(const TuneOptions& o)
     LATHE_TRY_ASSIGN(const policy::PolicyPtr policy, policy::findPolicy(o.policy));
     if (!o.headStart.empty() && o.headStart != kNoHeadStart && !policy->takesHeadStart)
         return makeError(Errc::InvalidArgument, say(Msg::HeadStartOfPolicy, policy::kDefaultPolicy, o.policy));
+    if (!policy->takesTuner)
+        return {};
+    LATHE_TRY_ASSIGN(const templates::TunerEntry* const tuner,
+                     templates::findTuner(o.tuner.empty() ? templates::kDefaultTuner : o.tuner));
+    LATHE_TRY(templates::tunerValues(*tuner, o.tunerSettings));
     return {};
 }
 
@@ -42,6 +50,8 @@ std::vector<std::string> differences(const TuneOptions& asked, const TuneOptions
         wanted.trialsPerRound = stored.trialsPerRound;
     if (!wanted.minRepeatMs)
         wanted.minRepeatMs = stored.minRepeatMs;
+    if (wanted.scheduler.empty())
+        wanted.scheduler = stored.scheduler;
     std::vector<std::string> flags;
     for (const Option<TuneOptions>& row : optionTable<TuneOptions>())
         if (row.kept && row.get(wanted) != row.get(stored))
@@ -72,6 +82,65 @@ double minRepeatMs(const TuneOptions& options)
 {
     const auto policy = policy::findPolicy(options.policy);
     return options.minRepeatMs.value_or(policy ? (*policy)->minRepeatMs : policy::PolicyEntry().minRepeatMs);
+}
+
+std::string schedulerOf(const TuneOptions& options)
+{
+    if (!options.scheduler.empty())
+        return options.scheduler;
+    const auto policy = policy::findPolicy(options.policy);
+    return policy ? (*policy)->scheduler : policy::PolicyEntry().scheduler;
+}
+
+namespace {
+
+/// How one of the reference's tutorials tunes.
+struct Preset
+{
+    const char* name;
+    const char* tuner;
+    std::int64_t trialsPerTask, earlyStop; ///< 0: no limit
+    std::int32_t number, repeat;
+    double timeoutSeconds, minRepeatMs;
+    const char* cache;
+};
+
+constexpr std::array<Preset, 4> kPresets = {{{"nvidia", "xgb", 2000, 600, 20, 3, 4, 150, "network"},
+                                             {"x86", "random", 0, 0, 1, 10, 10, 0, "cold"},
+                                             {"mali", "xgb_rank", 1000, 450, 10, 3, 5, 0, "network"},
+                                             {"vta", "random", 1000, 0, 5, 3, 60, 0, "network"}}};
+
+} // namespace
+
+std::vector<std::string> presetNames()
+{
+    std::vector<std::string> names;
+    for (const Preset& preset : kPresets)
+        names.emplace_back(preset.name);
+    return names;
+}
+
+TuneOptions withPreset(TuneOptions options)
+{
+    const auto preset = std::find_if(kPresets.begin(), kPresets.end(),
+                                     [&options](const Preset& p) { return p.name == options.preset; });
+    if (preset == kPresets.end())
+        return options;
+    const TuneOptions usual;
+    const auto take = [&](auto field, auto value) {
+        if (options.*field == usual.*field)
+            options.*field = value;
+    };
+    take(&TuneOptions::policy, "template");
+    take(&TuneOptions::tuner, preset->tuner);
+    take(&TuneOptions::trialsPerTask, preset->trialsPerTask);
+    take(&TuneOptions::earlyStopPerTask, preset->earlyStop);
+    take(&TuneOptions::number, preset->number);
+    take(&TuneOptions::repeat, preset->repeat);
+    take(&TuneOptions::timeoutSeconds, preset->timeoutSeconds);
+    take(&TuneOptions::minRepeatMs, preset->minRepeatMs);
+    take(&TuneOptions::cache, preset->cache);
+    return options;
 }
 
 } // namespace lathe::session

@@ -24,5 +24,13 @@ double expectedTrials(const TuneOptions& options);
 
 /// How long one repeat is timed at least.
 double minRepeatMs(const TuneOptions& options);
+/// Which task gets the next round, by its name.
+std::string schedulerOf(const TuneOptions& options);
+
+/// The options with those of their preset in the place of what is at its default: how the reference's tutorials tune
+/// (autotvm.md 13).
+TuneOptions withPreset(TuneOptions options);
+/// The names of presets: "nvidia", "x86", "mali", "vta".
+std::vector<std::string> presetNames();
 
 } // namespace lathe::session

@@ -2,10 +2,12 @@
 
 #include "core/compute/key.h"
 #include "core/schedule/state.h"
+#include "core/session/exports/kernel_choices.h"
 #include "core/store/log_line.h"
 #include "core/store/log_reader.h"
 #include "core/support/hash.h"
 #include "core/support/message.h"
+#include "core/templates/task_template.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -117,6 +119,8 @@ private:
                         keys.insert(*key);
             for (const std::string& key : keys)
                 m_workloads[key].push_back(workload);
+            for (templates::TaskTemplate& made : templates::templatesOf(searchTask(task, m_model, false)))
+                m_templates[templates::workloadKey(made.workload)].push_back({&task, std::move(made)});
         }
         return {};
     }
@@ -152,6 +156,9 @@ private:
         } else if (const auto* foreign = std::get_if<store::ForeignTrial>(&*read)) {
             ++m_done.lines;
             takeForeign(*foreign, line.number);
+        } else if (const auto* byTemplate = std::get_if<templates::TemplateTrial>(&*read)) {
+            ++m_done.lines;
+            takeTemplate(*byTemplate, line.number);
         }
     }
 
@@ -196,6 +203,73 @@ private:
             skip(problem, line);
     }
 
+    /// Tasks that differ in the operators behind the convolution have one workload: the configuration is for all.
+    void takeTemplate(const templates::TemplateTrial& trial, std::int64_t line)
+    {
+        const templates::Template* row = templates::findTemplate(trial.workload.task);
+        if (row == nullptr) {
+            skip(say(Msg::LogOfTemplate, store::quoted(trial.workload.task, 60)), line);
+            return;
+        }
+        if (row->steps == nullptr) {
+            skip(say(Msg::LineTemplateWithoutSteps, trial.workload.task), line);
+            return;
+        }
+        const auto found = m_templates.find(templates::workloadKey(templates::unpacked(trial.workload)));
+        if (found == m_templates.end()) {
+            skip(say(Msg::LineOfOtherWorkload), line);
+            return;
+        }
+        Message problem;
+        bool fits = false;
+        for (const auto& [task, made] : found->second) {
+            auto candidate = made.candidate(trial.config);
+            if (!candidate) {
+                problem = say(Msg::LineConfigUnfit, task->name, store::quoted(candidate.error().message, 160));
+                continue;
+            }
+            m_batch.push_back({recordOf(trial, *std::move(candidate), line), true});
+            fits = true;
+        }
+        if (!fits)
+            skip(problem, line);
+    }
+
+    Record recordOf(const templates::TemplateTrial& trial, Candidate candidate, std::int64_t line) const
+    {
+        Record record;
+        record.candidate = std::move(candidate);
+        json costs = json::array();
+        for (const templates::Real& seconds : trial.costs)
+            costs.push_back(seconds.value * 1e9);
+        if (trial.error == 0)
+            record.result.costsNs = costs.get<std::vector<double>>();
+        else
+            record.result = store::templateFailure(trial.error);
+        record.result.conditions = json{
+            {"log", m_file},
+            {"line", line},
+            {"log_version", "0.2"},
+            {"tvm_version", trial.version.value_or("")},
+            {"all_s",
+             trial.allCost.value}}.dump(-1, ' ', false, json::error_handler_t::replace);
+        const std::string target = store::quoted(trial.target, 300);
+        record.target = std::string(store::kImportedTarget) + target;
+        record.result.device = identityOf(deviceOf(target, {}));
+        record.index = placeOf(line);
+        record.timeMs = static_cast<std::int64_t>(trial.timestamp.value) * 1000;
+        record.trial = contentHash(fmt::format("template {} {} {} {} {} {}", record.candidate.hash().hex(),
+                                               trial.target, costs.dump(), trial.error, trial.allCost.value,
+                                               trial.timestamp.value))
+                           .hex();
+        return record;
+    }
+
+    static std::int32_t placeOf(std::int64_t line)
+    {
+        return static_cast<std::int32_t>(std::min<std::int64_t>(line - 1, std::numeric_limits<std::int32_t>::max()));
+    }
+
     static Result<> replay(const graph::Alternative& alternative, const std::vector<schedule::Step>& steps)
     {
         LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(alternative.dag, steps));
@@ -222,8 +296,7 @@ private:
                 -1, ' ', false, json::error_handler_t::replace);
         record.target = std::string(store::kImportedTarget) + target;
         record.result.device = identityOf(deviceOf(target, trial.hardware));
-        record.index = static_cast<std::int32_t>(
-            std::min<std::int64_t>(line - 1, std::numeric_limits<std::int32_t>::max()));
+        record.index = placeOf(line);
         record.timeMs = trial.timeMs;
         // The same line gives the same trial, whatever file it stands in.
         record.trial = contentHash(fmt::format("auto-scheduler {} {} {} {} {} {}", record.candidate.hash().hex(),
@@ -285,6 +358,8 @@ private:
     store::Project& m_writer;
     std::set<std::string> m_known; ///< tasks of the project
     std::map<std::string, std::vector<Workload>> m_workloads; ///< by flattened key
+    /// By templates::workloadKey().
+    std::map<std::string, std::vector<std::pair<const graph::Task*, templates::TaskTemplate>>> m_templates;
     std::string m_file;
     std::vector<std::pair<Record, bool>> m_batch; ///< with whether it is foreign
     std::map<std::string, SkippedLines> m_skipped; ///< by reason

@@ -178,6 +178,10 @@ Result<std::size_t> Rounds::retell(const Stored& stored, bool own, std::stop_tok
             else if (record.result.ok() && !m_parts.runoffs && record.result.meanNs() < m_parts.tasks[task].bestNs())
                 m_parts.tasks[task].takeBest(record.result.meanNs());
         const json durations = json::parse(round.durations, nullptr, false);
+        if (const auto asked = askedOf(round.durations); own && asked && asked->count > 0
+                                                         && m_parts.tasks[task].policy->remembersProposals())
+            LATHE_TRY(m_parts.tasks[task].policy->propose(static_cast<std::uint64_t>(round.index), asked->count,
+                                                          m_parts.executor, stop));
         const double elapsed = numberIn(durations, "elapsed_s", 0);
         if (own)
             m_rejected += rejectedIn(durations);

@@ -1,6 +1,7 @@
 #include "core/session/run/tuning_run.h"
 
 #include "core/backend/codegen.h"
+#include "core/graph/lowering_order.h"
 #include "core/policy/policy_table.h"
 #include "core/session/head_start.h"
 #include "core/session/options/options_json.h"
@@ -8,6 +9,7 @@
 #include "core/session/project/stored_events.h"
 #include "core/session/project/stored_time.h"
 #include "core/session/roofline.h"
+#include "core/session/run/chosen_tasks.h"
 #include "core/session/run/clock_times.h"
 #include "core/session/run/finals.h"
 #include "core/session/run/measure_plan.h"
@@ -22,6 +24,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -67,6 +70,9 @@ Result<> TuningRun::prepare(std::stop_token stop)
     policyOptions.seed = m_options.seed;
     policyOptions.trialsPerRound = m_options.trialsPerRound;
     policyOptions.untuned = untunedCandidate;
+    policyOptions.tuner = m_options.tuner;
+    policyOptions.tunerSettings = m_options.tunerSettings;
+    LATHE_TRY_ASSIGN(m_chosen, chosenTasks(m_options, model.partition));
     LATHE_TRY_ASSIGN(m_costModel, policy::makeSharedModel(m_options.policy, tasks, policyOptions));
     std::vector<search::ScheduledTask> scheduled;
     for (const graph::Task& task : model.partition.tasks) {
@@ -78,9 +84,16 @@ Result<> TuningRun::prepare(std::stop_token stop)
     search::SchedulerOptions schedulerOptions;
     schedulerOptions.trialsPerRound = m_options.trialsPerRound;
     schedulerOptions.seed = m_options.seed;
-    LATHE_TRY_ASSIGN(m_scheduler, search::TaskScheduler::create(m_options.scheduler, scheduled, schedulerOptions));
-    for (std::size_t i = 0; i < m_tasks.size() && m_options.trialsPerTask > 0; ++i)
-        m_scheduler->setTrialCap(static_cast<std::int32_t>(i), m_options.trialsPerTask);
+    schedulerOptions.earlyStopPerTask = m_options.earlyStopPerTask;
+    // The order of the reference's tutorials: the network's on processors, the reverse elsewhere.
+    std::vector<std::int32_t> order = graph::loweringOrder(model.graph, model.partition);
+    if (model.target.family() != "cpu")
+        std::reverse(order.begin(), order.end());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        scheduled[static_cast<std::size_t>(order[i])].place = static_cast<std::int32_t>(i);
+    LATHE_TRY_ASSIGN(m_scheduler, search::TaskScheduler::create(schedulerOf(m_options), scheduled, schedulerOptions));
+    for (std::size_t i = 0; i < m_tasks.size(); ++i)
+        m_scheduler->setTrialCap(static_cast<std::int32_t>(i), trialCapOf(static_cast<std::int32_t>(i)));
     const std::vector<TaskBudget> budgets = m_setup.steering->budgets();
     for (std::size_t i = 0; i < budgets.size(); ++i)
         if (budgets[i] != TaskBudget())
@@ -118,6 +131,12 @@ Result<> TuningRun::prepare(std::stop_token stop)
     return {};
 }
 
+/// Tasks that are not tuned are measured once, as the network has them without tuning, so that it has an estimate.
+std::int64_t TuningRun::trialCapOf(std::int32_t task) const
+{
+    return m_chosen[static_cast<std::size_t>(task)] ? m_options.trialsPerTask : 1;
+}
+
 Result<> TuningRun::openDevices(std::stop_token stop)
 {
     LATHE_TRY_ASSIGN(measure::MeasurerOptions options, measurerOptions(m_options, *m_setup.model));
@@ -134,7 +153,7 @@ Result<> TuningRun::followSteering()
         m_scheduler->setPinned(task, budget.pinned);
         m_scheduler->setMuted(task, budget.muted);
         m_scheduler->setBoost(task, budget.boost);
-        m_scheduler->setTrialCap(task, budget.trialCap > 0 ? budget.trialCap : m_options.trialsPerTask);
+        m_scheduler->setTrialCap(task, budget.trialCap > 0 ? budget.trialCap : trialCapOf(task));
         if (m_setup.project != nullptr)
             LATHE_TRY(m_setup.project->setBudget({m_setup.modelRow, m_tasks[task].search.key, budget.pinned,
                                                   budget.muted, budget.boost, budget.trialCap}));

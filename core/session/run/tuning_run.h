@@ -51,6 +51,7 @@ private:
     Result<> inheritAgain(const nlohmann::json& options, std::stop_token stop);
     Result<bool> open(std::stop_token stop);
     Result<> prepare(std::stop_token stop);
+    std::int64_t trialCapOf(std::int32_t task) const; ///< 0: none
     Result<> openDevices(std::stop_token stop);
     Result<> loop(std::stop_token stop);
     Result<> followSteering();
@@ -69,6 +70,7 @@ private:
     RunTasks m_tasks;
     std::shared_ptr<search::SharedModel> m_costModel;
     std::unique_ptr<search::TaskScheduler> m_scheduler;
+    std::vector<bool> m_chosen; ///< the tasks that are tuned
     RunHeadStart m_headStart;
     DeviceLimits m_limits; ///< as measured at the run's start
     std::optional<TuneOptions> m_onTop; ///< what was asked for, where the latest run is tuned on

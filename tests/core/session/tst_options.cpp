@@ -24,8 +24,8 @@ namespace {
 // then it must have a row.
 std::vector<std::pair<const char*, const void*>> fieldsOf(const TuneOptions& o)
 {
-    const auto& [seconds, trials, trialsPerTask, trialsPerRound, policy, scheduler, headStart, devices, broker,
-                 credentials, priority, reserveSeconds, seed, resume, startOver, repeat, number, minRepeatMs,
+    const auto& [seconds, trials, trialsPerTask, trialsPerRound, policy, scheduler, tuner, tunerSettings,
+                 preset, operators, tasks, earlyStopPerTask, headStart, devices, broker, credentials, priority, reserveSeconds, seed, resume, startOver, repeat, number, minRepeatMs,
                  timeoutSeconds, cooldownMs, earlyStop, minGainPercent, gainWindowSeconds, buildJobs, cache, runoff,
                  strict, verbose] = o;
     return {{"seconds", &seconds},
@@ -34,6 +34,12 @@ std::vector<std::pair<const char*, const void*>> fieldsOf(const TuneOptions& o)
             {"trialsPerRound", &trialsPerRound},
             {"policy", &policy},
             {"scheduler", &scheduler},
+            {"tuner", &tuner},
+            {"tunerSettings", &tunerSettings},
+            {"preset", &preset},
+            {"operators", &operators},
+            {"tasks", &tasks},
+            {"earlyStopPerTask", &earlyStopPerTask},
             {"headStart", &headStart},
             {"devices", &devices},
             {"broker", &broker},

@@ -163,7 +163,7 @@ private:
         search::SchedulerOptions schedulerOptions;
         schedulerOptions.trialsPerRound = tune.trialsPerRound;
         schedulerOptions.seed = tune.seed;
-        const auto scheduler = must(search::TaskScheduler::create(tune.scheduler, scheduled, schedulerOptions));
+        const auto scheduler = must(search::TaskScheduler::create(session::schedulerOf(tune), scheduled, schedulerOptions));
 
         const std::vector<Record> records = searched(project);
         int compared = 0;

@@ -1,0 +1,368 @@
+// The schedules of the reference's templates for processors (autotvm.md 3.1).
+
+#include "core/ir/bounds.h"
+#include "core/templates/template_steps.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lathe::templates {
+namespace {
+
+using schedule::Annotation;
+using schedule::Step;
+using search::LoopPart;
+using search::StageLoops;
+using search::StepEmitter;
+
+using Steps = std::vector<Step>;
+
+/// The stage that sums, in registers, and the stage that stores: an elementwise operation behind the sum, or a copy.
+struct Stages
+{
+    std::int32_t sum, store;
+};
+
+Stages stagesOf(StepEmitter& emitter, const MatchedNest& nest)
+{
+    if (nest.owner != nest.anchor)
+        return {emitter.stageOf(nest.anchor), emitter.stageOf(nest.owner)};
+    const std::int32_t sum = emitter.cacheWrite(nest.anchor, "local");
+    return {sum, emitter.stageOf(nest.owner)};
+}
+
+/// What the two kinds of convolutions have in common.
+class ConvEmitter
+{
+public:
+    explicit ConvEmitter(const Scheduled& scheduled)
+        : m_scheduled(scheduled)
+        , m_nest(scheduled.nest)
+        , m_conv(*scheduled.nest.conv())
+        , m_emitter(scheduled.dag.ops.size())
+    {
+    }
+
+    /// Operations behind the padding come first: stages before them keep their numbers.
+    Stages begin()
+    {
+        for (const std::int32_t op : m_nest.inlined)
+            if (op > m_nest.border)
+                m_emitter.inlineOp(op);
+        return stagesOf(m_emitter, m_nest);
+    }
+
+    /// Images in blocks of channels, unless the channels are innermost anyway; and the padding, which is copied by
+    /// loops of its own into blocks.
+    Steps finish(std::int64_t inBlock, std::int64_t outBlock)
+    {
+        const bool blocks = !m_scheduled.channelsInnermost();
+        if (blocks) {
+            blockImage(m_nest.output, outBlock);
+            for (const ImageTensor& residual : m_nest.residuals)
+                blockImage(residual, outBlock);
+        }
+        if (m_nest.border >= 0)
+            copyBorder(inBlock);
+        for (const std::int32_t op : m_nest.inlined)
+            if (op < m_nest.border)
+                m_emitter.inlineOp(op);
+        if (blocks && m_nest.data.op >= 0)
+            blockImage(m_nest.data, inBlock);
+        return m_emitter.take();
+    }
+
+    StepEmitter& emitter() { return m_emitter; }
+    /// A loop of the sum that the definition has, by what it is.
+    LoopPart spatial(std::size_t which, std::int32_t part = 0) const { return {m_nest.spatial[which], part}; }
+    LoopPart reduce(std::size_t which, std::int32_t part = 0) const { return {m_nest.reduce[which], part}; }
+
+private:
+    void blockImage(const ImageTensor& image, std::int64_t block)
+    {
+        blockChannels(m_emitter, m_emitter.stageOf(image.op), image,
+                      m_scheduled.dag.ops[static_cast<std::size_t>(image.op)].shape, block);
+    }
+
+    /// Rows of blocks of channels are shared out, the channels of a block are vectors.
+    void copyBorder(std::int64_t block)
+    {
+        const compute::Op& pad = m_scheduled.dag.ops[static_cast<std::size_t>(m_nest.border)];
+        const std::array<std::int32_t, 4>& dims = m_nest.padded.dims;
+        if (!m_scheduled.channelsInnermost())
+            blockImage(m_nest.padded, block);
+        StageLoops loops(m_emitter, m_emitter.stageOf(m_nest.border), 4);
+        const std::int64_t lanes = m_scheduled.lanesOf(block);
+        loops.split(dims[1], pad.shape[static_cast<std::size_t>(dims[1])], {block / lanes, lanes});
+        loops.reorder({{dims[0], 0}, {dims[1], 0}, {dims[2], 0}, {dims[3], 0}, {dims[1], 1}, {dims[1], 2}});
+        if (lanes > 1)
+            loops.annotate({dims[1], 2}, Annotation::Vectorize);
+        loops.fuseOuter(3);
+        loops.annotateOutermost(Annotation::Parallel);
+    }
+
+    const Scheduled& m_scheduled;
+    const MatchedNest& m_nest;
+    const ConvArgs& m_conv;
+    StepEmitter m_emitter;
+};
+
+/// The loops that sum and those that store share these parts: blocks of channels (block, vectors, lanes), rows, tiles
+/// of columns.
+void splitTile(StageLoops& loops, const MatchedNest& nest, std::int64_t channels, std::int64_t block,
+               std::int64_t lanes, std::int64_t height, std::int64_t tileHeight, std::int64_t width,
+               std::int64_t tileWidth)
+{
+    loops.split(nest.spatial[1], channels, {block / lanes, lanes});
+    loops.cover(nest.spatial[2], height, {tileHeight});
+    loops.cover(nest.spatial[3], width, {tileWidth});
+}
+
+Result<> checkBlock(const char* knob, std::int64_t extent, std::int64_t block)
+{
+    if (extent % block == 0)
+        return {};
+    return makeError(Errc::InvalidArgument, std::string("the block of '") + knob + "', " + std::to_string(block)
+                                                + ", does not divide " + std::to_string(extent) + " channels");
+}
+
+/// OIHW{ic}i{oc}o, as the loops walk it.
+void packKernel(StepEmitter& emitter, const MatchedNest& nest, const ConvArgs& conv, std::int64_t inBlock,
+                std::int64_t outBlock)
+{
+    if (!nest.weightIsConstant)
+        return;
+    const std::array<std::int32_t, 4>& dims = nest.weightDims;
+    schedule::LayoutStep step{emitter.stageOf(nest.weight), {}};
+    step.axes.push_back({dims[0], outBlock, conv.outChannels / outBlock});
+    if (dims[1] >= 0)
+        step.axes.push_back({dims[1], inBlock, conv.inChannels / inBlock});
+    step.axes.push_back({dims[2], 1, conv.kernelHeight});
+    step.axes.push_back({dims[3], 1, conv.kernelWidth});
+    if (dims[1] >= 0)
+        step.axes.push_back({dims[1], 1, inBlock});
+    step.axes.push_back({dims[0], 1, outBlock});
+    for (std::int32_t d = 0; d < 4; ++d) // the multiplier of depthwise kernels, which is 1
+        if (std::find(dims.begin(), dims.end(), d) == dims.end())
+            step.axes.insert(step.axes.begin(), {d, 1, 1});
+    emitter.add(std::move(step));
+}
+
+} // namespace
+
+Result<Steps> convStepsX86(const Scheduled& scheduled, const Config& config)
+{
+    const MatchedNest& nest = scheduled.nest;
+    if (nest.conv() == nullptr || nest.conv()->depthwise)
+        return makeError(Errc::Unsupported, "this template computes convolutions over all channels");
+    const ConvArgs& conv = *nest.conv();
+    LATHE_TRY_ASSIGN(const auto ic, splitSizes(config, "tile_ic", 2, conv.inChannels));
+    LATHE_TRY_ASSIGN(const auto oc, splitSizes(config, "tile_oc", 2, conv.outChannels));
+    LATHE_TRY_ASSIGN(const auto ow, splitSizes(config, "tile_ow", 2, conv.outWidth()));
+    const bool small = conv.kernelHeight == 1 && conv.kernelWidth == 1;
+    LATHE_TRY_ASSIGN(const std::int64_t option, optionOf(config, small ? "tile_oh" : "unroll_kw"));
+    LATHE_TRY(checkBlock("tile_ic", conv.inChannels, ic[1]));
+    LATHE_TRY(checkBlock("tile_oc", conv.outChannels, oc[1]));
+    const std::int64_t tileWidth = std::min(ow[1], conv.outWidth());
+    const std::int64_t tileHeight = small ? std::clamp<std::int64_t>(option, 1, conv.outHeight()) : 1;
+    const std::int64_t lanes = scheduled.lanesOf(oc[1]), vectors = oc[1] / lanes;
+
+    ConvEmitter emit(scheduled);
+    const Stages stages = emit.begin();
+    StageLoops sum(emit.emitter(), stages.sum, nest.loops);
+    StageLoops store(emit.emitter(), stages.store, 4);
+    for (StageLoops* loops : {&sum, &store})
+        splitTile(*loops, nest, conv.outChannels, oc[1], lanes, conv.outHeight(), tileHeight, conv.outWidth(),
+                  tileWidth);
+    sum.split(nest.reduce[0], conv.inChannels, {ic[1]});
+
+    const std::vector<LoopPart> outer = {emit.spatial(0), emit.spatial(1), emit.spatial(2), emit.spatial(3)};
+    const std::vector<LoopPart> tile = {emit.spatial(2, 1), emit.spatial(3, 1), emit.spatial(1, 1), emit.spatial(1, 2)};
+    const bool unrollsKernel = !small && option != 0;
+    std::vector<LoopPart> order = outer;
+    order.push_back(emit.reduce(0, 0));
+    if (small) // a kernel of one element has loops, too, of one iteration
+        order.insert(order.end(), {emit.reduce(1), emit.reduce(2), emit.reduce(0, 1)});
+    else if (unrollsKernel)
+        order.insert(order.end(), {emit.reduce(1), emit.reduce(0, 1), emit.reduce(2)});
+    else
+        order.insert(order.end(), {emit.reduce(1), emit.reduce(2), emit.reduce(0, 1)});
+    order.insert(order.end(), tile.begin(), tile.end());
+    sum.reorder(order);
+    std::vector<LoopPart> storeOrder = outer;
+    storeOrder.insert(storeOrder.end(), tile.begin(), tile.end());
+    store.reorder(storeOrder);
+    emit.emitter().add(schedule::ComputeAtStep{stages.sum, stages.store, store.position(emit.spatial(3))});
+
+    const std::array<std::pair<LoopPart, std::int64_t>, 4> small4 = {
+        {{emit.reduce(2), unrollsKernel ? conv.kernelWidth : 1},
+         {emit.spatial(2, 1), tileHeight},
+         {emit.spatial(3, 1), tileWidth},
+         {emit.spatial(1, 1), vectors}}};
+    unrollWithin(sum, small4, 1);
+    unrollWithin(store, std::span(small4).subspan(1), 1);
+    if (lanes > 1)
+        for (StageLoops* loops : {&sum, &store})
+            loops->annotate(emit.spatial(1, 2), Annotation::Vectorize);
+    packKernel(emit.emitter(), nest, conv, ic[1], oc[1]);
+    store.fuseOuter(3);
+    store.annotateOutermost(Annotation::Parallel);
+    return emit.finish(ic[1], oc[1]);
+}
+
+Result<Steps> depthwiseStepsX86(const Scheduled& scheduled, const Config& config)
+{
+    const MatchedNest& nest = scheduled.nest;
+    if (nest.conv() == nullptr || !nest.conv()->depthwise)
+        return makeError(Errc::Unsupported, "this template computes depthwise convolutions");
+    const ConvArgs& conv = *nest.conv();
+    LATHE_TRY_ASSIGN(const auto ic, splitSizes(config, "tile_ic", 2, conv.inChannels));
+    LATHE_TRY_ASSIGN(const auto oc, splitSizes(config, "tile_oc", 2, conv.outChannels));
+    LATHE_TRY_ASSIGN(const auto ow, splitSizes(config, "tile_ow", 2, conv.outWidth()));
+    LATHE_TRY_ASSIGN(const std::int64_t unrollsKernel, optionOf(config, "unroll_kw"));
+    LATHE_TRY(checkBlock("tile_ic", conv.inChannels, ic[1]));
+    LATHE_TRY(checkBlock("tile_oc", conv.outChannels, oc[1]));
+    const std::int64_t tileWidth = std::min(ow[1], conv.outWidth());
+    // Vectors do not reach over a block of the input's channels either.
+    const std::int64_t lanes = scheduled.channelsInnermost() || ic[1] % oc[1] == 0
+                                   ? scheduled.lanesOf(oc[1])
+                                   : scheduled.lanesOf(std::gcd(ic[1], oc[1]));
+    const std::int64_t vectors = oc[1] / lanes;
+
+    ConvEmitter emit(scheduled);
+    const Stages stages = emit.begin();
+    StageLoops sum(emit.emitter(), stages.sum, nest.loops);
+    StageLoops store(emit.emitter(), stages.store, 4);
+    for (StageLoops* loops : {&sum, &store})
+        splitTile(*loops, nest, conv.outChannels, oc[1], lanes, conv.outHeight(), 1, conv.outWidth(), tileWidth);
+    const std::vector<LoopPart> outer = {emit.spatial(0), emit.spatial(1), emit.spatial(2), emit.spatial(3)};
+    const std::vector<LoopPart> tile = {emit.spatial(2, 1), emit.spatial(3, 1), emit.spatial(1, 1), emit.spatial(1, 2)};
+    std::vector<LoopPart> order = outer;
+    order.insert(order.end(), {emit.reduce(1), emit.reduce(2)});
+    order.insert(order.end(), tile.begin(), tile.end());
+    sum.reorder(order);
+    std::vector<LoopPart> storeOrder = outer;
+    storeOrder.insert(storeOrder.end(), tile.begin(), tile.end());
+    store.reorder(storeOrder);
+    emit.emitter().add(schedule::ComputeAtStep{stages.sum, stages.store, store.position(emit.spatial(3))});
+    const std::array<std::pair<LoopPart, std::int64_t>, 3> small = {
+        {{emit.reduce(2), unrollsKernel != 0 ? conv.kernelWidth : 1},
+         {emit.spatial(3, 1), tileWidth},
+         {emit.spatial(1, 1), vectors}}};
+    unrollWithin(sum, small, 1);
+    unrollWithin(store, std::span(small).subspan(1), 1);
+    if (lanes > 1)
+        for (StageLoops* loops : {&sum, &store})
+            loops->annotate(emit.spatial(1, 2), Annotation::Vectorize);
+    packKernel(emit.emitter(), nest, conv, 1, oc[1]);
+    store.fuseOuter(3);
+    store.annotateOutermost(Annotation::Parallel);
+    return emit.finish(ic[1], oc[1]);
+}
+
+Result<Steps> densePackStepsX86(const Scheduled& scheduled, const Config& config)
+{
+    const MatchedNest& nest = scheduled.nest;
+    if (nest.dense() == nullptr)
+        return makeError(Errc::Unsupported, "this template computes dense operators");
+    const DenseArgs& dense = *nest.dense();
+    LATHE_TRY_ASSIGN(const auto y, splitSizes(config, "tile_y", 3, dense.m));
+    LATHE_TRY_ASSIGN(const auto x, splitSizes(config, "tile_x", 3, dense.n));
+    LATHE_TRY_ASSIGN(const auto k, splitSizes(config, "tile_k", 2, dense.k));
+    LATHE_TRY_ASSIGN(const auto inner, splitSizes(config, "tile_inner", 2, dense.m));
+    LATHE_TRY(checkBlock("tile_x", dense.n, x[1] * x[2]));
+    LATHE_TRY(checkBlock("tile_y", dense.m, y[1] * y[2]));
+    const std::int64_t lanes = scheduled.lanesOf(x[2]), vectors = x[2] / lanes;
+    // The rows of a tile are unrolled by tile_inner, as far as that divides them.
+    const std::int64_t rows = std::gcd(inner[1], y[2]);
+
+    StepEmitter emitter(scheduled.dag.ops.size());
+    inlineAll(emitter, nest);
+    const Stages stages = stagesOf(emitter, nest);
+    const std::int32_t m = 0, n = 1, depth = 2;
+    StageLoops sum(emitter, stages.sum, nest.loops);
+    StageLoops store(emitter, stages.store, 2);
+    for (StageLoops* loops : {&sum, &store}) {
+        loops->split(m, dense.m, {y[1], y[2] / rows, rows});
+        loops->split(n, dense.n, {x[1], vectors, lanes});
+    }
+    sum.split(depth, dense.k, {k[1]});
+    const std::vector<LoopPart> outer = {{m, 0}, {n, 0}, {m, 1}, {n, 1}};
+    std::vector<LoopPart> order = outer;
+    order.insert(order.end(), {{depth, 0}, {m, 2}, {depth, 1}, {m, 3}, {n, 2}, {n, 3}});
+    sum.reorder(order);
+    std::vector<LoopPart> storeOrder = outer;
+    storeOrder.insert(storeOrder.end(), {{m, 2}, {m, 3}, {n, 2}, {n, 3}});
+    store.reorder(storeOrder);
+    emitter.add(schedule::ComputeAtStep{stages.sum, stages.store, store.position({n, 1})});
+    const std::array<std::pair<LoopPart, std::int64_t>, 4> small = {
+        {{{m, 2}, y[2] / rows}, {{depth, 1}, k[1]}, {{m, 3}, rows}, {{n, 2}, vectors}}};
+    unrollWithin(sum, small, 1);
+    unrollWithin(store, std::span(small).subspan(2), 1);
+    if (lanes > 1)
+        for (StageLoops* loops : {&sum, &store})
+            loops->annotate({n, 3}, Annotation::Vectorize);
+    if (nest.weightIsConstant) // [N/bn, K, bn]
+        emitter.add(schedule::LayoutStep{emitter.stageOf(nest.weight),
+                                         {{nest.weightDims[0], x[2], dense.n / x[2]},
+                                          {nest.weightDims[1], 1, dense.k},
+                                          {nest.weightDims[0], 1, x[2]}}});
+    store.fuseOuter(2);
+    store.annotateOutermost(Annotation::Parallel);
+    return emitter.take();
+}
+
+Result<Steps> denseNopackStepsX86(const Scheduled& scheduled, const Config& config)
+{
+    const MatchedNest& nest = scheduled.nest;
+    if (nest.dense() == nullptr)
+        return makeError(Errc::Unsupported, "this template computes dense operators");
+    const DenseArgs& dense = *nest.dense();
+    LATHE_TRY_ASSIGN(const auto y, splitSizes(config, "tile_y", 2, dense.m));
+    LATHE_TRY_ASSIGN(const auto x, splitSizes(config, "tile_x", 2, dense.n));
+    LATHE_TRY_ASSIGN(const auto k, splitSizes(config, "tile_k", 2, dense.k));
+    LATHE_TRY(checkBlock("tile_x", dense.n, x[1]));
+    LATHE_TRY(checkBlock("tile_y", dense.m, y[1]));
+    LATHE_TRY(checkBlock("tile_k", dense.k, k[1]));
+
+    // Partial sums first, one for each element of a vector along K; then their sum.
+    StepEmitter emitter(scheduled.dag.ops.size());
+    inlineAll(emitter, nest);
+    const std::int32_t m = 0, n = 1, depth = 2;
+    {
+        StageLoops whole(emitter, emitter.stageOf(nest.anchor), nest.loops);
+        whole.split(depth, dense.k, {k[1]});
+    }
+    const std::int32_t partial = emitter.rfactor(nest.anchor, 3, 2);
+    const Stages stages = stagesOf(emitter, nest);
+    StageLoops sum(emitter, stages.sum, nest.loops);
+    StageLoops store(emitter, stages.store, 2);
+    for (StageLoops* loops : {&sum, &store}) {
+        loops->split(m, dense.m, {y[1]});
+        loops->split(n, dense.n, {x[1]});
+    }
+    const std::vector<LoopPart> tile = {{m, 0}, {n, 0}, {m, 1}, {n, 1}};
+    std::vector<LoopPart> order = tile;
+    order.push_back({depth, 0});
+    sum.reorder(order);
+    store.reorder(tile);
+    const std::int32_t at = store.position({n, 0});
+    emitter.add(schedule::ComputeAtStep{stages.sum, stages.store, at});
+    // Loops of the partial sums: m, n, the vector, K / vector.
+    StageLoops parts(emitter, partial, 4);
+    const std::int64_t lanes = scheduled.lanesOf(k[1]), vectors = k[1] / lanes;
+    parts.split(2, k[1], {vectors, lanes});
+    parts.reorder({{0, 0}, {1, 0}, {3, 0}, {2, 0}, {2, 1}, {2, 2}});
+    emitter.add(schedule::ComputeAtStep{partial, stages.store, at});
+    const std::array<std::pair<LoopPart, std::int64_t>, 1> vectorLoop = {{{{2, 1}, vectors}}};
+    unrollWithin(parts, vectorLoop, 1);
+    if (lanes > 1)
+        parts.annotate({2, 2}, Annotation::Vectorize);
+    const std::array<std::pair<LoopPart, std::int64_t>, 1> last = {{{{depth, 0}, k[1]}}};
+    unrollWithin(sum, last, 1);
+    store.fuseOuter(2);
+    store.annotateOutermost(Annotation::Parallel);
+    return emitter.take();
+}
+
+} // namespace lathe::templates

@@ -1,0 +1,259 @@
+#include "core/templates/task_template.h"
+
+#include "core/schedule/state.h"
+#include "core/support/message.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace lathe::templates {
+namespace {
+
+constexpr std::string_view kPrefix = "template/1:"; ///< of a candidate's sketch
+
+/// The reference's templates for an operator, by the family of targets.
+struct FamilyRow
+{
+    const char* family;
+    std::array<const char*, 2> conv, depthwise, dense; ///< null: there is none, or no second one
+};
+
+constexpr std::array<FamilyRow, 3> kFamilies = {{
+    {"cpu",
+     {"conv2d_NCHWc.x86", nullptr},
+     {"depthwise_conv2d_NCHWc.x86", nullptr},
+     {"dense_nopack.x86", "dense_pack.x86"}},
+    {"gpu",
+     {"conv2d_nchw.cuda", "conv2d_nchw_winograd.cuda"},
+     {"depthwise_conv2d_nchw.cuda", nullptr},
+     {"dense_small_batch.gpu", "dense_large_batch.gpu"}},
+    {"mali",
+     {"conv2d_nchw_spatial_pack.mali", "conv2d_nchw_winograd.mali"},
+     {"depthwise_conv2d_nchw.mali", nullptr},
+     {"dense.mali", nullptr}},
+}};
+
+bool fits32(std::int64_t value)
+{
+    return value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
+}
+
+/// What a choice of a knob is written as; nothing: it is none of the knob's kind.
+std::optional<std::vector<std::int64_t>> valuesOf(const Knob& knob, const Entity& entity)
+{
+    if (const auto* split = std::get_if<SplitEntity>(&entity); split != nullptr && !split->sizes.empty())
+        return std::vector<std::int64_t>(split->sizes.begin() + 1, split->sizes.end());
+    if (const auto* reorder = std::get_if<ReorderEntity>(&entity))
+        return std::vector<std::int64_t>(reorder->order.begin(), reorder->order.end());
+    if (const auto* anchors = std::get_if<AnchorEntity>(&entity))
+        return std::vector<std::int64_t>(anchors->positions.begin(), anchors->positions.end());
+    if (const auto* marks = std::get_if<AnnotateEntity>(&entity)) {
+        std::vector<std::int64_t> values;
+        for (const Mark mark : marks->marks)
+            values.push_back(static_cast<std::int64_t>(mark));
+        return values;
+    }
+    if (const auto* option = std::get_if<OptionEntity>(&entity)) {
+        if (const auto* whole = std::get_if<std::int64_t>(&option->value.value))
+            return std::vector<std::int64_t>{*whole};
+        if (const auto* flag = std::get_if<bool>(&option->value.value))
+            return std::vector<std::int64_t>{*flag ? 1 : 0};
+        const auto place = std::find(knob.choices.begin(), knob.choices.end(), entity);
+        if (place != knob.choices.end())
+            return std::vector<std::int64_t>{place - knob.choices.begin()};
+    }
+    return std::nullopt;
+}
+
+/// The reverse, in the shape of the knob's first choice; nothing: the values are none of its kind.
+std::optional<Entity> entityOf(const Knob& knob, std::span<const std::int32_t> values)
+{
+    const Entity& like = knob.choices.front();
+    if (std::holds_alternative<SplitEntity>(like)) {
+        SplitEntity split{{-1}};
+        split.sizes.insert(split.sizes.end(), values.begin(), values.end());
+        return split;
+    }
+    if (std::holds_alternative<ReorderEntity>(like))
+        return ReorderEntity{{values.begin(), values.end()}};
+    if (std::holds_alternative<AnchorEntity>(like))
+        return AnchorEntity{{values.begin(), values.end()}};
+    if (std::holds_alternative<AnnotateEntity>(like)) {
+        AnnotateEntity marks;
+        for (const std::int32_t value : values) {
+            if (value < 0 || value >= kMarkCount)
+                return std::nullopt;
+            marks.marks.push_back(static_cast<Mark>(value));
+        }
+        return marks;
+    }
+    const JsonValue& first = std::get<OptionEntity>(like).value;
+    if (std::holds_alternative<std::int64_t>(first.value))
+        return OptionEntity{{static_cast<std::int64_t>(values.front())}};
+    if (std::holds_alternative<bool>(first.value))
+        return OptionEntity{{values.front() != 0}};
+    if (values.front() < 0 || static_cast<std::size_t>(values.front()) >= knob.choices.size())
+        return std::nullopt;
+    return knob.choices[static_cast<std::size_t>(values.front())];
+}
+
+/// The layouts of inputs, then outputs, constants apart, whose layouts are nobody else's; empty if all are plain.
+std::vector<EdgeState> edgesOf(const schedule::State& state, const std::vector<bool>& constantInputs)
+{
+    const compute::Dag& dag = *state.dag();
+    std::vector<EdgeState> edges;
+    bool allPlain = true;
+    const auto add = [&](std::int32_t op, bool constant) {
+        const std::vector<std::int64_t>& shape = dag.ops[static_cast<std::size_t>(op)].shape;
+        EdgeState edge{IndexMap::plain(shape.data(), static_cast<int>(shape.size())), {}};
+        const auto& layout = state.stages()[static_cast<std::size_t>(op)].layout;
+        if (!constant && !layout.empty()) {
+            edge.map.physicalRank = static_cast<std::int32_t>(layout.size());
+            for (std::size_t j = 0; j < layout.size(); ++j)
+                edge.map.axes[j] = {layout[j].dim, layout[j].div, layout[j].extent, 1};
+            edge.map.makeDense();
+            allPlain = false;
+        }
+        edges.push_back(std::move(edge));
+    };
+    for (std::size_t i = 0; i < dag.inputs.size(); ++i)
+        add(dag.inputs[i], i < constantInputs.size() && constantInputs[i]);
+    for (const std::int32_t output : dag.outputs)
+        add(output, false);
+    return allPlain ? std::vector<EdgeState>() : edges;
+}
+
+std::size_t lengthOf(const Knob& knob)
+{
+    const auto values = valuesOf(knob, knob.choices.front());
+    return values ? values->size() : 0;
+}
+
+} // namespace
+
+Result<std::vector<std::int32_t>> genomeOf(const ConfigSpace& space, const Config& config)
+{
+    std::vector<std::int32_t> genome;
+    for (const Knob& knob : space.knobs()) {
+        const Entity* entity = config.find(knob.name);
+        const auto values = entity != nullptr && entity->index() == knob.choices.front().index()
+                                ? valuesOf(knob, *entity)
+                                : std::nullopt;
+        if (!values || values->size() != lengthOf(knob) || !std::all_of(values->begin(), values->end(), fits32))
+            return makeError(
+                Errc::InvalidArgument,
+                fmt::format("the configuration has no value for the knob '{}' that a record can hold", knob.name));
+        for (const std::int64_t value : *values)
+            genome.push_back(static_cast<std::int32_t>(value));
+    }
+    return genome;
+}
+
+std::optional<Config> configOfGenome(const ConfigSpace& space, std::span<const std::int32_t> genome)
+{
+    Config config;
+    for (const Knob& knob : space.knobs()) {
+        const std::size_t length = lengthOf(knob);
+        if (genome.size() < length)
+            return std::nullopt;
+        std::optional<Entity> entity = entityOf(knob, genome.first(length));
+        if (!entity)
+            return std::nullopt;
+        config.knobs.emplace_back(knob.name, *std::move(entity));
+        genome = genome.subspan(length);
+    }
+    return genome.empty() ? std::optional(std::move(config)) : std::nullopt;
+}
+
+std::string_view templateNameOf(const Candidate& candidate)
+{
+    const std::string_view sketch = candidate.sketch;
+    return candidate.kind == "template" && sketch.starts_with(kPrefix) ? sketch.substr(kPrefix.size())
+                                                                       : std::string_view();
+}
+
+Result<std::vector<schedule::Step>> TaskTemplate::steps(const Config& config) const
+{
+    return row->steps({*dag, nest, vectorBytes}, config);
+}
+
+Result<Candidate> TaskTemplate::candidate(const Config& config) const
+{
+    LATHE_TRY_ASSIGN(const std::vector<schedule::Step> made, steps(config));
+    Candidate candidate;
+    candidate.task = taskKey;
+    candidate.alternative = alternative;
+    candidate.kind = "template";
+    candidate.sketch = std::string(kPrefix) + std::string(row->name);
+    LATHE_TRY_ASSIGN(candidate.genome, genomeOf(space, config));
+    LATHE_TRY_ASSIGN(const schedule::State state, schedule::State::replay(dag, made));
+    candidate.edges = edgesOf(state, constantInputs);
+    candidate.steps = schedule::toJson(made).dump();
+    return candidate;
+}
+
+std::optional<Config> TaskTemplate::configOf(const Candidate& candidate) const
+{
+    if (candidate.task != taskKey || candidate.alternative != alternative || templateNameOf(candidate) != row->name)
+        return std::nullopt;
+    return configOfGenome(space, candidate.genome);
+}
+
+TemplateFacts factsOf(const Target& target, const Hardware& hardware)
+{
+    TemplateFacts facts;
+    facts.vectorLanes = std::max<std::int64_t>(1, hardware.get("vector_unit_bytes", 32) / sizeOf(DType::F32));
+    if (target.traits().form == KernelForm::Launches)
+        facts.maxThreadsPerBlock = hardware.get("max_threads_per_block");
+    return facts;
+}
+
+std::vector<TaskTemplate> templatesOf(const search::SearchTask& task, Message* why)
+{
+    std::vector<TaskTemplate> found;
+    Message reason = say(Msg::NoTemplateOfTarget, task.target.text());
+    const auto family = std::find_if(kFamilies.begin(), kFamilies.end(),
+                                     [&](const FamilyRow& row) { return row.family == task.target.family(); });
+    for (const search::SearchAlternative& alternative : task.alternatives) {
+        if (family == kFamilies.end())
+            break;
+        if (alternative.name != "direct")
+            continue;
+        auto nest = matchNest(alternative);
+        if (!nest) {
+            reason = messageOf(nest.error());
+            continue;
+        }
+        const ConvArgs* conv = nest->conv();
+        for (const char* name : conv == nullptr ? family->dense : conv->depthwise ? family->depthwise : family->conv) {
+            const Template* row = name != nullptr ? findTemplate(name) : nullptr;
+            if (row == nullptr || row->steps == nullptr)
+                continue;
+            TaskTemplate made;
+            made.row = row;
+            made.alternative = alternative.name;
+            made.dag = alternative.dag;
+            made.constantInputs = alternative.constantInputs;
+            made.nest = *nest;
+            made.workload = conv != nullptr ? convWorkload(name, *conv) : denseWorkload(name, *nest->dense());
+            made.facts = factsOf(task.target, task.hardware);
+            made.vectorBytes = std::clamp<std::int64_t>(task.hardware.get("vector_unit_bytes", 32), 4, 256);
+            made.taskKey = task.key;
+            auto space = row->space(made.workload, made.facts);
+            if (!space) {
+                reason = messageOf(space.error());
+                continue;
+            }
+            made.space = *std::move(space);
+            found.push_back(std::move(made));
+        }
+    }
+    if (found.empty() && why != nullptr)
+        *why = std::move(reason);
+    return found;
+}
+
+} // namespace lathe::templates

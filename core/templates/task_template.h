@@ -1,0 +1,54 @@
+#pragma once
+
+#include "core/record/record.h"
+#include "core/search/search_task.h"
+#include "core/templates/matched_nest.h"
+#include "core/templates/template_table.h"
+
+#include <vector>
+
+namespace lathe::templates {
+
+/// A template that computes a task: its workload there, its space, and what it needs to make steps.
+struct TaskTemplate
+{
+    const Template* row = nullptr; ///< has steps
+    std::string alternative; ///< of the task, whose DAG it schedules
+    compute::DagPtr dag;
+    std::vector<bool> constantInputs; ///< SearchAlternative::constantInputs
+    MatchedNest nest;
+    Workload workload;
+    TemplateFacts facts;
+    std::int64_t vectorBytes = 32;
+    ConfigSpace space;
+    std::string taskKey;
+
+    /// Errors: those of its steps.
+    Result<std::vector<schedule::Step>> steps(const Config& config) const;
+    /// A complete candidate. Its kind is "template", its sketch "template/1:" and the template's name; its genome holds
+    /// what each knob chooses, in the space's order (genomeOf()); its edges are the layouts of images that it wants and
+    /// leaves, if they are not plain. Errors: those of its steps.
+    Result<Candidate> candidate(const Config& config) const;
+    /// The configuration of a candidate; nothing: it is of another template, or damaged.
+    std::optional<Config> configOf(const Candidate& candidate) const;
+};
+
+/// What each knob chooses, one after another: of a split all sizes but the first, of a reordering the order, of marks
+/// their values, of an option its whole number (true is 1) or, of other values, its place among the choices.
+/// Errors: InvalidArgument for a configuration that lacks a knob of the space or has another kind of value for it, and
+/// values beyond 32 bits.
+Result<std::vector<std::int32_t>> genomeOf(const ConfigSpace& space, const Config& config);
+/// The reverse; the sizes that are not kept are -1. Nothing: it is none of this space's knobs.
+std::optional<Config> configOfGenome(const ConfigSpace& space, std::span<const std::int32_t> genome);
+
+/// "template/1:conv2d_NCHWc.x86", of a candidate's sketch, to "conv2d_NCHWc.x86"; empty: it is no template's.
+std::string_view templateNameOf(const Candidate& candidate);
+
+/// What the templates of a target's family need to know of it.
+TemplateFacts factsOf(const Target& target, const Hardware& hardware);
+
+/// All templates that compute the task, in the order in which the reference would make tasks of them. Empty: none
+/// does; `why` says what is in the way, if it is asked for.
+std::vector<TaskTemplate> templatesOf(const search::SearchTask& task, Message* why = nullptr);
+
+} // namespace lathe::templates

@@ -1,0 +1,168 @@
+#include "core/templates/template_policy.h"
+
+#include "core/search/lathe/lathe_cpu_sketches.h"
+#include "core/support/message.h"
+#include "core/templates/tuner_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace lathe::templates {
+
+using search::Measured;
+
+SharedTemplates::SharedTemplates(std::uint64_t seed)
+    : SharedModel(search::makeRandomModel(seed), search::kLatheFeatures, 0)
+{
+}
+
+Result<std::unique_ptr<TemplatePolicy>> TemplatePolicy::create(const search::SearchTask& task,
+                                                               std::shared_ptr<SharedTemplates> shared,
+                                                               const search::PolicyOptions& options)
+{
+    LATHE_TRY_ASSIGN(const TunerEntry* const tuner,
+                     findTuner(options.tuner.empty() ? std::string_view(kDefaultTuner) : options.tuner));
+    LATHE_TRY_ASSIGN(const TunerValues values, tunerValues(*tuner, options.tunerSettings));
+    std::unique_ptr<TemplatePolicy> policy(new TemplatePolicy(task, std::move(shared), options));
+    for (TaskTemplate& made : templatesOf(task)) {
+        auto way = std::make_unique<Way>();
+        way->made = std::move(made);
+        way->workload = workloadKey(way->made.workload);
+        way->tuner = tuner->make(way->made.space, values, options.seed);
+        policy->m_ways.push_back(std::move(way));
+    }
+    return policy;
+}
+
+Result<std::vector<Candidate>> TemplatePolicy::firstRound(std::int32_t) const
+{
+    std::vector<Candidate> first;
+    if (m_untuned)
+        if (std::optional<Candidate> untuned = m_untuned(m_task))
+            first.push_back(*std::move(untuned));
+    return first;
+}
+
+bool TemplatePolicy::searches(const Way& way) const
+{
+    const SharedTemplates::Board& board = m_shared->boardOf(way.workload);
+    return board.searched.empty() || board.searched == m_task.key;
+}
+
+Result<std::vector<Candidate>> TemplatePolicy::propose(std::uint64_t, std::int32_t count, Executor&,
+                                                       std::stop_token stop)
+{
+    // Each template gets its turn: that with the fewest results so far.
+    std::vector<Way*> order;
+    for (const auto& way : m_ways)
+        order.push_back(way.get());
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Way* a, const Way* b) { return a->told.size() < b->told.size(); });
+    for (Way* way : order) {
+        LATHE_TRY_ASSIGN(std::vector<Candidate> candidates, proposeOf(*way, static_cast<std::size_t>(count), stop));
+        if (!candidates.empty())
+            return candidates;
+        if (stop.stop_requested())
+            return makeError(Errc::Cancelled, say(Msg::SearchStopped));
+    }
+    return std::vector<Candidate>();
+}
+
+Result<std::vector<Candidate>> TemplatePolicy::proposeOf(Way& way, std::size_t count, std::stop_token stop)
+{
+    if (!searches(way))
+        return bestOfOthers(way, std::min(count, kTaken));
+    std::vector<Candidate> candidates;
+    while (candidates.size() < count) {
+        const std::vector<std::uint64_t> indices = way.tuner->next(count - candidates.size(), stop);
+        if (indices.empty())
+            break;
+        for (const std::uint64_t index : indices) {
+            LATHE_TRY_ASSIGN(const Config config, way.made.space.at(index));
+            auto candidate = way.made.candidate(config);
+            if (candidate) {
+                way.given.push_back(index);
+                candidates.push_back(*std::move(candidate));
+                continue;
+            }
+            // It counts as rejected, and the tuner learns from it as from any that failed.
+            ++way.failedSteps[candidate.error().message];
+            way.tuner->tell(index, std::numeric_limits<double>::infinity());
+        }
+    }
+    return candidates;
+}
+
+/// The fastest ones of the task that is searched, which this one has not measured.
+Result<std::vector<Candidate>> TemplatePolicy::bestOfOthers(const Way& way, std::size_t count) const
+{
+    const SharedTemplates::Board& board = m_shared->boardOf(way.workload);
+    std::vector<std::pair<double, std::uint64_t>> best;
+    for (const auto& [index, seconds] : board.seconds)
+        best.emplace_back(seconds, index);
+    std::sort(best.begin(), best.end());
+    best.resize(std::min(best.size(), kTaken));
+    std::vector<Candidate> candidates;
+    for (const auto& [seconds, index] : best) {
+        if (way.told.contains(index) || candidates.size() == count)
+            continue;
+        LATHE_TRY_ASSIGN(const Config config, way.made.space.at(index));
+        LATHE_TRY_ASSIGN(Candidate candidate, way.made.candidate(config));
+        candidates.push_back(std::move(candidate));
+    }
+    return candidates;
+}
+
+Result<> TemplatePolicy::tell(std::span<const Measured> results, std::stop_token)
+{
+    for (const auto& way : m_ways) {
+        std::vector<std::pair<std::uint64_t, double>> ours;
+        for (const Measured& measured : results) {
+            const std::optional<Config> config = way->made.configOf(measured.candidate);
+            if (!config)
+                continue;
+            const auto index = way->made.space.indexOf(*config);
+            if (!index)
+                continue; // of a log: no choice of this space
+            const bool worked = measured.result.ok() && std::isfinite(measured.result.meanNs());
+            ours.emplace_back(*index,
+                              worked ? measured.result.meanNs() * 1e-9 : std::numeric_limits<double>::infinity());
+        }
+        SharedTemplates::Board& board = m_shared->boardOf(way->workload);
+        const bool searched = searches(*way);
+        if (searched && !ours.empty())
+            board.searched = m_task.key;
+        for (const auto& [index, seconds] : ours) {
+            way->told.try_emplace(index, seconds);
+            if (!searched)
+                continue;
+            way->tuner->tell(index, seconds);
+            if (std::isfinite(seconds))
+                board.seconds.try_emplace(index, seconds);
+        }
+        // The budget ended before the others of the round.
+        for (const std::uint64_t index : std::exchange(way->given, {}))
+            way->tuner->takeBack(index);
+    }
+    return {};
+}
+
+std::map<std::string, double> TemplatePolicy::statistics() const
+{
+    std::map<std::string, double> statistics = {{"templates", static_cast<double>(m_ways.size())}, {"rejected", 0}};
+    double configurations = 0, measured = 0;
+    for (const auto& way : m_ways) {
+        configurations += static_cast<double>(way->made.space.size());
+        measured += static_cast<double>(way->told.size());
+        statistics["rejected"] += static_cast<double>(way->tuner->refused());
+        for (const auto& [why, count] : way->failedSteps)
+            statistics["rejected"] += static_cast<double>(count);
+    }
+    statistics["configurations"] = configurations;
+    statistics["measured"] = measured;
+    return statistics;
+}
+
+} // namespace lathe::templates

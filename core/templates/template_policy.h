@@ -1,0 +1,81 @@
+#pragma once
+
+#include "core/search/policy.h"
+#include "core/templates/task_template.h"
+#include "core/templates/tuner.h"
+
+#include <map>
+#include <memory>
+
+namespace lathe::templates {
+
+/// What tasks of one workload share in a run: which of them is searched, and what was measured there. A network has a
+/// convolution several times with other operators behind it; the reference tunes it once (autotvm.md 5), and so it is
+/// here: the others measure what was best there.
+class SharedTemplates final : public search::SharedModel
+{
+public:
+    explicit SharedTemplates(std::uint64_t seed);
+
+    struct Board
+    {
+        std::string searched; ///< Task::key; empty: none is yet
+        std::map<std::uint64_t, double> seconds; ///< by index in the space; only what worked
+    };
+    Board& boardOf(const std::string& workload) { return m_boards[workload]; }
+
+private:
+    std::map<std::string, Board> m_boards; ///< by workloadKey()
+};
+
+/// Template tuning of one task: a tuner over the space of each template that computes it, in turns; the schedule
+/// without a search first, so that the network has an estimate from the start. A task that no template computes has
+/// this first round alone.
+class TemplatePolicy final : public search::Policy
+{
+public:
+    /// Errors: InvalidArgument for an unknown tuner or setting.
+    static Result<std::unique_ptr<TemplatePolicy>> create(const search::SearchTask& task,
+                                                          std::shared_ptr<SharedTemplates> shared,
+                                                          const search::PolicyOptions& options);
+
+    Result<std::vector<Candidate>> propose(std::uint64_t round, std::int32_t count, Executor& executor,
+                                           std::stop_token stop) override;
+    Result<> tell(std::span<const search::Measured> results, std::stop_token stop) override;
+    Result<std::vector<Candidate>> firstRound(std::int32_t count) const override;
+    std::map<std::string, double> statistics() const override;
+    bool remembersProposals() const override { return true; }
+
+    /// How many of the best configurations of a workload a task measures that is not searched itself.
+    static constexpr std::size_t kTaken = 8;
+
+private:
+    /// A template with its tuner. Neither moves: tuners refer to spaces.
+    struct Way
+    {
+        TaskTemplate made;
+        std::string workload; ///< workloadKey()
+        std::unique_ptr<Tuner> tuner;
+        std::vector<std::uint64_t> given; ///< by the tuner, in the round whose results are awaited
+        std::map<std::uint64_t, double> told; ///< infinite: it failed
+        std::map<std::string, std::uint64_t> failedSteps; ///< configurations that no steps could be made of, by why
+    };
+
+    TemplatePolicy(search::SearchTask task, std::shared_ptr<SharedTemplates> shared,
+                   const search::PolicyOptions& options)
+        : m_task(std::move(task))
+        , m_shared(std::move(shared))
+        , m_untuned(options.untuned)
+    {
+    }
+    bool searches(const Way& way) const; ///< it is the task of its workload that is searched
+    Result<std::vector<Candidate>> proposeOf(Way& way, std::size_t count, std::stop_token stop);
+    Result<std::vector<Candidate>> bestOfOthers(const Way& way, std::size_t count) const;
+
+    search::SearchTask m_task;
+    std::shared_ptr<SharedTemplates> m_shared;
+    std::function<std::optional<Candidate>(const search::SearchTask&)> m_untuned;
+    std::vector<std::unique_ptr<Way>> m_ways;
+};
+
+} // namespace lathe::templates

@@ -1,0 +1,94 @@
+#include "core/templates/template_steps.h"
+
+#include "core/ir/bounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lathe::templates {
+
+using schedule::Annotation;
+using search::LoopPart;
+using search::StageLoops;
+using search::StepEmitter;
+
+std::int64_t Scheduled::lanesOf(std::int64_t extent) const
+{
+    const std::int64_t full = std::max<std::int64_t>(1, vectorBytes / sizeOf(anchor().dtype));
+    for (std::int64_t lanes = std::min(full, extent); lanes > 1; --lanes)
+        if (extent % lanes == 0)
+            return lanes;
+    return 1;
+}
+
+std::int64_t unrollWithin(StageLoops& stage, std::span<const std::pair<LoopPart, std::int64_t>> loops,
+                          std::int64_t body)
+{
+    for (std::size_t i = loops.size(); i-- > 0;) {
+        const auto& [loop, extent] = loops[i];
+        if (extent == 1)
+            continue;
+        if (body * extent > kMostUnrolled)
+            break;
+        stage.annotate(loop, Annotation::Unroll);
+        body *= extent;
+    }
+    return body;
+}
+
+Result<std::vector<std::int64_t>> splitSizes(const Config& config, const std::string& knob, std::size_t count,
+                                             std::int64_t extent)
+{
+    const std::vector<std::int64_t>* sizes = config.sizes(knob);
+    if (sizes == nullptr || sizes->size() != count)
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("the configuration has no split '{}' into {} sizes", knob, count));
+    std::vector<std::int64_t> all = *sizes;
+    std::int64_t inner = 1;
+    for (std::size_t i = 1; i < count; ++i) {
+        if (all[i] < 1 || all[i] > (std::int64_t{1} << 24) || inner > (std::int64_t{1} << 24))
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("'{}' has the size {}, which no loop can have", knob, all[i]));
+        inner *= all[i];
+    }
+    all[0] = ir::ceilDivide(extent, inner);
+    return all;
+}
+
+Result<std::int64_t> optionOf(const Config& config, const std::string& knob)
+{
+    if (const std::optional<std::int64_t> number = config.number(knob))
+        return *number;
+    return makeError(Errc::InvalidArgument, fmt::format("the configuration has no number for '{}'", knob));
+}
+
+void blockChannels(StepEmitter& emitter, std::int32_t stage, const ImageTensor& image,
+                   std::span<const std::int64_t> shape, std::int64_t block)
+{
+    const auto extent = [&shape](std::int32_t dim) { return shape[static_cast<std::size_t>(dim)]; };
+    const std::int64_t channels = extent(image.dims[1]);
+    const std::int64_t blocks = ir::ceilDivide(channels, block);
+    schedule::LayoutStep step{stage,
+                              {{image.dims[0], 1, extent(image.dims[0])},
+                               {image.dims[1], block, blocks},
+                               {image.dims[2], 1, extent(image.dims[2])},
+                               {image.dims[3], 1, extent(image.dims[3])},
+                               {image.dims[1], 1, block}}};
+    // Axes of one element say nothing: two layouts that differ in them alone are one, and are written the same way.
+    std::erase_if(step.axes,
+                  [&](const schedule::LayoutStep::Axis& axis) { return axis.extent == 1 && extent(axis.dim) != 1; });
+    bool isPlain = step.axes.size() == shape.size();
+    for (std::size_t j = 0; isPlain && j < step.axes.size(); ++j)
+        isPlain = step.axes[j].dim == static_cast<std::int32_t>(j) && step.axes[j].div == 1;
+    if (!isPlain)
+        emitter.add(std::move(step));
+}
+
+void inlineAll(StepEmitter& emitter, const MatchedNest& nest)
+{
+    for (const std::int32_t op : nest.inlined)
+        emitter.inlineOp(op);
+}
+
+} // namespace lathe::templates

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "core/schedule/step.h"
+#include "core/search/lathe/step_emitter.h"
+#include "core/templates/config.h"
+#include "core/templates/matched_nest.h"
+
+#include <span>
+
+namespace lathe::templates {
+
+/// What a template turns into steps, beside a configuration.
+struct Scheduled
+{
+    const compute::Dag& dag;
+    const MatchedNest& nest;
+    std::int64_t vectorBytes = 32; ///< of a vector register
+
+    const compute::Op& anchor() const { return dag.ops[static_cast<std::size_t>(nest.anchor)]; }
+    /// Whether the channels of the task's images lie innermost. Then they need no blocks to be read as vectors, and
+    /// images keep the layout of the network.
+    bool channelsInnermost() const { return nest.output.dims[1] == 3; }
+    /// The most lanes of one vector that divide an extent.
+    std::int64_t lanesOf(std::int64_t extent) const;
+};
+
+using StepsOf = Result<std::vector<schedule::Step>> (*)(const Scheduled& scheduled, const Config& config);
+
+// The templates' schedules, as their loops are described in autotvm.md 3. Errors: InvalidArgument (a knob is missing),
+// Unsupported (the nest is not of this kind).
+Result<std::vector<schedule::Step>> convStepsX86(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> depthwiseStepsX86(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> densePackStepsX86(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> denseNopackStepsX86(const Scheduled& scheduled, const Config& config);
+
+// What several of them share.
+
+/// Multiply-adds of vectors that are unrolled for one kernel at most: more compile too long and leave the code cache.
+/// A configuration that asks for more keeps its outer small loops as loops.
+inline constexpr std::int64_t kMostUnrolled = 512;
+
+/// Unrolls loops from the last to the first of `loops`, until the body would exceed kMostUnrolled. `body`: what is
+/// inside them; returns what it is now.
+std::int64_t unrollWithin(search::StageLoops& stage, std::span<const std::pair<search::LoopPart, std::int64_t>> loops,
+                          std::int64_t body);
+
+/// The sizes of a split of `count` parts, the first computed from the extent where it is -1.
+/// Errors: InvalidArgument, with the knob.
+Result<std::vector<std::int64_t>> splitSizes(const Config& config, const std::string& knob, std::size_t count,
+                                             std::int64_t extent);
+/// Errors: InvalidArgument, with the knob.
+Result<std::int64_t> optionOf(const Config& config, const std::string& knob);
+
+/// LY: an image with its channels in blocks, [N, C/block, H, W, block]; no step where that is how it lies anyway.
+void blockChannels(search::StepEmitter& emitter, std::int32_t stage, const ImageTensor& image,
+                   std::span<const std::int64_t> shape, std::int64_t block);
+
+/// Operations without loops of their own that come behind `from` in the DAG, or before it: inlined where they stand.
+void inlineAll(search::StepEmitter& emitter, const MatchedNest& nest);
+
+} // namespace lathe::templates
