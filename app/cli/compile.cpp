@@ -62,6 +62,8 @@ void printReport(const session::TuningSession& session, const session::CompileRe
         print("verified     max relative error {:.2e}\n", report.maxRelError);
     else
         print("not verified{}{}\n", report.notVerified.empty() ? "" : ": ", report.notVerified);
+    if (!report.plan.empty())
+        print("{}\n", report.plan);
     if (!report.conditions.empty())
         print("             {}\n", report.conditions);
     if (std::isfinite(report.latencyMs.median))
@@ -189,6 +191,8 @@ void printJson(const session::TuningSession& session, const session::CompileRepo
     if (!report.notTimed.empty())
         out["not_timed"] = report.notTimed;
     out["estimated_ms"] = toJson(report.estimated);
+    if (!report.plan.empty())
+        out["plan"] = report.plan;
     print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 

@@ -2,6 +2,7 @@
 #include "core/support/message.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace lathe::cli {
@@ -46,6 +47,54 @@ void printTable(const session::TuningSession& session, const std::string& dag)
     }
 }
 
+/// What the reference's template tuner would make tasks of.
+void printTemplates(const session::TuningSession& session)
+{
+    const auto templates = session.templates();
+    for (std::size_t i = 0; i < templates.size(); ++i) {
+        const session::TemplateView& view = templates[i];
+        print("{:>3}/{}  {}, {}{}\n", i + 1, templates.size(), view.name,
+              counted(view.size, "configuration|configurations"), view.hasSteps ? "" : ", not turned into code yet");
+        print("        {}\n        tasks {}; {}{:.1f} % of the configurations are invalid\n", view.workload,
+              fmt::join(view.tasks, ", "), view.invalidIsExact ? "" : "about ", 100 * view.invalidShare);
+        for (const session::KnobView& knob : view.knobs) {
+            constexpr std::size_t kShown = 6;
+            std::string choices;
+            for (std::size_t c = 0; c < std::min(kShown, knob.choices.size()); ++c)
+                choices += (c == 0 ? "" : "; ") + knob.choices[c];
+            print("        {}: {}{}, {}: {}{}\n", knob.name, knob.kind,
+                  knob.extent > 0 ? fmt::format(" of {}", knob.extent) : std::string(),
+                  counted(knob.choiceCount, "choice|choices"), choices, knob.choiceCount > kShown ? "; ..." : "");
+        }
+    }
+    if (templates.empty())
+        print("no template computes a task of this network\n");
+}
+
+nlohmann::json templatesJson(const session::TuningSession& session)
+{
+    using nlohmann::json;
+    json all = json::array();
+    for (const session::TemplateView& view : session.templates()) {
+        json knobs = json::array();
+        for (const session::KnobView& knob : view.knobs)
+            knobs.push_back({{"name", knob.name},
+                             {"kind", knob.kind},
+                             {"extent", knob.extent},
+                             {"choices", knob.choiceCount},
+                             {"first", knob.choices}});
+        all.push_back({{"name", view.name},
+                       {"workload", json::parse(view.workload, nullptr, false)},
+                       {"tasks", view.tasks},
+                       {"has_steps", view.hasSteps},
+                       {"size", view.size},
+                       {"invalid_share", view.invalidShare},
+                       {"invalid_exact", view.invalidIsExact},
+                       {"knobs", knobs}});
+    }
+    return all;
+}
+
 void printJson(const session::TuningSession& session)
 {
     using nlohmann::json;
@@ -80,11 +129,9 @@ void printJson(const session::TuningSession& session)
     json untuned = json::array();
     for (const auto& function : session.untuned())
         untuned.push_back({{"name", function.name}, {"reason", function.reason}});
-    const json out = {{"model", session.options().model.source},
-                      {"target", session.options().target},
-                      {"input_sizes", inputSizes(session)},
-                      {"tasks", tasks},
-                      {"untuned", untuned}};
+    const json out = {{"model", session.options().model.source}, {"target", session.options().target},
+                      {"input_sizes", inputSizes(session)},      {"tasks", tasks},
+                      {"templates", templatesJson(session)},     {"untuned", untuned}};
     print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -96,7 +143,7 @@ void addTasks(CLI::App& app, Action& run)
     {
         ModelArguments model;
         std::string dag;
-        bool json = false;
+        bool templates = false, json = false;
     };
     auto arguments = std::make_shared<TasksArguments>();
     CLI::App* command = app.add_subcommand("tasks", "List the network's tasks with their weights");
@@ -109,6 +156,9 @@ void addTasks(CLI::App& app, Action& run)
         ->expected(0, 1)
         ->default_str("nested")
         ->check(CLI::IsMember({"flat", "nested", "hash", "simple"}));
+    command->add_flag("--templates", arguments->templates,
+                      "Print what templates compute of the network, in the order in which policy template tunes it, "
+                      "with sizes and knobs of the configuration spaces");
     command->add_flag("--json", arguments->json, "Print one JSON object");
     command->callback([arguments, command, &run] {
         if (command->count("--print-dag") > 0 && arguments->dag.empty())
@@ -120,6 +170,8 @@ void addTasks(CLI::App& app, Action& run)
             printNotices(session->notices());
             if (arguments->json)
                 printJson(*session);
+            else if (arguments->templates)
+                printTemplates(*session);
             else
                 printTable(*session, arguments->dag);
             return {};

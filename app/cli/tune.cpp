@@ -160,7 +160,10 @@ Result<> tune(TuneArguments& arguments)
     }
     LATHE_TRY(putOnTop(*session, tune));
     installInterrupt();
-    TuneOutput output(*session, arguments.json, tune.verbose);
+    std::optional<TemplateProgress> progress;
+    if (tune.policy == "template" && !arguments.json)
+        progress.emplace(*session, tune.trialsPerTask);
+    TuneOutput output(*session, arguments.json, tune.verbose, std::move(progress));
     session->setObserver(&output);
     LATHE_TRY(session->start(tune)); // a refusal says itself what the notices would
     printNotices(session->notices());

@@ -36,11 +36,12 @@ std::string clock(double seconds)
 
 } // namespace
 
-TuneOutput::TuneOutput(const TuningSession& session, bool json, bool verbose)
+TuneOutput::TuneOutput(const TuningSession& session, bool json, bool verbose, std::optional<TemplateProgress> progress)
     : m_session(session)
     , m_json(json)
     , m_verbose(verbose)
     , m_terminal(!json && ::isatty(STDOUT_FILENO) == 1)
+    , m_progress(std::move(progress))
     , m_tasks(session.tasks())
 {
 }
@@ -74,6 +75,8 @@ void TuneOutput::onEvents(std::span<const Event> events)
             ++m_trials;
             auto& task = m_tasks[static_cast<std::size_t>(trial->trial.task)];
             ++task.trials;
+            if (m_progress)
+                m_progress->add(trial->trial);
             if (trial->trial.code != "Ok") {
                 ++m_errors;
                 ++task.errors;
@@ -120,7 +123,11 @@ void TuneOutput::printText(const Event& event)
                   t.code == "Ok" ? latency(t.costMs) + " ms" : t.stage + " " + t.code + ": " + t.text);
             m_drawnLines = 0;
         }
-    } else if (const auto* round = std::get_if<RoundEvent>(&event.what)) {
+    } else if (std::holds_alternative<RoundDoneEvent>(event.what) && m_progress) {
+        printProgress();
+    } else if (const auto* round = std::get_if<RoundEvent>(&event.what); round != nullptr && m_progress) {
+        // Its line comes when it is over.
+    } else if (round != nullptr) {
         if (m_terminal && !m_verbose) {
             printTable();
         } else {
@@ -153,6 +160,8 @@ void TuneOutput::printText(const Event& event)
         fmt::print(stderr, "lathe-cli: {}\n", error->text);
         m_drawnLines = 0;
     } else if (const auto* done = std::get_if<DoneEvent>(&event.what)) {
+        if (const std::string last = m_progress ? m_progress->end() : std::string(); !last.empty())
+            print("{}{}\n", m_terminal ? "\r" : "", last);
         m_drawnLines = 0;
         printTable();
         std::string errors;
@@ -161,7 +170,7 @@ void TuneOutput::printText(const Event& event)
         print("{} in {:.0f} s ({:.1f}/s){}\n", counted(done->trials, "trial|trials"), done->seconds, trialsPerSecond(),
               errors);
         if (done->rejected > 0)
-            print("{} rejected before building: more threads or memory than the device has\n",
+            print("{} rejected before building: by the rules of their space, or the limits of the device\n",
                   counted(done->rejected, "candidate was|candidates were"));
         printTime(done->time);
         std::string figures;
@@ -173,6 +182,17 @@ void TuneOutput::printText(const Event& event)
         if (m_verdict)
             print("{}", verdictText(*m_verdict));
     }
+}
+
+/// On a terminal the line of a task is rewritten in place.
+void TuneOutput::printProgress()
+{
+    const auto line = m_progress->afterRound(m_atSeconds);
+    if (!line)
+        return;
+    if (!line->ended.empty())
+        print("{}{}\n", m_terminal ? "\r" : "", line->ended);
+    print("{}{}{}", m_terminal ? "\r" : "", line->now, m_terminal ? "" : "\n");
 }
 
 void TuneOutput::printTime(const TimeSpent& time)

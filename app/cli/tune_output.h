@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/cli/template_progress.h"
 #include "core/session/session.h"
 
 #include <chrono>
@@ -14,7 +15,9 @@ namespace lathe::cli {
 class TuneOutput final : public session::SessionObserver
 {
 public:
-    TuneOutput(const session::TuningSession& session, bool json, bool verbose);
+    /// `progress`: shown in the place of the table, and of a line per round; nothing: the run tunes by no templates.
+    TuneOutput(const session::TuningSession& session, bool json, bool verbose,
+               std::optional<TemplateProgress> progress = std::nullopt);
     void onEvents(std::span<const session::Event> events) override;
 
     bool ended() const;
@@ -24,6 +27,7 @@ public:
 
 private:
     void printText(const session::Event& event);
+    void printProgress();
     void printTable();
     void printTime(const session::TimeSpent& time);
     double tasksMs() const; ///< with the best of all runs, as the whole network is measured
@@ -32,6 +36,7 @@ private:
 
     const session::TuningSession& m_session;
     const bool m_json, m_verbose, m_terminal;
+    std::optional<TemplateProgress> m_progress;
     mutable std::mutex m_mutex;
     std::condition_variable m_changed;
     session::RunState m_state = session::RunState::Starting;

@@ -4,6 +4,7 @@
 #include "core/graph/pass_runner.h"
 #include "core/graph/task.h"
 #include "core/session/options/options.h"
+#include "core/session/template_views.h"
 #include "core/session/views.h"
 #include "core/target/target.h"
 
@@ -45,6 +46,11 @@ Result<> putLimits(LoadedModel& model, const Hardware& limits);
 
 std::shared_ptr<const GraphView> viewGraph(const LoadedModel& model);
 std::vector<TaskView> viewTasks(const LoadedModel& model);
+/// In the order of templateOrder().
+std::vector<TemplateView> viewTemplates(const LoadedModel& model);
+/// The tasks in the order in which they are tuned one after another: the network's for processors, the reverse
+/// elsewhere (autotvm.md 5.1).
+std::vector<std::int32_t> templateOrder(const LoadedModel& model);
 std::vector<UntunedView> viewUntuned(const LoadedModel& model);
 
 } // namespace lathe::session

@@ -37,9 +37,9 @@ struct RooflineRow
     bool effective = false;
     bool memoryBound() const { return memoryMs > computeMs; }
 };
-/// `tasks` are all of a network: activations come from the fastest level as far as it holds them, the rest from the next
-/// one, and so on; weights from the fastest that holds the weights of all, since the others' pass between two uses of
-/// one.
+/// `tasks` are all of a network: activations come from the fastest level as far as it holds them, the rest from the
+/// next one, and so on; weights from the fastest that holds the weights of all, since the others' pass between two uses
+/// of one.
 std::vector<RooflineRow> roofline(std::span<const TaskView> tasks, const DeviceLimits& limits);
 /// RooflineRow::effective of a task's best program.
 bool isEffective(const TaskView& task);

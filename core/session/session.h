@@ -8,6 +8,7 @@
 #include "core/session/project_part.h"
 #include "core/session/replay/replay.h"
 #include "core/session/run_part.h"
+#include "core/session/template_views.h"
 #include "core/session/views.h"
 #include "core/session/weights.h"
 #include "core/support/message.h"
@@ -45,6 +46,8 @@ public:
     virtual const std::vector<frontend::OpenDimension>& inputSizes() const = 0;
     virtual std::vector<TaskView> tasks() const = 0; ///< a snapshot with the latest figures
     virtual std::vector<UntunedView> untuned() const = 0;
+    /// What templates compute of the network, with their spaces, in the order in which they are tuned.
+    virtual std::vector<TemplateView> templates() const = 0;
     virtual std::vector<Message> notices() const = 0; ///< "project is read-only because ...", "batch set to 1"
     /// The limits that search respects, of the target, detected or as set. Units are in their names, else counts.
     virtual std::vector<DeviceView::Limit> hardware() const = 0;

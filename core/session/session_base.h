@@ -21,6 +21,7 @@ public:
     std::shared_ptr<Weights> weights() const final { return m_weights; }
     const std::vector<frontend::OpenDimension>& inputSizes() const final { return m_model->dimensions; }
     std::vector<UntunedView> untuned() const final { return viewUntuned(*m_model); }
+    std::vector<TemplateView> templates() const final { return viewTemplates(*m_model); }
 
     void setObserver(SessionObserver* observer) override { m_control.setObserver(observer); }
     void pause() final { m_control.requestPause(true); }

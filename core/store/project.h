@@ -6,6 +6,7 @@
 #include "core/support/message.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 
 namespace lathe::store {
@@ -193,6 +194,10 @@ public:
     /// Ids of the trials that begin so, at most `limit`.
     Result<std::vector<std::string>> trialsWithPrefix(std::string_view prefix, std::int64_t limit) const;
     Result<Record> record(std::string_view trial) const; ///< NotFound
+    /// Seconds that changes of layouts take, by their texts, of a processor.
+    Result<std::map<std::string, double>> conversions(std::string_view processor) const;
+    Result<> addConversions(std::string_view processor, const std::map<std::string, double>& seconds,
+                            std::int64_t runs);
     Result<> setBudget(const BudgetRow& budget);
     Result<std::vector<BudgetRow>> budgets(std::int64_t model) const;
     /// Subjects are "project" and noteOf(trial). An empty text takes the note away.

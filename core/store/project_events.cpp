@@ -58,4 +58,31 @@ Result<std::optional<std::vector<std::byte>>> Project::snapshot(std::int64_t ses
     return row ? std::optional(s.blob(0)) : std::nullopt;
 }
 
+Result<std::map<std::string, double>> Project::conversions(std::string_view processor) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(
+                                      *m_db, "SELECT conversion, seconds FROM conversions WHERE processor = ?"));
+    s.bind(processor);
+    std::map<std::string, double> seconds;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return seconds;
+        seconds[s.text(0)] = s.real(1);
+    }
+}
+
+Result<> Project::addConversions(std::string_view processor, const std::map<std::string, double>& seconds,
+                                 std::int64_t runs)
+{
+    for (const auto& [conversion, each] : seconds) {
+        LATHE_TRY_ASSIGN(
+            Statement s,
+            Statement::prepare(
+                *m_db, "INSERT OR REPLACE INTO conversions(processor, conversion, seconds, runs) VALUES(?, ?, ?, ?)"));
+        LATHE_TRY(s.bind(processor).bind(conversion).bind(each).bind(runs).run());
+    }
+    return {};
+}
+
 } // namespace lathe::store

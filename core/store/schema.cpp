@@ -224,9 +224,16 @@ UPDATE models SET used = id,
     target = coalesce((SELECT target FROM sessions WHERE sessions.model = models.id ORDER BY sessions.id DESC LIMIT 1), '');
 )sql";
 
+// What changing a tensor's layout takes, by the processor that does it: measured once, for the choice of layouts over a
+// whole network.
+constexpr const char* kVersion9 = R"sql(
+CREATE TABLE conversions(processor TEXT NOT NULL, conversion TEXT NOT NULL, seconds REAL NOT NULL, runs INTEGER NOT NULL,
+    PRIMARY KEY(processor, conversion)) WITHOUT ROWID;
+)sql";
+
 } // namespace
 
 const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {
-    kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6, kVersion7, kVersion8};
+    kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6, kVersion7, kVersion8, kVersion9};
 
 } // namespace lathe::store

@@ -5,7 +5,7 @@
 
 namespace lathe::store {
 
-inline constexpr std::int64_t kSchemaVersion = 8;
+inline constexpr std::int64_t kSchemaVersion = 9;
 inline constexpr std::int64_t kApplicationId = 0x4c746865; // "Lthe"
 
 /// Step i brings a project of version i to version i + 1; a new file goes through all of them. Readable with `sqlite3`:

@@ -211,7 +211,7 @@ TemplateFacts factsOf(const Target& target, const Hardware& hardware)
     return facts;
 }
 
-std::vector<TaskTemplate> templatesOf(const search::SearchTask& task, Message* why)
+std::vector<TaskTemplate> workloadsOf(const search::SearchTask& task, Message* why)
 {
     std::vector<TaskTemplate> found;
     Message reason = say(Msg::NoTemplateOfTarget, task.target.text());
@@ -230,7 +230,7 @@ std::vector<TaskTemplate> templatesOf(const search::SearchTask& task, Message* w
         const ConvArgs* conv = nest->conv();
         for (const char* name : conv == nullptr ? family->dense : conv->depthwise ? family->depthwise : family->conv) {
             const Template* row = name != nullptr ? findTemplate(name) : nullptr;
-            if (row == nullptr || row->steps == nullptr)
+            if (row == nullptr)
                 continue;
             TaskTemplate made;
             made.row = row;
@@ -253,6 +253,16 @@ std::vector<TaskTemplate> templatesOf(const search::SearchTask& task, Message* w
     }
     if (found.empty() && why != nullptr)
         *why = std::move(reason);
+    return found;
+}
+
+std::vector<TaskTemplate> templatesOf(const search::SearchTask& task, Message* why)
+{
+    std::vector<TaskTemplate> found = workloadsOf(task, why);
+    const bool any = !found.empty();
+    std::erase_if(found, [](const TaskTemplate& made) { return made.row->steps == nullptr; });
+    if (any && found.empty() && why != nullptr)
+        *why = say(Msg::NoTemplateOfTarget, task.target.text());
     return found;
 }
 

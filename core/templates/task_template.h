@@ -12,7 +12,7 @@ namespace lathe::templates {
 /// A template that computes a task: its workload there, its space, and what it needs to make steps.
 struct TaskTemplate
 {
-    const Template* row = nullptr; ///< has steps
+    const Template* row = nullptr; ///< of templatesOf(): it has steps
     std::string alternative; ///< of the task, whose DAG it schedules
     compute::DagPtr dag;
     std::vector<bool> constantInputs; ///< SearchAlternative::constantInputs
@@ -47,8 +47,10 @@ std::string_view templateNameOf(const Candidate& candidate);
 /// What the templates of a target's family need to know of it.
 TemplateFacts factsOf(const Target& target, const Hardware& hardware);
 
-/// All templates that compute the task, in the order in which the reference would make tasks of them. Empty: none
-/// does; `why` says what is in the way, if it is asked for.
+/// All templates whose operator the task has, in the order in which the reference would make tasks of them, also those
+/// that cannot be turned into code yet. Empty: there is none; `why` says what is in the way, if it is asked for.
+std::vector<TaskTemplate> workloadsOf(const search::SearchTask& task, Message* why = nullptr);
+/// Those of them that can.
 std::vector<TaskTemplate> templatesOf(const search::SearchTask& task, Message* why = nullptr);
 
 } // namespace lathe::templates

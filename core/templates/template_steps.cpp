@@ -66,6 +66,8 @@ Result<std::int64_t> optionOf(const Config& config, const std::string& knob)
 void blockChannels(StepEmitter& emitter, std::int32_t stage, const ImageTensor& image,
                    std::span<const std::int64_t> shape, std::int64_t block)
 {
+    if (block == 1)
+        return;
     const auto extent = [&shape](std::int32_t dim) { return shape[static_cast<std::size_t>(dim)]; };
     const std::int64_t channels = extent(image.dims[1]);
     const std::int64_t blocks = ir::ceilDivide(channels, block);

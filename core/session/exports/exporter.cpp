@@ -126,6 +126,11 @@ Result<deploy::StagedLibrary> stageLibrary(const ModelVariants& models, const st
     return deploy::buildLibrary(sources, options);
 }
 
+LayoutChoice layoutChoice(const CompileOptions& options)
+{
+    return {options.graphTuner, options.mostCandidates, options.conversionRuns, true};
+}
+
 Result<> checkExportFiles(const CompileOptions& options)
 {
     if (options.output.filename().empty())
@@ -303,7 +308,12 @@ private:
     Result<> choose()
     {
         for (const auto& model : m_models) {
-            LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(*model, m_project, {{}, m_options.strict}));
+            LATHE_TRY_ASSIGN(KernelChoices chosen, 
+                             chooseKernels(*model, m_project, {{}, m_options.strict, layoutChoice(m_options)}, m_stop));
+            if (chosen.plan) {
+                m_report.plan = textOf(*chosen.plan);
+                m_report.aboutPlan = about(*chosen.plan);
+            }
             if (auto refusal = refusalOf(chosen, *model); refusal && !m_options.allowDefault)
                 return makeError(Errc::Incompatible, m_models.size() == 1 ? *std::move(refusal)
                                                                           : say(Msg::VariantNoted, model->target.text(),

@@ -13,6 +13,9 @@
 
 namespace lathe::session {
 
+/// What an export's options say of layouts.
+LayoutChoice layoutChoice(const CompileOptions& options);
+
 /// Whether the files of an export may be written: checkDestination() of core/deploy.
 Result<> checkExportFiles(const CompileOptions& options);
 

@@ -4,6 +4,7 @@
 #include "core/schedule/state.h"
 #include "core/schedule/step.h"
 #include "core/session/condition_texts.h"
+#include "core/session/plan/network_plan.h"
 #include "core/session/untuned.h"
 #include "core/store/log_line.h"
 #include "core/support/message.h"
@@ -148,7 +149,29 @@ Result<Message> reasonFor(const graph::Task& task, const LoadedModel& model, con
 
 } // namespace
 
-Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project, const RecordChoice& wanted)
+namespace {
+
+std::int64_t conversionsIn(const graph::plan::LayoutPlan& plan)
+{
+    return std::count_if(plan.edges.begin(), plan.edges.end(),
+                         [](const graph::plan::PlannedEdge& edge) { return edge.converts(); });
+}
+
+/// A function takes another record than the fastest of its task, since it fits those around it.
+void takeRecord(const store::BestRow& row, const std::vector<graph::Task>& tasks, const graph::Subgraph& subgraph,
+                deploy::KernelChoice& choice, KernelChoices& out)
+{
+    out.estimatedTasksMs += (row.costNs * 1e-6 - choice.estimatedMs) * static_cast<double>(subgraph.runs);
+    choice.alternative = findAlternative(tasks[static_cast<std::size_t>(subgraph.task)], row.alternative);
+    choice.steps = row.record.candidate.steps;
+    choice.record = row.record.trial;
+    choice.estimatedMs = row.costNs * 1e-6;
+}
+
+} // namespace
+
+Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project, const RecordChoice& wanted,
+                                    std::stop_token stop)
 {
     std::map<std::string, store::BestRow> best;
     if (project != nullptr) {
@@ -196,10 +219,23 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
                                  : About());
         ofTask.push_back(std::move(choice));
     }
-    for (const graph::Subgraph& subgraph : model.partition.subgraphs) {
+    std::optional<NetworkPlan> plan;
+    if (project != nullptr) {
+        LATHE_TRY_ASSIGN(plan, planNetwork(model, *project, {wanted.only, wanted.strict}, wanted.layouts,
+                                           std::move(stop)));
+    }
+    if (plan)
+        out.plan = say(Msg::PlanChosen, plan->plan.seconds * 1e3, conversionsIn(plan->plan),
+                       (plan->plan.seconds - plan->plan.kernelSeconds) * 1e3, plan->fastest.seconds * 1e3);
+    for (std::size_t s = 0; s < model.partition.subgraphs.size(); ++s) {
+        const graph::Subgraph& subgraph = model.partition.subgraphs[s];
         deploy::KernelChoice choice;
         if (subgraph.task >= 0) {
             choice = ofTask[static_cast<std::size_t>(subgraph.task)];
+            if (const auto planned = plan ? plan->trials.find(static_cast<std::int32_t>(s))
+                                          : std::map<std::int32_t, std::string>::const_iterator();
+                plan && planned != plan->trials.end())
+                takeRecord(plan->records.at(planned->second), model.partition.tasks, subgraph, choice, out);
         } else if (subgraph.function) {
             choice.reason = subgraph.reason;
             choice.about = subgraph.about;
@@ -257,7 +293,9 @@ std::optional<Message> refusalOf(const KernelChoices& choices, const LoadedModel
 
 Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* project, const RecordChoice& choice)
 {
-    LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, choice));
+    RecordChoice quick = choice;
+    quick.layouts.measures = false;
+    LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, quick));
     Coverage out;
     out.tasks = static_cast<std::int32_t>(model.partition.tasks.size());
     out.defaults = static_cast<std::int32_t>(chosen.fallbacks.size());

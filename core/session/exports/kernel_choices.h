@@ -4,7 +4,10 @@
 #include "core/search/search_task.h"
 #include "core/session/exports/coverage.h"
 #include "core/session/loaded_model.h"
+#include "core/session/plan/layout_choice.h"
 #include "core/store/project.h"
+
+#include <stop_token>
 
 namespace lathe::session {
 
@@ -15,6 +18,7 @@ struct KernelChoices
     std::vector<SubgraphReport> reports; ///< one per subgraph that is no noop
     double estimatedTasksMs = 0; ///< weighted sum over the tasks; NaN if one has no record
     std::vector<std::string> fallbacks; ///< names of tasks without a valid record
+    std::optional<Message> plan; ///< what the choice of layouts came to; nothing: there was nothing to choose
 };
 
 /// Costs compare under equal conditions alone: each task takes its record from the first of these that has a valid one.
@@ -22,15 +26,17 @@ struct RecordChoice
 {
     std::optional<store::Conditions> only; ///< nothing: all that the project has for the target, the latest first
     bool strict = false; ///< no record that computes in another order than the network says
+    LayoutChoice layouts = {}; ///< where records differ in layouts, which of them are taken
 };
 
 /// The chosen record of each task that has one, by task key. Errors: StoreFailed, BadFile.
 Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& model, const store::Project& project,
                                                             const RecordChoice& choice);
 
-/// project null: default schedules throughout.
+/// project null: default schedules throughout. Where records have layouts of their own, it may measure what changing
+/// layouts takes (plan/network_plan.h). Errors: as chooseRecords(), and those of planNetwork().
 Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project,
-                                    const RecordChoice& choice);
+                                    const RecordChoice& choice, std::stop_token stop = {});
 
 /// What an export with these would do, for people. Errors: StoreFailed, BadFile, Unsupported.
 Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* project, const RecordChoice& choice);

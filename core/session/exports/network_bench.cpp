@@ -123,7 +123,7 @@ Result<NetworkBench::Build> NetworkBench::make(const NetworkRequest& request, bo
 {
     std::shared_ptr<const LoadedModel> model = m_model();
     LATHE_TRY_ASSIGN(KernelChoices chosen,
-                     chooseKernels(*model, isTuned ? m_project : nullptr, isTuned ? request.choice : RecordChoice()));
+                     chooseKernels(*model, isTuned ? m_project : nullptr, isTuned ? request.choice : RecordChoice(), stop));
     LATHE_TRY_ASSIGN(TempDir folder, TempDir::create("lathe-network"));
     CompileOptions options;
     options.output = folder.path() / "network.so";

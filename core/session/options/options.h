@@ -116,6 +116,10 @@ struct CompileOptions
     /// token for it. Empty: a device of this machine.
     std::string broker = {}, credentials = {};
     bool overwrite = false; ///< replace files of these names that Lathe did not write
+    /// How layouts are chosen where records differ in them: "auto", "dp", "pbqp", "off" (plan/layout_choice.h).
+    std::string graphTuner = "auto";
+    std::int32_t mostCandidates = 20; ///< of each task, that it chooses among
+    std::int64_t conversionRuns = 100; ///< in which a change of layout is timed
 };
 
 struct RemeasureOptions

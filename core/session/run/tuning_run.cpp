@@ -1,7 +1,6 @@
 #include "core/session/run/tuning_run.h"
 
 #include "core/backend/codegen.h"
-#include "core/graph/lowering_order.h"
 #include "core/policy/policy_table.h"
 #include "core/session/head_start.h"
 #include "core/session/options/options_json.h"
@@ -85,10 +84,7 @@ Result<> TuningRun::prepare(std::stop_token stop)
     schedulerOptions.trialsPerRound = m_options.trialsPerRound;
     schedulerOptions.seed = m_options.seed;
     schedulerOptions.earlyStopPerTask = m_options.earlyStopPerTask;
-    // The order of the reference's tutorials: the network's on processors, the reverse elsewhere.
-    std::vector<std::int32_t> order = graph::loweringOrder(model.graph, model.partition);
-    if (model.target.family() != "cpu")
-        std::reverse(order.begin(), order.end());
+    const std::vector<std::int32_t> order = templateOrder(model);
     for (std::size_t i = 0; i < order.size(); ++i)
         scheduled[static_cast<std::size_t>(order[i])].place = static_cast<std::int32_t>(i);
     LATHE_TRY_ASSIGN(m_scheduler, search::TaskScheduler::create(schedulerOf(m_options), scheduled, schedulerOptions));

@@ -1,0 +1,249 @@
+#include "core/session/plan/network_plan.h"
+
+#include "core/schedule/state.h"
+#include "core/session/exports/kernel_choices.h"
+#include "core/session/plan/conversion_clock.h"
+#include "core/support/message.h"
+#include "core/templates/matched_nest.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace lathe::session {
+
+using namespace graph::plan;
+
+namespace {
+
+constexpr double kGuessedBytesPerSecond = 4e9; ///< read and written, where no conversion was measured at all
+
+const graph::Alternative* alternativeOf(const graph::Task& task, std::string_view name)
+{
+    for (const graph::Alternative& alternative : task.alternatives)
+        if (alternative.name == name)
+            return &alternative;
+    return nullptr;
+}
+
+bool replays(const graph::Alternative& alternative, const Record& record)
+{
+    const auto steps = schedule::stepsFromJson(nlohmann::json::parse(record.candidate.steps, nullptr, false));
+    return steps && schedule::State::replay(alternative.dag, *steps);
+}
+
+class Planning
+{
+public:
+    Planning(const LoadedModel& model, const store::Project& project, const PlanRecords& records,
+             const LayoutChoice& choice, std::stop_token stop)
+        : m_model(model)
+        , m_project(project)
+        , m_records(records)
+        , m_choice(choice)
+        , m_stop(std::move(stop))
+    {
+    }
+
+    Result<std::optional<NetworkPlan>> run()
+    {
+        NetworkPlan made;
+        LayoutGraph reducedGraph = reduced(m_model.graph, m_model.partition);
+        TaskCandidates candidates;
+        bool anyLayout = false;
+        for (const LayoutNode& node : reducedGraph.nodes) {
+            if (!node.isTuned() || candidates.contains(node.task))
+                continue;
+            LATHE_TRY(readTask(node, candidates[node.task], made.records));
+            for (const LayoutCandidate& candidate : candidates[node.task])
+                anyLayout = anyLayout || candidate.input != Layout::plain(node.order)
+                            || candidate.output != Layout::plain(node.order);
+        }
+        if (!anyLayout)
+            return std::optional<NetworkPlan>();
+        LATHE_TRY_ASSIGN(NodeCandidates ofNodes,
+                         candidatesOf(reducedGraph, candidates, static_cast<std::size_t>(m_choice.mostCandidates)));
+        const std::vector<Conversion> wanted = conversionsOf(reducedGraph, ofNodes);
+        LATHE_TRY_ASSIGN(const ConversionCost cost, costsOf(wanted));
+        LATHE_TRY_ASSIGN(made.problem, makeLayoutProblem(std::move(reducedGraph), std::move(ofNodes), cost));
+        LATHE_TRY_ASSIGN(made.fastest, planFastestKernels(made.problem));
+        if (m_choice.tuner == "off") {
+            made.plan = made.fastest;
+        } else {
+            PlanOptions options;
+            options.solver = m_choice.tuner == "dp"     ? Solver::Dynamic
+                             : m_choice.tuner == "pbqp" ? Solver::Pbqp
+                                                        : Solver::Auto;
+            auto plan = planLayouts(made.problem, options);
+            if (!plan && options.solver == Solver::Dynamic && plan.error().code == Errc::Unsupported)
+                return makeError(Errc::Unsupported, say(Msg::PlanTooLarge, options.mostStates));
+            LATHE_TRY_ASSIGN(made.plan, std::move(plan));
+        }
+        for (std::size_t n = 0; n < made.plan.nodes.size(); ++n)
+            if (const std::string& trial = made.plan.nodes[n].id; !trial.empty())
+                made.trials[made.problem.graph.nodes[n].subgraph] = trial;
+        return std::optional(std::move(made));
+    }
+
+private:
+    /// The fastest record of each pair of layouts; where a task has no record, its default schedule, which is plain.
+    Result<> readTask(const LayoutNode& node, std::vector<LayoutCandidate>& candidates,
+                      std::map<std::string, store::BestRow>& rows)
+    {
+        const graph::Task& task = m_model.partition.tasks[static_cast<std::size_t>(node.task)];
+        const std::string target = m_model.target.text();
+        std::vector<store::Conditions> conditions;
+        if (m_records.only) {
+            conditions.push_back(*m_records.only);
+        } else {
+            LATHE_TRY_ASSIGN(conditions, m_project.conditions(target));
+        }
+        for (const store::Conditions& condition : conditions) {
+            std::set<std::string> seen;
+            LATHE_TRY(m_project.forEachContender(task.key, target, condition, [&](const Record& record) {
+                take(node, task, record, condition, seen, candidates, rows);
+                return !m_stop.stop_requested();
+            }));
+            if (!candidates.empty())
+                return {};
+        }
+        const Layout plain = Layout::plain(node.order);
+        candidates.push_back({plain, plain, 0, {}});
+        return {};
+    }
+
+    void take(const LayoutNode& node, const graph::Task& task, const Record& record,
+              const store::Conditions& condition, std::set<std::string>& seen, std::vector<LayoutCandidate>& candidates,
+              std::map<std::string, store::BestRow>& rows) const
+    {
+        const graph::Alternative* const alternative = alternativeOf(task, record.candidate.alternative);
+        if (alternative == nullptr || (m_records.strict && graph::tradesAccuracy(alternative->name)))
+            return;
+        const auto layouts = layoutsOf(node, task, *alternative, record.candidate);
+        if (!layouts || !seen.insert(layouts->first.text() + '>' + layouts->second.text()).second)
+            return;
+        if (!replays(*alternative, record)) {
+            seen.erase(layouts->first.text() + '>' + layouts->second.text());
+            return;
+        }
+        const double ns = record.result.meanNs();
+        candidates.push_back({layouts->first, layouts->second, ns * 1e-9, record.trial});
+        rows[record.trial] = {task.key, alternative->name, ns, condition, record};
+    }
+
+    /// Of the anchor's data and of the result; nothing: a candidate whose layouts the network's graph cannot follow.
+    static std::optional<std::pair<Layout, Layout>> layoutsOf(const LayoutNode& node, const graph::Task& task,
+                                                              const graph::Alternative& alternative,
+                                                              const Candidate& candidate)
+    {
+        const Layout plain = Layout::plain(node.order);
+        if (candidate.edges.empty())
+            return std::pair(plain, plain);
+        search::SearchAlternative searched{alternative.name, alternative.dag, {}, alternative.isReference};
+        for (const graph::InputBinding& binding : alternative.bindings)
+            searched.constantInputs.push_back(task.inputs[static_cast<std::size_t>(binding.taskInput)].constant);
+        const auto nest = templates::matchNest(searched);
+        const std::vector<std::int32_t>& inputs = alternative.dag->inputs;
+        if (!nest || candidate.edges.size() != inputs.size() + alternative.dag->outputs.size())
+            return std::nullopt;
+        const auto data = std::find(inputs.begin(), inputs.end(), nest->data.op);
+        const auto input = data == inputs.end()
+                               ? std::optional(plain)
+                               : layoutOf(candidate.edges[static_cast<std::size_t>(data - inputs.begin())].map,
+                                          node.order);
+        const auto output = layoutOf(candidate.edges[inputs.size()].map, node.order);
+        return input && output ? std::optional(std::pair(*input, *output)) : std::nullopt;
+    }
+
+    Result<ConversionCost> costsOf(const std::vector<Conversion>& wanted)
+    {
+        const std::vector<store::Conditions> none;
+        std::string device = "processor";
+        if (m_records.only)
+            device = m_records.only->deviceKey;
+        else if (const auto known = m_project.conditions(m_model.target.text()); known && !known->empty())
+            device = known->front().deviceKey;
+        const unsigned threads = m_model.target.threads();
+        const std::string processor = fmt::format("{} threads={}", device, threads);
+        LATHE_TRY_ASSIGN(const auto stored, m_project.conversions(processor));
+        ConversionTable table;
+        std::vector<Conversion> missing;
+        for (const Conversion& conversion : wanted) {
+            const auto known = stored.find(textOf(conversion));
+            if (known != stored.end())
+                table[conversion] = known->second;
+            else
+                missing.push_back(conversion);
+        }
+        if (missing.empty())
+            return costFrom(std::move(table));
+        if (!m_choice.measures) {
+            if (table.empty())
+                for (const Conversion& conversion : missing)
+                    table[conversion] = guessed(conversion);
+            return estimateFrom(std::move(table));
+        }
+        ConversionTiming timing;
+        timing.threads = threads;
+        timing.runs = m_choice.conversionRuns;
+        LATHE_TRY_ASSIGN(ConversionTable measured, timeConversions(missing, timing, m_stop));
+        if (!m_project.readOnly()) {
+            std::map<std::string, double> texts;
+            for (const auto& [conversion, seconds] : measured)
+                texts[textOf(conversion)] = seconds;
+            if (auto writer = m_project.beside())
+                LATHE_TRY(writer->addConversions(processor, texts, timing.runs));
+        }
+        table.merge(measured);
+        return costFrom(std::move(table));
+    }
+
+    static double guessed(const Conversion& conversion)
+    {
+        double bytes = 2.0 * static_cast<double>(sizeOf(conversion.dtype));
+        for (const std::int64_t extent : conversion.shape)
+            bytes *= static_cast<double>(extent);
+        return bytes / kGuessedBytesPerSecond;
+    }
+
+    const LoadedModel& m_model;
+    const store::Project& m_project;
+    const PlanRecords& m_records;
+    const LayoutChoice& m_choice;
+    std::stop_token m_stop;
+};
+
+} // namespace
+
+std::optional<Layout> layoutOf(const IndexMap& map, std::string_view order)
+{
+    if (static_cast<std::size_t>(map.logicalRank) != order.size())
+        return std::nullopt;
+    Layout layout;
+    std::string seen;
+    for (std::int32_t j = 0; j < map.physicalRank; ++j) {
+        const IndexMap::Axis& axis = map.axes[j];
+        const char name = order[static_cast<std::size_t>(axis.dim)];
+        if (seen.find(name) == std::string::npos) {
+            seen += name;
+            layout.axes += name;
+        } else {
+            layout.blocks.push_back({name, axis.extent});
+        }
+    }
+    // Only what the text says comes out of it again.
+    const auto again = graph::plan::indexMapOf(layout, order,
+                                               std::span(map.logicalShape, static_cast<std::size_t>(map.logicalRank)));
+    return again && *again == map ? std::optional(std::move(layout)) : std::nullopt;
+}
+
+Result<std::optional<NetworkPlan>> planNetwork(const LoadedModel& model, const store::Project& project,
+                                               const PlanRecords& records, const LayoutChoice& choice,
+                                               std::stop_token stop)
+{
+    return Planning(model, project, records, choice, std::move(stop)).run();
+}
+
+} // namespace lathe::session
