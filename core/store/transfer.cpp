@@ -2,6 +2,7 @@
 
 #include "core/record/record_json.h"
 #include "core/schedule/step.h"
+#include "core/store/line_file.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
 
@@ -10,8 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <memory>
 #include <numeric>
 
 namespace lathe::store {
@@ -19,44 +18,6 @@ namespace lathe::store {
 using nlohmann::json;
 
 namespace {
-
-/// Lines into a file that takes its name only when it is whole.
-class LineFile
-{
-public:
-    static Result<LineFile> create(const std::filesystem::path& file)
-    {
-        LineFile out;
-        out.m_name = file;
-        out.m_file.reset(std::fopen(out.partName().c_str(), "wb"));
-        if (!out.m_file)
-            return makeError(Errc::StoreFailed, say(Msg::FileNotWritten, file.string()));
-        return out;
-    }
-    void line(const std::string& text)
-    {
-        m_good = m_good && std::fputs(text.c_str(), m_file.get()) >= 0 && std::fputc('\n', m_file.get()) >= 0;
-    }
-    Result<> close()
-    {
-        m_good = m_good && std::fflush(m_file.get()) == 0;
-        m_good = std::fclose(m_file.release()) == 0 && m_good;
-        if (m_good && std::rename(partName().c_str(), m_name.c_str()) == 0)
-            return {};
-        std::remove(partName().c_str());
-        return makeError(Errc::StoreFailed, say(Msg::WritingFailed, m_name.string()));
-    }
-
-private:
-    struct Closer
-    {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-    std::string partName() const { return m_name.string() + ".part"; }
-    std::filesystem::path m_name;
-    std::unique_ptr<std::FILE, Closer> m_file;
-    bool m_good = true;
-};
 
 std::string firstOwnStep(const std::vector<schedule::Step>& steps)
 {
