@@ -2,6 +2,7 @@
 #include "core/templates/grid_tuner.h"
 #include "core/templates/random_tuner.h"
 #include "core/templates/template_table.h"
+#include "core/templates/xgb_tuner.h"
 #include "tests/core/templates/resnet_tasks.h"
 #include "tests/core/templates/tuner_runs.h"
 #include "tests/support/test_program.h"
@@ -27,13 +28,19 @@ std::unique_ptr<Tuner> make(const QString& name, const ConfigSpace& space, std::
         return std::make_unique<GridTuner>(space);
     if (name == "random")
         return std::make_unique<RandomTuner>(space, RandomOptions{{}, seed});
+    if (name == "xgb") {
+        XgbOptions options;
+        options.planSize = 16;
+        options.seed = seed;
+        return std::make_unique<XgbTuner>(space, options);
+    }
     return std::make_unique<GeneticTuner>(space, GeneticOptions{20, 3, 0.1, seed});
 }
 
 void addTuners()
 {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"grid", "random", "genetic"})
+    for (const char* name : {"grid", "random", "genetic", "xgb"})
         QTest::newRow(name) << name;
 }
 
