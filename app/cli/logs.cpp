@@ -42,18 +42,17 @@ Result<> show(const LogsArguments& a)
     if (a.json) {
         nlohmann::json workloads = nlohmann::json::array();
         for (const store::WorkloadOfLog& w : summary.workloads)
-            workloads.push_back({{"target", w.target},
-                                 {"template", w.name},
-                                 {"workload", nlohmann::json::parse(w.workload, nullptr, false)},
-                                 {"trials", w.trials},
-                                 {"failed", w.failed},
-                                 {"best_ms", std::isfinite(w.bestSeconds) ? nlohmann::json(w.bestSeconds * 1e3)
-                                                                          : nlohmann::json()},
-                                 {"config", w.bestConfig},
-                                 {"known", w.known}});
-        const nlohmann::json out = {{"lines", summary.lines},
-                                    {"workloads", std::move(workloads)},
-                                    {"skipped", skippedJson(summary.skipped)}};
+            workloads.push_back(
+                {{"target", w.target},
+                 {"template", w.name},
+                 {"workload", nlohmann::json::parse(w.workload, nullptr, false)},
+                 {"trials", w.trials},
+                 {"failed", w.failed},
+                 {"best_ms", std::isfinite(w.bestSeconds) ? nlohmann::json(w.bestSeconds * 1e3) : nlohmann::json()},
+                 {"config", w.bestConfig},
+                 {"known", w.known}});
+        const nlohmann::json out = {
+            {"lines", summary.lines}, {"workloads", std::move(workloads)}, {"skipped", skippedJson(summary.skipped)}};
         print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
         return {};
     }
@@ -61,8 +60,7 @@ Result<> show(const LogsArguments& a)
         print("{}\n    {}\n    {}, {} failed; best {} with {}{}\n", w.workload, w.target,
               counted(w.trials, "trial|trials"), w.failed,
               std::isfinite(w.bestSeconds) ? fmt::format("{:.4g} ms", w.bestSeconds * 1e3) : std::string("none"),
-              w.bestConfig.empty() ? "none" : w.bestConfig,
-              w.known ? "" : "; there is no such template here");
+              w.bestConfig.empty() ? "none" : w.bestConfig, w.known ? "" : "; there is no such template here");
     print("{}, {}\n", counted(summary.lines, "line|lines"), counted(summary.workloads.size(), "workload|workloads"));
     printSkipped(summary.skipped);
     return {};
@@ -75,9 +73,9 @@ Result<> report(const LogsArguments& a, const Result<store::LogsWritten>& result
         std::vector<std::string> files;
         for (const std::filesystem::path& file : done.files)
             files.push_back(file.string());
-        const nlohmann::json out = {{"lines", done.read},           {"written", done.written},
-                                    {"duplicates", done.duplicates}, {"failed", done.failed},
-                                    {"files", files},                {"skipped", skippedJson(done.skipped)}};
+        const nlohmann::json out = {
+            {"lines", done.read},    {"written", done.written}, {"duplicates", done.duplicates},
+            {"failed", done.failed}, {"files", files},          {"skipped", skippedJson(done.skipped)}};
         print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
         return {};
     }

@@ -1,100 +1,20 @@
-// Gradient boosted trees by XGBoost's C API; the only file that includes it.
+// The cost model of gradient boosted trees (booster.h).
 //
 // Three objectives. Regression and Pairwise are the library's own. PackSum is the reference's: the rows of one program
 // form a pack, the pack's prediction is the sum over its rows, and every row gets the pack's error as its gradient. It
-// is done here with XGBoosterBoostOneIter, which takes gradients from outside.
+// is done here with Booster::boost(), which takes gradients from outside.
 
+#include "core/search/booster.h"
 #include "core/search/cost_model.h"
 #include "core/support/check.h"
 
-#include <xgboost/c_api.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <optional>
 #include <string>
 
 namespace lathe::search {
 namespace {
-
-Result<> call(int status)
-{
-    if (status == 0)
-        return {};
-    return makeError(Errc::Internal, std::string("XGBoost: ") + XGBGetLastError());
-}
-
-class Matrix
-{
-public:
-    Matrix() = default;
-    Matrix(const Matrix&) = delete;
-    Matrix& operator=(const Matrix&) = delete;
-    ~Matrix()
-    {
-        if (m_handle)
-            XGDMatrixFree(m_handle);
-    }
-    Result<> fill(const FeatureMatrix& features)
-    {
-        return call(XGDMatrixCreateFromMat(features.values.data(), features.rows(),
-                                           static_cast<bst_ulong>(features.columns), std::nanf(""), &m_handle));
-    }
-    Result<> setFloats(const char* field, const std::vector<float>& values)
-    {
-        return call(XGDMatrixSetFloatInfo(m_handle, field, values.data(), values.size()));
-    }
-    Result<> setGroups(const std::vector<unsigned>& sizes)
-    {
-        return call(XGDMatrixSetUIntInfo(m_handle, "group", sizes.data(), sizes.size()));
-    }
-    DMatrixHandle handle() const { return m_handle; }
-
-private:
-    DMatrixHandle m_handle = nullptr;
-};
-
-class Booster
-{
-public:
-    Booster() = default;
-    Booster(const Booster&) = delete;
-    Booster& operator=(const Booster&) = delete;
-    ~Booster()
-    {
-        if (m_handle)
-            XGBoosterFree(m_handle);
-    }
-    Result<> create(const Matrix* matrix)
-    {
-        const DMatrixHandle handles[] = {matrix ? matrix->handle() : nullptr};
-        return call(XGBoosterCreate(matrix ? handles : nullptr, matrix ? 1 : 0, &m_handle));
-    }
-    Result<> set(const char* name, const std::string& value)
-    {
-        return call(XGBoosterSetParam(m_handle, name, value.c_str()));
-    }
-    /// Margins, one per row.
-    Result<std::vector<float>> predict(const Matrix& matrix, bool training) const
-    {
-        const char* config =
-            training
-                ? R"({"type": 1, "training": true, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false})"
-                : R"({"type": 1, "training": false, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false})";
-        const bst_ulong* shape = nullptr;
-        bst_ulong dimensions = 0;
-        const float* values = nullptr;
-        LATHE_TRY(call(XGBoosterPredictFromDMatrix(m_handle, matrix.handle(), config, &shape, &dimensions, &values)));
-        std::size_t count = 1;
-        for (bst_ulong i = 0; i < dimensions; ++i)
-            count *= static_cast<std::size_t>(shape[i]);
-        return std::vector<float>(values, values + count);
-    }
-    BoosterHandle handle() const { return m_handle; }
-
-private:
-    BoosterHandle m_handle = nullptr;
-};
 
 std::vector<float> sumPacks(const std::vector<float>& rows, const std::vector<std::int32_t>& rowsPerProgram)
 {
@@ -120,41 +40,39 @@ public:
 
     Result<> train(const TrainingSet& data, std::stop_token stop) override;
     Result<std::vector<float>> predict(const FeatureMatrix& features) const override;
-    bool trained() const override { return m_booster != nullptr; }
+    bool trained() const override { return m_booster.has_value(); }
     Result<std::vector<std::byte>> save() const override;
 
 private:
-    Result<> configure(Booster& booster) const;
-    Result<> boostPacks(Booster& booster, const Matrix& matrix, const TrainingSet& data,
+    BoosterOptions boosterOptions() const;
+    Result<> boostPacks(Booster& booster, const BoosterRows& rows, const TrainingSet& data,
                         const std::vector<float>& labels, std::stop_token stop) const;
 
     XGBoostOptions m_options;
-    std::unique_ptr<Booster> m_booster;
+    std::optional<Booster> m_booster;
     std::int32_t m_columns = 0;
 };
 
-Result<> XGBoostModel::configure(Booster& booster) const
+BoosterOptions XGBoostModel::boosterOptions() const
 {
-    const std::pair<const char*, std::string> parameters[] = {
-        {"booster", "gbtree"},
-        {"tree_method", "hist"},
-        {"max_depth", std::to_string(m_options.maxDepth)},
-        {"eta", std::to_string(m_options.eta)},
-        {"gamma", std::to_string(m_options.gamma)},
-        {"min_child_weight", std::to_string(m_options.minChildWeight)},
-        {"nthread", std::to_string(m_options.threads)},
-        {"seed", std::to_string(m_options.seed)},
-        {"verbosity", "0"},
-        {"disable_default_eval_metric", "1"},
-        {"objective", m_options.objective == Objective::Pairwise ? "rank:pairwise" : "reg:squarederror"},
-        {"base_score", m_options.objective == Objective::PackSum ? "0.5" : "0"},
-    };
-    for (const auto& [name, value] : parameters)
-        LATHE_TRY(booster.set(name, value));
-    return {};
+    BoosterOptions options;
+    options.pairwise = m_options.objective == Objective::Pairwise;
+    options.maxDepth = m_options.maxDepth;
+    options.eta = m_options.eta;
+    options.gamma = m_options.gamma;
+    options.minChildWeight = m_options.minChildWeight;
+    options.baseScore = m_options.objective == Objective::PackSum ? 0.5 : 0;
+    options.threads = m_options.threads;
+    options.seed = m_options.seed;
+    return options;
 }
 
-Result<> XGBoostModel::boostPacks(Booster& booster, const Matrix& matrix, const TrainingSet& data,
+Result<BoosterRows> rowsOf(const FeatureMatrix& features)
+{
+    return BoosterRows::create(features.columns, features.values);
+}
+
+Result<> XGBoostModel::boostPacks(Booster& booster, const BoosterRows& rows, const TrainingSet& data,
                                   const std::vector<float>& labels, std::stop_token stop) const
 {
     const std::vector<std::int32_t>& packs = data.features.rowsPerProgram;
@@ -164,7 +82,7 @@ Result<> XGBoostModel::boostPacks(Booster& booster, const Matrix& matrix, const 
     for (std::int32_t round = 0; round < m_options.rounds; ++round) {
         if (stop.stop_requested())
             return makeError(Errc::Cancelled, "training was stopped");
-        LATHE_TRY_ASSIGN(const std::vector<float> margins, booster.predict(matrix, true));
+        LATHE_TRY_ASSIGN(const std::vector<float> margins, booster.predict(rows, true));
         const std::vector<float> predicted = sumPacks(margins, packs);
         double error = 0;
         std::size_t row = 0;
@@ -185,8 +103,7 @@ Result<> XGBoostModel::boostPacks(Booster& booster, const Matrix& matrix, const 
         }
         if (m_options.patience > 0 && round - bestRound > m_options.patience)
             break;
-        LATHE_TRY(call(XGBoosterBoostOneIter(booster.handle(), matrix.handle(), gradients.data(), hessians.data(),
-                                             gradients.size())));
+        LATHE_TRY(booster.boost(rows, gradients, hessians));
     }
     return {};
 }
@@ -231,56 +148,43 @@ Result<> XGBoostModel::train(const TrainingSet& data, std::stop_token stop)
         for (float& label : labels)
             label = std::max(-4.0f, std::log2(std::max(label, 1e-6f)));
 
-    Matrix matrix;
-    LATHE_TRY(matrix.fill(source->features));
-    auto booster = std::make_unique<Booster>();
+    LATHE_TRY_ASSIGN(BoosterRows rows, rowsOf(source->features));
     if (m_options.objective != Objective::PackSum)
-        LATHE_TRY(matrix.setFloats("label", labels));
+        LATHE_TRY(rows.setLabels(labels));
     if (m_options.objective == Objective::Regression && !data.weights.empty())
-        LATHE_TRY(matrix.setFloats("weight", data.weights));
+        LATHE_TRY(rows.setWeights(data.weights));
     if (!groups.empty())
-        LATHE_TRY(matrix.setGroups(groups));
-    LATHE_TRY(booster->create(&matrix));
-    LATHE_TRY(configure(*booster));
-    if (m_options.objective == Objective::PackSum) {
-        LATHE_TRY(boostPacks(*booster, matrix, data, labels, stop));
-    } else {
-        for (std::int32_t round = 0; round < m_options.rounds; ++round) {
-            if (stop.stop_requested())
-                return makeError(Errc::Cancelled, "training was stopped");
-            LATHE_TRY(call(XGBoosterUpdateOneIter(booster->handle(), round, matrix.handle())));
-        }
-    }
+        LATHE_TRY(rows.setGroups(groups));
+    LATHE_TRY_ASSIGN(Booster booster, Booster::create(rows, boosterOptions()));
+    if (m_options.objective == Objective::PackSum)
+        LATHE_TRY(boostPacks(booster, rows, data, labels, stop));
+    else
+        LATHE_TRY(booster.train(rows, m_options.rounds, stop));
     m_booster = std::move(booster);
     m_columns = data.features.columns;
-    // The booster remembers predictions of matrices it has seen; a first call here keeps predict() free of set-up.
-    LATHE_TRY(m_booster->predict(matrix, false));
+    // The booster remembers predictions of rows it has seen; a first call here keeps predict() free of set-up.
+    LATHE_TRY(m_booster->predict(rows));
     return {};
 }
 
 Result<std::vector<float>> XGBoostModel::predict(const FeatureMatrix& features) const
 {
-    LATHE_CHECK(m_booster != nullptr);
+    LATHE_CHECK(m_booster.has_value());
     if (features.programs() == 0)
         return std::vector<float>();
     if (m_columns != 0 && features.columns != m_columns)
         return makeError(Errc::InvalidArgument, "the model was trained on rows of " + std::to_string(m_columns)
                                                     + " features, not " + std::to_string(features.columns));
-    Matrix matrix;
-    LATHE_TRY(matrix.fill(features));
-    LATHE_TRY_ASSIGN(const std::vector<float> rows, m_booster->predict(matrix, false));
-    return sumPacks(rows, features.rowsPerProgram);
+    LATHE_TRY_ASSIGN(const BoosterRows rows, rowsOf(features));
+    LATHE_TRY_ASSIGN(const std::vector<float> sums, m_booster->predict(rows));
+    return sumPacks(sums, features.rowsPerProgram);
 }
 
 Result<std::vector<std::byte>> XGBoostModel::save() const
 {
     if (!m_booster)
         return makeError(Errc::NotFound, "the model has not been trained");
-    bst_ulong length = 0;
-    const char* data = nullptr;
-    LATHE_TRY(call(XGBoosterSaveModelToBuffer(m_booster->handle(), R"({"format": "ubj"})", &length, &data)));
-    const auto* first = reinterpret_cast<const std::byte*>(data);
-    return std::vector<std::byte>(first, first + length);
+    return m_booster->save();
 }
 
 } // namespace

@@ -60,8 +60,8 @@ Result<std::optional<std::vector<std::byte>>> Project::snapshot(std::int64_t ses
 
 Result<std::map<std::string, double>> Project::conversions(std::string_view processor) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(
-                                      *m_db, "SELECT conversion, seconds FROM conversions WHERE processor = ?"));
+    LATHE_TRY_ASSIGN(Statement s,
+                     Statement::prepare(*m_db, "SELECT conversion, seconds FROM conversions WHERE processor = ?"));
     s.bind(processor);
     std::map<std::string, double> seconds;
     while (true) {

@@ -94,8 +94,8 @@ std::string targetModel(std::string_view target)
     const std::size_t at = target.find(kModel);
     if (at == std::string_view::npos)
         return {};
-    std::string model(target.substr(at + kModel.size(),
-                                    std::min(target.find(' ', at), target.size()) - at - kModel.size()));
+    std::string model(
+        target.substr(at + kModel.size(), std::min(target.find(' ', at), target.size()) - at - kModel.size()));
     return model == "unknown" ? std::string() : model;
 }
 
@@ -103,28 +103,27 @@ Result<LogSummary> summarizeLogs(std::span<const std::filesystem::path> files)
 {
     LogSummary summary;
     std::map<std::pair<std::string, std::string>, std::size_t> known;
-    LATHE_TRY(forEachTrial(files, summary.lines, summary.skipped,
-                           [&](const TemplateTrial& trial, std::string_view) -> Result<> {
-                               const std::string key = templates::workloadKey(trial.workload);
-                               const auto [place, isNew] = known.try_emplace({trial.target, key},
-                                                                             summary.workloads.size());
-                               if (isNew) {
-                                   WorkloadOfLog workload;
-                                   workload.target = trial.target;
-                                   workload.name = trial.workload.task;
-                                   workload.workload = key;
-                                   workload.known = templates::findTemplate(trial.workload.task) != nullptr;
-                                   summary.workloads.push_back(std::move(workload));
-                               }
-                               WorkloadOfLog& workload = summary.workloads[place->second];
-                               ++workload.trials;
-                               workload.failed += trial.error != 0 ? 1 : 0;
-                               if (const double mean = trial.meanCost(); mean < workload.bestSeconds) {
-                                   workload.bestSeconds = mean;
-                                   workload.bestConfig = templates::configText(trial.config);
-                               }
-                               return {};
-                           }));
+    LATHE_TRY(forEachTrial(
+        files, summary.lines, summary.skipped, [&](const TemplateTrial& trial, std::string_view) -> Result<> {
+            const std::string key = templates::workloadKey(trial.workload);
+            const auto [place, isNew] = known.try_emplace({trial.target, key}, summary.workloads.size());
+            if (isNew) {
+                WorkloadOfLog workload;
+                workload.target = trial.target;
+                workload.name = trial.workload.task;
+                workload.workload = key;
+                workload.known = templates::findTemplate(trial.workload.task) != nullptr;
+                summary.workloads.push_back(std::move(workload));
+            }
+            WorkloadOfLog& workload = summary.workloads[place->second];
+            ++workload.trials;
+            workload.failed += trial.error != 0 ? 1 : 0;
+            if (const double mean = trial.meanCost(); mean < workload.bestSeconds) {
+                workload.bestSeconds = mean;
+                workload.bestConfig = templates::configText(trial.config);
+            }
+            return {};
+        }));
     return summary;
 }
 
@@ -138,29 +137,28 @@ Result<LogsWritten> pickBest(std::span<const std::filesystem::path> files, const
     };
     std::map<std::pair<std::string, std::string>, Winner> winners; ///< by (key or model of the target, workload)
     std::map<std::int64_t, std::string> texts; ///< of those that won once, by place
-    LATHE_TRY(forEachTrial(files, done.read, done.skipped,
-                           [&](const TemplateTrial& trial, std::string_view text) -> Result<> {
-                               const double mean = trial.meanCost();
-                               if (trial.error != 0) {
-                                   ++done.failed;
-                                   return {};
-                               }
-                               const std::string workload = templates::workloadKey(trial.workload);
-                               std::vector<std::string> keys = targetKeys(trial.target);
-                               for (std::string& key : keys)
-                                   key.insert(0, "key ");
-                               if (const std::string model = targetModel(trial.target); !model.empty())
-                                   keys.push_back("model " + model);
-                               for (std::string& key : keys) {
-                                   const auto [best, isNew] = winners.try_emplace({std::move(key), workload},
-                                                                                  Winner{mean, done.read});
-                                   if (!isNew && mean < best->second.seconds)
-                                       best->second = {mean, done.read};
-                                   if (best->second.place == done.read)
-                                       texts[done.read] = text;
-                               }
-                               return {};
-                           }));
+    LATHE_TRY(forEachTrial(
+        files, done.read, done.skipped, [&](const TemplateTrial& trial, std::string_view text) -> Result<> {
+            const double mean = trial.meanCost();
+            if (trial.error != 0) {
+                ++done.failed;
+                return {};
+            }
+            const std::string workload = templates::workloadKey(trial.workload);
+            std::vector<std::string> keys = targetKeys(trial.target);
+            for (std::string& key : keys)
+                key.insert(0, "key ");
+            if (const std::string model = targetModel(trial.target); !model.empty())
+                keys.push_back("model " + model);
+            for (std::string& key : keys) {
+                const auto [best, isNew] = winners.try_emplace({std::move(key), workload}, Winner{mean, done.read});
+                if (!isNew && mean < best->second.seconds)
+                    best->second = {mean, done.read};
+                if (best->second.place == done.read)
+                    texts[done.read] = text;
+            }
+            return {};
+        }));
     std::set<std::int64_t> places;
     for (const auto& [key, winner] : winners)
         places.insert(winner.place);
@@ -185,19 +183,18 @@ Result<LogsWritten> splitByWorkload(std::span<const std::filesystem::path> files
     std::vector<Part> parts;
     std::map<std::string, std::size_t> known;
     std::set<std::string> seen;
-    LATHE_TRY(forEachTrial(files, done.read, done.skipped,
-                           [&](const TemplateTrial& trial, std::string_view text) -> Result<> {
-                               if (!seen.insert(templates::trialKey(trial)).second) {
-                                   ++done.duplicates;
-                                   return {};
-                               }
-                               const auto [place, isNew] = known.try_emplace(templates::workloadKey(trial.workload),
-                                                                             parts.size());
-                               if (isNew)
-                                   parts.push_back({trial.workload.task, {}});
-                               parts[place->second].lines.emplace_back(text);
-                               return {};
-                           }));
+    LATHE_TRY(forEachTrial(
+        files, done.read, done.skipped, [&](const TemplateTrial& trial, std::string_view text) -> Result<> {
+            if (!seen.insert(templates::trialKey(trial)).second) {
+                ++done.duplicates;
+                return {};
+            }
+            const auto [place, isNew] = known.try_emplace(templates::workloadKey(trial.workload), parts.size());
+            if (isNew)
+                parts.push_back({trial.workload.task, {}});
+            parts[place->second].lines.emplace_back(text);
+            return {};
+        }));
     for (std::size_t i = 0; i < parts.size(); ++i) {
         std::string name = parts[i].name.substr(0, 100); // of others: no path, and no name that ends elsewhere
         std::replace_if(

@@ -1,7 +1,9 @@
 #include "core/templates/task_template.h"
 
+#include "core/schedule/lower.h"
 #include "core/schedule/state.h"
 #include "core/support/message.h"
+#include "core/templates/loop_features.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -202,6 +204,26 @@ std::optional<Config> TaskTemplate::configOf(const Candidate& candidate) const
     return configOfGenome(space, candidate.genome);
 }
 
+ConfigFeatures featuresOf(const TaskTemplate& made, FeatureKind kind)
+{
+    if (kind != FeatureKind::IterVar && kind != FeatureKind::Curve)
+        return {};
+    return [&made, kind](const Config& config) -> Result<std::vector<float>> {
+        LATHE_TRY_ASSIGN(const std::vector<schedule::Step> steps, made.steps(config));
+        LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(made.dag, steps));
+        schedule::LowerOptions options;
+        options.form = made.form;
+        options.constantInputs = made.constantInputs;
+        LATHE_TRY_ASSIGN(const schedule::LoweredKernel kernel, schedule::lower(std::move(state), options));
+        std::vector<float> features = kind == FeatureKind::IterVar ? iterVarFeatures(kernel.nest)
+                                                                   : curveFeatures(kernel.nest);
+        for (const Knob& knob : made.space.knobs())
+            if (knob.kind == KnobKind::Option)
+                features.push_back(static_cast<float>(config.number(knob.name).value_or(0)));
+        return features;
+    };
+}
+
 TemplateFacts factsOf(const Target& target, const Hardware& hardware)
 {
     TemplateFacts facts;
@@ -242,6 +264,7 @@ std::vector<TaskTemplate> workloadsOf(const search::SearchTask& task, Message* w
             made.facts = factsOf(task.target, task.hardware);
             made.vectorBytes = std::clamp<std::int64_t>(task.hardware.get("vector_unit_bytes", 32), 4, 256);
             made.taskKey = task.key;
+            made.form = task.target.traits().form;
             auto space = row->space(made.workload, made.facts);
             if (!space) {
                 reason = messageOf(space.error());

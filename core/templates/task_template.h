@@ -4,6 +4,7 @@
 #include "core/search/search_task.h"
 #include "core/templates/matched_nest.h"
 #include "core/templates/template_table.h"
+#include "core/templates/tuner_table.h"
 
 #include <vector>
 
@@ -20,6 +21,7 @@ struct TaskTemplate
     Workload workload;
     TemplateFacts facts;
     std::int64_t vectorBytes = 32;
+    KernelForm form = KernelForm::Phases; ///< of the target's kernels
     ConfigSpace space;
     std::string taskKey;
 
@@ -43,6 +45,10 @@ std::optional<Config> configOfGenome(const ConfigSpace& space, std::span<const s
 
 /// "template/1:conv2d_NCHWc.x86", of a candidate's sketch, to "conv2d_NCHWc.x86"; empty: it is no template's.
 std::string_view templateNameOf(const Candidate& candidate);
+
+/// Features of the template's configurations, which must outlive them: of a kind that needs the lowered kernel, with
+/// the values of options behind them. Empty for others.
+ConfigFeatures featuresOf(const TaskTemplate& made, FeatureKind kind);
 
 /// What the templates of a target's family need to know of it.
 TemplateFacts factsOf(const Target& target, const Hardware& hardware);

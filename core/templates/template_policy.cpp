@@ -27,10 +27,10 @@ Result<std::unique_ptr<TemplatePolicy>> TemplatePolicy::create(const search::Sea
     LATHE_TRY_ASSIGN(const TunerValues values, tunerValues(*tuner, options.tunerSettings));
     std::unique_ptr<TemplatePolicy> policy(new TemplatePolicy(task, std::move(shared), options));
     for (TaskTemplate& made : templatesOf(task)) {
-        auto way = std::make_unique<Way>();
+        auto way = std::make_unique<Way>(); // its features refer to it
         way->made = std::move(made);
         way->workload = workloadKey(way->made.workload);
-        way->tuner = tuner->make(way->made.space, values, options.seed);
+        way->tuner = tuner->make(way->made.space, values, featuresOf(way->made, tuner->features), options.seed);
         policy->m_ways.push_back(std::move(way));
     }
     return policy;
@@ -76,7 +76,7 @@ Result<std::vector<Candidate>> TemplatePolicy::proposeOf(Way& way, std::size_t c
         return bestOfOthers(way, std::min(count, kTaken));
     std::vector<Candidate> candidates;
     while (candidates.size() < count) {
-        const std::vector<std::uint64_t> indices = way.tuner->next(count - candidates.size(), stop);
+        LATHE_TRY_ASSIGN(const std::vector<std::uint64_t> indices, way.tuner->next(count - candidates.size(), stop));
         if (indices.empty())
             break;
         for (const std::uint64_t index : indices) {

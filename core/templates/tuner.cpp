@@ -25,14 +25,29 @@ bool Tuner::see(std::uint64_t index)
 {
     if (!m_seen.insert(index).second)
         return false;
-    if (index >= m_first && index - m_first < m_count)
+    if (inRange(index))
         --m_left;
     return true;
 }
 
-std::vector<std::uint64_t> Tuner::next(std::size_t count, std::stop_token stop)
+bool Tuner::isOpen(std::uint64_t index)
+{
+    if (!inRange(index) || seen(index))
+        return false;
+    if (!isRefused(m_space, index))
+        return true;
+    see(index);
+    ++m_refused;
+    return false;
+}
+
+Result<std::vector<std::uint64_t>> Tuner::next(std::size_t count, std::stop_token stop)
 {
     std::vector<std::uint64_t> indices;
+    if (count == 0 || exhausted())
+        return indices;
+    if (!stop.stop_requested())
+        LATHE_TRY(prepare(count, stop));
     while (indices.size() < count && !exhausted() && !stop.stop_requested()) {
         if (!m_returned.empty()) {
             const std::uint64_t index = m_returned.back();
@@ -55,6 +70,8 @@ std::vector<std::uint64_t> Tuner::next(std::size_t count, std::stop_token stop)
         given(*index);
         indices.push_back(*index);
     }
+    if (indices.empty() && !exhausted() && stop.stop_requested())
+        return makeError(Errc::Cancelled, "the choice of configurations was stopped");
     return indices;
 }
 
@@ -62,7 +79,7 @@ void Tuner::takeBack(std::uint64_t index)
 {
     if (m_told.contains(index) || m_seen.erase(index) == 0)
         return;
-    if (index >= m_first && index - m_first < m_count)
+    if (inRange(index))
         ++m_left;
     m_returned.insert(m_returned.begin(), index);
 }

@@ -2,6 +2,7 @@
 
 #include "core/templates/config_space.h"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -18,11 +19,18 @@ struct IndexRange
     std::uint64_t last = 0;
 };
 
+/// What a model sees of a configuration; of equal meaning, place by place, for all tasks of a template. Lengths may
+/// differ. It may be costly, as where the configuration is lowered for it, so what is asked again is remembered.
+/// Errors: whatever is wrong with this configuration, which then is neither learned from nor planned. Cancelled ends
+/// what asked for it.
+using ConfigFeatures = std::function<Result<std::vector<float>>(const Config&)>;
+
 /// What was measured for another task of the same template.
 struct ForeignRecords
 {
     const ConfigSpace* space = nullptr; ///< of that task
     std::vector<std::pair<std::uint64_t, double>> seconds; ///< by index in that space; infinite: failed
+    ConfigFeatures features = {}; ///< of that task; empty: those that the tuner's own space has for it
 };
 
 /// Chooses which configurations of a space are measured, in rounds: next() asks, tell() answers. It measures nothing
@@ -41,8 +49,11 @@ public:
     Tuner& operator=(const Tuner&) = delete;
 
     /// Up to `count` configurations that were neither given nor told before and that no constraint refuses. Fewer, or
-    /// none, if results of earlier ones are needed first, if it is stopped, or at the end, which exhausted() tells.
-    std::vector<std::uint64_t> next(std::size_t count, std::stop_token stop = {});
+    /// none, if results of earlier ones are needed first, if it is stopped meanwhile, or at the end, which exhausted()
+    /// tells.
+    /// Errors: Cancelled if it is stopped before it found any; of those with a model: Internal (a library's text). No
+    /// configuration is lost by an error: the next call goes on as if this one had not been.
+    Result<std::vector<std::uint64_t>> next(std::size_t count, std::stop_token stop = {});
 
     /// The mean time of a configuration; infinite if it failed (as is whatever is no positive number). Each that next()
     /// gave must be told sometime. What was not given may be told too: a result of an earlier run, which is learned
@@ -60,16 +71,19 @@ public:
     /// Exhausted since kMostRefusedInARow configurations in a row were refused, not since all were looked at: in a
     /// space of 10^9 whose constraints contradict each other, nobody wants to wait for the last.
     bool gaveUp() const { return m_gaveUp; }
-    /// Configurations that constraints refused instead of their being given.
+    /// Configurations that constraints refused instead of their being given or planned, each counted once.
     std::uint64_t refused() const { return m_refused; }
 
     /// Learns from other tasks before the first next(). Returns how many records were of use: for tuners without a
     /// model none, since indices of one space mean nothing in another.
-    virtual std::size_t transfer(std::span<const ForeignRecords>) { return 0; }
+    /// Errors: as next().
+    virtual Result<std::size_t> transfer(std::span<const ForeignRecords>, std::stop_token = {}) { return 0; }
 
     static constexpr std::uint64_t kMostRefusedInARow = 1'000'000; ///< a second or two
 
 protected:
+    /// Before the draws of a next() that wants so many: where models are trained. Errors: as next().
+    virtual Result<> prepare(std::size_t, std::stop_token) { return {}; }
     /// A configuration of the range to look at next; next() skips it if it was seen or is refused, and draws again.
     /// Must not give one forever that was seen. Nothing: none is left, or results must come first.
     virtual std::optional<std::uint64_t> draw() = 0;
@@ -81,9 +95,12 @@ protected:
     const ConfigSpace& space() const { return m_space; }
     std::uint64_t rangeFirst() const { return m_first; }
     std::uint64_t rangeSize() const { return m_count; }
+    /// For plans: neither seen nor refused. What is found to be refused counts, and is seen from then on.
+    bool isOpen(std::uint64_t index);
 
 private:
     bool see(std::uint64_t index);
+    bool inRange(std::uint64_t index) const { return index >= m_first && index - m_first < m_count; }
 
     const ConfigSpace& m_space;
     std::uint64_t m_first = 0;

@@ -22,6 +22,15 @@ struct TunerParameter
     std::string help; ///< a phrase in English, without a full stop
 };
 
+/// What a tuner's model sees of a configuration (autotvm.md 7.2).
+enum class FeatureKind : std::uint8_t
+{
+    None, ///< it has no model
+    Knob, ///< ConfigSpace::features
+    IterVar, ///< iterVarFeatures() of the lowered kernel
+    Curve ///< curveFeatures()
+};
+
 using TunerValues = std::map<std::string, double, std::less<>>;
 
 /// A way to choose configurations: all that is said of a tuner by its name is said here. The names are those of the
@@ -31,8 +40,11 @@ struct TunerEntry
     std::string name; ///< of --tuner, and in stored options: never changed
     std::string help; ///< what it does, in a few words
     std::vector<TunerParameter> parameters;
-    /// `values` has all parameters.
-    std::function<std::unique_ptr<Tuner>(const ConfigSpace& space, const TunerValues& values, std::uint64_t seed)> make;
+    FeatureKind features = FeatureKind::None; ///< that its model sees
+    /// `values` has all parameters; `features` are of its kind, empty for those of knobs.
+    std::function<std::unique_ptr<Tuner>(const ConfigSpace& space, const TunerValues& values, ConfigFeatures features,
+                                         std::uint64_t seed)>
+        make;
 };
 
 std::span<const TunerEntry> tuners();

@@ -21,7 +21,7 @@ std::size_t trialsToBest(Tuner& tuner, const ConfigSpace& space)
 {
     std::size_t trials = 0;
     while (!tuner.exhausted())
-        for (const std::uint64_t index : tuner.next(8)) {
+        for (const std::uint64_t index : ask(tuner, 8)) {
             ++trials;
             const double far = distance(space, index);
             if (far == 0)
@@ -67,15 +67,15 @@ private slots:
     {
         const ConfigSpace space = numberSpace({10, 10, 10});
         GeneticTuner tuner(space, {8, 2, 0.1, 1});
-        Indices first = tuner.next(20);
+        Indices first = ask(tuner, 20);
         QCOMPARE(first.size(), std::size_t{8});
         for (std::size_t i = 1; i < first.size(); ++i)
             tuner.tell(first[i], 1);
-        QVERIFY(tuner.next(20).empty()); // one is missing
+        QVERIFY(ask(tuner, 20).empty()); // one is missing
         QVERIFY(!tuner.exhausted());
         tuner.tell(first[0], kFailed);
-        QCOMPARE(tuner.next(3).size(), std::size_t{3});
-        QCOMPARE(tuner.next(20).size(), std::size_t{5});
+        QCOMPARE(ask(tuner, 3).size(), std::size_t{3});
+        QCOMPARE(ask(tuner, 20).size(), std::size_t{5});
     }
 
     void theOrderOfResultsDoesNotMatter()
@@ -84,8 +84,8 @@ private slots:
         GeneticTuner forth(space, {30, 3, 0.1, 1});
         GeneticTuner back(space, {30, 3, 0.1, 1});
         for (int generation = 0; generation < 4; ++generation) {
-            Indices indices = forth.next(30);
-            QVERIFY(back.next(30) == indices);
+            Indices indices = ask(forth, 30);
+            QVERIFY(ask(back, 30) == indices);
             for (const std::uint64_t index : indices)
                 forth.tell(index, 1 + distance(space, index));
             std::reverse(indices.begin(), indices.end());
@@ -100,7 +100,7 @@ private slots:
         const ConfigSpace space = numberSpace({50, 50, 50});
         GeneticTuner tuner(space, {10, 0, 0, 4});
         std::set<std::uint32_t> choices[3];
-        for (const std::uint64_t index : tuner.next(10)) {
+        for (const std::uint64_t index : ask(tuner, 10)) {
             const bool works = index % 2 == 0;
             tuner.tell(index, works ? 1 : kFailed);
             for (std::size_t j = 0; works && j < 3; ++j)
@@ -108,7 +108,7 @@ private slots:
         }
         QVERIFY(choices[0].size() > 1);
         int inherited = 0;
-        for (const std::uint64_t index : tuner.next(10)) // where a child is not new, one choice is another
+        for (const std::uint64_t index : ask(tuner, 10)) // where a child is not new, one choice is another
             for (std::size_t j = 0; j < 3; ++j)
                 inherited += choices[j].contains(space.digits(index)[j]) ? 1 : 0;
         QVERIFY2(inherited >= 25, qPrintable(QString::number(inherited)));
@@ -127,7 +127,7 @@ private slots:
                 const std::uint32_t failed[] = {i, 2 * i, 10 + i};
                 tuner.tell(space.indexOf(failed), kFailed);
             }
-            for (const std::uint64_t index : tuner.next(10))
+            for (const std::uint64_t index : ask(tuner, 10))
                 similar += space.digits(index)[2] == 9 ? 1 : 0;
         }
         QVERIFY2(similar >= 70, qPrintable(QString::number(similar)));
@@ -150,7 +150,7 @@ private slots:
         GeneticTuner tuner(space, {10, 3, 0.1, 1});
         std::size_t given = 0;
         while (!tuner.exhausted())
-            for (const std::uint64_t index : tuner.next(6)) {
+            for (const std::uint64_t index : ask(tuner, 6)) {
                 tuner.tell(index, notTimes[given % std::size(notTimes)]);
                 ++given;
             }
@@ -164,7 +164,7 @@ private slots:
         GeneticTuner tuner(space, {10, 3, 0.1, 1});
         std::size_t given = 0;
         while (!tuner.exhausted())
-            for (const std::uint64_t index : tuner.next(6))
+            for (const std::uint64_t index : ask(tuner, 6))
                 tuner.tell(index, ++given % 2 == 0 ? 1 : std::numeric_limits<double>::denorm_min());
         QCOMPARE(given, std::size_t{81});
     }

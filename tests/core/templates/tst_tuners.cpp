@@ -2,6 +2,7 @@
 #include "core/templates/grid_tuner.h"
 #include "core/templates/random_tuner.h"
 #include "core/templates/template_table.h"
+#include "core/templates/xgb_tuner.h"
 #include "tests/core/templates/resnet_tasks.h"
 #include "tests/core/templates/tuner_runs.h"
 #include "tests/support/test_program.h"
@@ -27,13 +28,19 @@ std::unique_ptr<Tuner> make(const QString& name, const ConfigSpace& space, std::
         return std::make_unique<GridTuner>(space);
     if (name == "random")
         return std::make_unique<RandomTuner>(space, RandomOptions{{}, seed});
+    if (name == "xgb") {
+        XgbOptions options;
+        options.planSize = 16;
+        options.seed = seed;
+        return std::make_unique<XgbTuner>(space, options);
+    }
     return std::make_unique<GeneticTuner>(space, GeneticOptions{20, 3, 0.1, seed});
 }
 
 void addTuners()
 {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"grid", "random", "genetic"})
+    for (const char* name : {"grid", "random", "genetic", "xgb"})
         QTest::newRow(name) << name;
 }
 
@@ -53,7 +60,7 @@ private slots:
         const Indices all = runAll(*tuner, space, 9);
         QVERIFY(sorted(all) == upTo(space.size()));
         QCOMPARE(all == upTo(space.size()), name == "grid"); // which alone is in order
-        QVERIFY(tuner->next(3).empty());
+        QVERIFY(ask(*tuner, 3).empty());
         QVERIFY(!tuner->gaveUp());
     }
 
@@ -83,7 +90,7 @@ private slots:
         ConfigSpace space = numberSpace({10, 10});
         refuseWhere(space, [](std::int64_t) { return true; });
         const auto tuner = make(name, space);
-        QVERIFY(tuner->next(10).empty());
+        QVERIFY(ask(*tuner, 10).empty());
         QVERIFY(tuner->exhausted());
         QVERIFY(!tuner->gaveUp()); // all were looked at
         QCOMPARE(tuner->refused(), std::uint64_t{100});
@@ -94,7 +101,7 @@ private slots:
         ConfigSpace space = numberSpace({1000, 1000, 1000});
         refuseWhere(space, [](std::int64_t) { return true; });
         GridTuner tuner(space);
-        QVERIFY(tuner.next(1).empty());
+        QVERIFY(ask(tuner, 1).empty());
         QVERIFY(tuner.gaveUp() && tuner.exhausted());
         QCOMPARE(tuner.refused(), Tuner::kMostRefusedInARow);
     }
@@ -105,9 +112,11 @@ private slots:
         std::stop_source source;
         source.request_stop();
         GridTuner tuner(space);
-        QVERIFY(tuner.next(5, source.get_token()).empty());
+        const auto stopped = tuner.next(5, source.get_token());
+        QVERIFY(!stopped && stopped.error().code == Errc::Cancelled);
+        QVERIFY(ask(tuner, 0).empty());
         QVERIFY(!tuner.exhausted());
-        QCOMPARE(tuner.next(5).size(), std::size_t{5});
+        QCOMPARE(ask(tuner, 5).size(), std::size_t{5});
     }
 
     void oneConfigurationIsGivenOnce_data() { addTuners(); }
@@ -116,10 +125,10 @@ private slots:
         QFETCH(QString, name);
         for (const ConfigSpace& space : {ConfigSpace(), numberSpace({1, 1})}) {
             const auto tuner = make(name, space);
-            QVERIFY(tuner->next(4) == Indices{0});
+            QVERIFY(ask(*tuner, 4) == Indices{0});
             QVERIFY(tuner->exhausted());
             tuner->tell(0, kFailed);
-            QVERIFY(tuner->next(4).empty());
+            QVERIFY(ask(*tuner, 4).empty());
         }
     }
 
@@ -144,9 +153,9 @@ private slots:
         const ConfigSpace space = numberSpace({10, 10});
         for (const IndexRange range : {IndexRange{5, 4}, IndexRange{100, 200}}) {
             GridTuner grid(space, {range});
-            QVERIFY(grid.exhausted() && grid.next(3).empty());
+            QVERIFY(grid.exhausted() && ask(grid, 3).empty());
             RandomTuner random(space, {range});
-            QVERIFY(random.exhausted() && random.next(3).empty());
+            QVERIFY(random.exhausted() && ask(random, 3).empty());
         }
     }
 
@@ -198,7 +207,7 @@ private slots:
         RandomTuner tuner(space, {{}, 2});
         std::size_t given = 0;
         while (!tuner.exhausted())
-            given += tuner.next(64).size();
+            given += ask(tuner, 64).size();
         QCOMPARE(given + tuner.refused(), space.size());
     }
 };
