@@ -56,7 +56,8 @@ void printTemplates(const session::TuningSession& session)
         print("{:>3}/{}  {}, {}{}\n", i + 1, templates.size(), view.name,
               counted(view.size, "configuration|configurations"), view.hasSteps ? "" : ", not turned into code yet");
         print("        {}\n        tasks {}; {}{:.1f} % of the configurations are invalid\n", view.workload,
-              fmt::join(view.tasks, ", "), view.invalidIsExact ? "" : "about ", 100 * view.invalidShare);
+              fmt::format("{}", fmt::join(view.tasks, ", ")), view.invalidIsExact ? "" : "about ",
+              100 * view.invalidShare);
         for (const session::KnobView& knob : view.knobs) {
             constexpr std::size_t kShown = 6;
             std::string choices;

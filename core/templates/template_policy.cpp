@@ -18,6 +18,22 @@ SharedTemplates::SharedTemplates(std::uint64_t seed)
 {
 }
 
+std::vector<ForeignRecords> SharedTemplates::othersOf(const std::string& workload, const Template& row,
+                                                      FeatureKind kind) const
+{
+    std::vector<ForeignRecords> others;
+    for (const auto& [key, board] : m_boards) {
+        if (key == workload || board.made == nullptr || board.made->row != &row)
+            continue;
+        ForeignRecords records;
+        records.space = &board.made->space;
+        records.seconds.assign(board.seconds.begin(), board.seconds.end());
+        records.features = featuresOf(*board.made, kind);
+        others.push_back(std::move(records));
+    }
+    return others;
+}
+
 Result<std::unique_ptr<TemplatePolicy>> TemplatePolicy::create(const search::SearchTask& task,
                                                                std::shared_ptr<SharedTemplates> shared,
                                                                const search::PolicyOptions& options)
@@ -28,9 +44,11 @@ Result<std::unique_ptr<TemplatePolicy>> TemplatePolicy::create(const search::Sea
     std::unique_ptr<TemplatePolicy> policy(new TemplatePolicy(task, std::move(shared), options));
     for (TaskTemplate& made : templatesOf(task)) {
         auto way = std::make_unique<Way>(); // its features refer to it
-        way->made = std::move(made);
-        way->workload = workloadKey(way->made.workload);
-        way->tuner = tuner->make(way->made.space, values, featuresOf(way->made, tuner->features), options.seed);
+        way->made = std::make_shared<const TaskTemplate>(std::move(made));
+        way->workload = workloadKey(way->made->workload);
+        way->tuner = tuner->make(way->made->space, values, featuresOf(*way->made, tuner->features), options.seed);
+        way->transfers = values.contains("transfer") && values.find("transfer")->second != 0;
+        way->features = tuner->features;
         policy->m_ways.push_back(std::move(way));
     }
     return policy;
@@ -74,14 +92,18 @@ Result<std::vector<Candidate>> TemplatePolicy::proposeOf(Way& way, std::size_t c
 {
     if (!searches(way))
         return bestOfOthers(way, std::min(count, kTaken));
+    if (std::exchange(way.transfers, false)) {
+        const std::vector<ForeignRecords> others = m_shared->othersOf(way.workload, *way.made->row, way.features);
+        LATHE_TRY(way.tuner->transfer(others, stop));
+    }
     std::vector<Candidate> candidates;
     while (candidates.size() < count) {
         LATHE_TRY_ASSIGN(const std::vector<std::uint64_t> indices, way.tuner->next(count - candidates.size(), stop));
         if (indices.empty())
             break;
         for (const std::uint64_t index : indices) {
-            LATHE_TRY_ASSIGN(const Config config, way.made.space.at(index));
-            auto candidate = way.made.candidate(config);
+            LATHE_TRY_ASSIGN(const Config config, way.made->space.at(index));
+            auto candidate = way.made->candidate(config);
             if (candidate) {
                 way.given.push_back(index);
                 candidates.push_back(*std::move(candidate));
@@ -101,15 +123,16 @@ Result<std::vector<Candidate>> TemplatePolicy::bestOfOthers(const Way& way, std:
     const SharedTemplates::Board& board = m_shared->boardOf(way.workload);
     std::vector<std::pair<double, std::uint64_t>> best;
     for (const auto& [index, seconds] : board.seconds)
-        best.emplace_back(seconds, index);
+        if (std::isfinite(seconds))
+            best.emplace_back(seconds, index);
     std::sort(best.begin(), best.end());
     best.resize(std::min(best.size(), kTaken));
     std::vector<Candidate> candidates;
     for (const auto& [seconds, index] : best) {
         if (way.told.contains(index) || candidates.size() == count)
             continue;
-        LATHE_TRY_ASSIGN(const Config config, way.made.space.at(index));
-        LATHE_TRY_ASSIGN(Candidate candidate, way.made.candidate(config));
+        LATHE_TRY_ASSIGN(const Config config, way.made->space.at(index));
+        LATHE_TRY_ASSIGN(Candidate candidate, way.made->candidate(config));
         candidates.push_back(std::move(candidate));
     }
     return candidates;
@@ -120,10 +143,10 @@ Result<> TemplatePolicy::tell(std::span<const Measured> results, std::stop_token
     for (const auto& way : m_ways) {
         std::vector<std::pair<std::uint64_t, double>> ours;
         for (const Measured& measured : results) {
-            const std::optional<Config> config = way->made.configOf(measured.candidate);
+            const std::optional<Config> config = way->made->configOf(measured.candidate);
             if (!config)
                 continue;
-            const auto index = way->made.space.indexOf(*config);
+            const auto index = way->made->space.indexOf(*config);
             if (!index)
                 continue; // of a log: no choice of this space
             const bool worked = measured.result.ok() && std::isfinite(measured.result.meanNs());
@@ -132,15 +155,16 @@ Result<> TemplatePolicy::tell(std::span<const Measured> results, std::stop_token
         }
         SharedTemplates::Board& board = m_shared->boardOf(way->workload);
         const bool searched = searches(*way);
-        if (searched && !ours.empty())
+        if (searched && !ours.empty()) {
             board.searched = m_task.key;
+            board.made = way->made;
+        }
         for (const auto& [index, seconds] : ours) {
             way->told.try_emplace(index, seconds);
             if (!searched)
                 continue;
             way->tuner->tell(index, seconds);
-            if (std::isfinite(seconds))
-                board.seconds.try_emplace(index, seconds);
+            board.seconds.try_emplace(index, seconds);
         }
         // The budget ended before the others of the round.
         for (const std::uint64_t index : std::exchange(way->given, {}))
@@ -154,7 +178,7 @@ std::map<std::string, double> TemplatePolicy::statistics() const
     std::map<std::string, double> statistics = {{"templates", static_cast<double>(m_ways.size())}, {"rejected", 0}};
     double configurations = 0, measured = 0;
     for (const auto& way : m_ways) {
-        configurations += static_cast<double>(way->made.space.size());
+        configurations += static_cast<double>(way->made->space.size());
         measured += static_cast<double>(way->told.size());
         statistics["rejected"] += static_cast<double>(way->tuner->refused());
         for (const auto& [why, count] : way->failedSteps)

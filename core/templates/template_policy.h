@@ -20,9 +20,12 @@ public:
     struct Board
     {
         std::string searched; ///< Task::key; empty: none is yet
-        std::map<std::uint64_t, double> seconds; ///< by index in the space; only what worked
+        std::shared_ptr<const TaskTemplate> made; ///< of that task
+        std::map<std::uint64_t, double> seconds; ///< by index in its space; infinite: it failed
     };
     Board& boardOf(const std::string& workload) { return m_boards[workload]; }
+    /// What was measured of other workloads of a template, with features of a kind. Valid as long as this is.
+    std::vector<ForeignRecords> othersOf(const std::string& workload, const Template& row, FeatureKind kind) const;
 
 private:
     std::map<std::string, Board> m_boards; ///< by workloadKey()
@@ -53,9 +56,11 @@ private:
     /// A template with its tuner. Neither moves: tuners refer to spaces.
     struct Way
     {
-        TaskTemplate made;
+        std::shared_ptr<const TaskTemplate> made;
         std::string workload; ///< workloadKey()
         std::unique_ptr<Tuner> tuner;
+        bool transfers = false; ///< it is to learn from other workloads before it gives anything
+        FeatureKind features = FeatureKind::None;
         std::vector<std::uint64_t> given; ///< by the tuner, in the round whose results are awaited
         std::map<std::uint64_t, double> told; ///< infinite: it failed
         std::map<std::string, std::uint64_t> failedSteps; ///< configurations that no steps could be made of, by why

@@ -39,6 +39,7 @@ std::vector<TunerParameter> xgbParameters()
             {"diversity_filter_ratio", 0, 0, 1000, false,
              "so many times the plan are found, then the most different picked; below 1: not"},
             {"random_share", 0.05, 0, 1, false, "share of a plan that is random"},
+            {"transfer", 1, 0, 1, true, "whether it learns from other tasks of the template first"},
             {"num_threads", 1, 1, 1024, true, "threads that train the model"},
             {"parallel_size", 128, 1, 100000, true, "walkers of the annealing"},
             {"n_iter", 500, 0, 1000000, true, "iterations of the annealing"},

@@ -43,7 +43,7 @@ Result<double> timeOne(const Conversion& conversion, const ConversionTiming& tim
     Work work;
     work.pool = &pool;
     if (!work.transform.prepare(from, to, conversion.dtype))
-        return makeError(Errc::OutOfMemory, "there is no memory for " + textOf(conversion));
+        return makeError(Errc::Internal, "there is no memory for " + textOf(conversion));
     const auto bytes = static_cast<std::size_t>(sizeOf(conversion.dtype));
     work.from.resize(static_cast<std::size_t>(from.elementCount()) * bytes);
     work.to.resize(static_cast<std::size_t>(to.elementCount()) * bytes);
@@ -75,7 +75,7 @@ Result<graph::plan::ConversionTable> timeConversions(std::span<const Conversion>
     options.threads = std::max(1U, timing.threads);
     const std::unique_ptr<runtime::Pool, runtime::PoolDeleter> pool(runtime::Pool::create(options));
     if (!pool)
-        return makeError(Errc::OutOfMemory, "the system gives no threads to change layouts with");
+        return makeError(Errc::Internal, "the system gives no threads to change layouts with");
     for (const Conversion& conversion : conversions) {
         LATHE_TRY_ASSIGN(table[conversion], timeOne(conversion, timing, *pool, stop));
     }

@@ -19,7 +19,7 @@ struct ConversionTiming
 
 /// Changes of layouts on this machine's processor, by the code and the threads that networks change them with: the
 /// median of the runs of each. Blocks; nothing else should be running.
-/// Errors: Cancelled, OutOfMemory, Internal (a layout that the tensor cannot have).
+/// Errors: Cancelled; Internal (no memory, no threads); InvalidArgument (a layout that the tensor cannot have).
 Result<graph::plan::ConversionTable> timeConversions(std::span<const graph::plan::Conversion> conversions,
                                                      const ConversionTiming& timing, std::stop_token stop);
 
