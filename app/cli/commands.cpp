@@ -19,6 +19,7 @@ void addCommands(CLI::App& app, Action& run)
     addRecords(app, run);
     addCompare(app, run);
     addGate(app, run);
+    addGraphTune(app, run);
     addLogs(app, run);
     addBudget(app, run);
     addReplay(app, run);

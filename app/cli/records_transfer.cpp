@@ -72,8 +72,25 @@ Result<> exportList(const RecordsTransferArguments& a)
     return {};
 }
 
+/// The template tuner's log needs the network: its lines name operators with shapes, not keys.
+Result<> exportTemplates(const RecordsTransferArguments& a)
+{
+    session::OpenOptions open;
+    open.project = a.projects[0];
+    open.target = a.target;
+    open.readOnly = true;
+    LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));
+    LATHE_TRY_ASSIGN(const session::LogExport done, session->project()->exportTemplateLog(a.output, {}));
+    print("{} written\n", counted(done.written, "line|lines"));
+    for (const session::SkippedLines& lines : done.skipped)
+        print("{} skipped: {}\n", lines.count, lines.reason);
+    return {};
+}
+
 Result<> exportRecords(const RecordsTransferArguments& a)
 {
+    if (a.format == "template")
+        return exportTemplates(a);
     if (a.format == "csv" || a.format == "jsonl")
         return exportList(a);
     LATHE_TRY_ASSIGN(const Project project, Project::open(a.projects[0], Project::Access::Read));
@@ -139,9 +156,9 @@ void addRecordTransfers(CLI::App& records, Action& run)
     exporting->add_option("-o,--output", arguments->output, "File to write")->required();
     exporting
         ->add_option("--format", arguments->format,
-                     "reference: the auto-scheduler's log; lathe: everything; csv, jsonl: the trials that the options "
-                     "below select")
-        ->check(CLI::IsMember({"reference", "lathe", "csv", "jsonl"}))
+                     "reference: the auto-scheduler's log; template: the template tuner's; lathe: everything; csv, "
+                     "jsonl: the trials that the options below select")
+        ->check(CLI::IsMember({"reference", "template", "lathe", "csv", "jsonl"}))
         ->capture_default_str();
     exporting->add_option("--target", arguments->target,
                           "Target whose records go into the auto-scheduler's log; required if a project has several");

@@ -37,4 +37,11 @@ struct LogImport
     }
 };
 
+/// What an export of a tuning log wrote.
+struct LogExport
+{
+    std::int64_t written = 0; ///< lines
+    std::vector<SkippedLines> skipped; ///< records that were left out; they have no file
+};
+
 } // namespace lathe::session

@@ -68,6 +68,10 @@ public:
     /// StoreFailed.
     virtual Result<LogImport> importLogs(std::span<const std::filesystem::path> files, const Progress& progress,
                                          std::stop_token stop) = 0;
+    /// Writes the records that templates made for this target, and lines of the template tuner that were imported, as a
+    /// log of the reference's. Blocks: call it off the GUI thread. Errors: NotFound (no project), StoreFailed,
+    /// Cancelled.
+    virtual Result<LogExport> exportTemplateLog(const std::filesystem::path& file, std::stop_token stop) const = 0;
     /// A note on a trial, or on the project where `trial` is empty; an empty text takes it away. Writes to the disk:
     /// call it off the GUI thread; may be called while a run goes on. StoreFailed, NotFound.
     virtual Result<> setNote(const std::string& trial, const std::string& text) = 0;

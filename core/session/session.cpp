@@ -10,6 +10,7 @@
 #include "core/session/model_limits.h"
 #include "core/session/options/options_json.h"
 #include "core/session/options/tune_options.h"
+#include "core/session/plan/plan_log.h"
 #include "core/session/project/known_model.h"
 #include "core/session/project/log_importer.h"
 #include "core/session/project/measure_again.h"
@@ -17,6 +18,7 @@
 #include "core/session/project/project_history.h"
 #include "core/session/project/remeasure.h"
 #include "core/session/project/run_choices.h"
+#include "core/session/project/template_log_export.h"
 #include "core/session/replay/replay.h"
 #include "core/session/roofline.h"
 #include "core/session/run/steering.h"
@@ -125,6 +127,7 @@ public:
     }
     Result<LogImport> importLogs(std::span<const std::filesystem::path> files, const Progress& progress,
                                  std::stop_token stop) override;
+    Result<LogExport> exportTemplateLog(const std::filesystem::path& file, std::stop_token stop) const override;
     Result<> setNote(const std::string& trial, const std::string& text) override;
     std::vector<DeviceView::Limit> hardware() const override { return m_limits.all(); }
     Result<> setHardware(std::string_view name, std::optional<std::int64_t> value) override;
@@ -136,6 +139,9 @@ public:
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
     Result<std::unique_ptr<History>> history() const override;
     Result<Coverage> coverage(bool strict) const override;
+    Result<std::optional<PlanView>> plan(const CompileOptions& options, const std::filesystem::path& log,
+                                         const std::function<void(PlanStep)>& told, std::int64_t* left,
+                                         std::stop_token stop) override;
     Result<> destination(const CompileOptions& options) const override { return checkExportFiles(options); }
     Result<CompileReport> compile(const CompileOptions& options, const Progress& progress,
                                   std::stop_token stop) override;
@@ -355,6 +361,15 @@ Result<VerdictEvent> Session::measureAgain(std::stop_token stop)
     return std::get<VerdictEvent>(events.back().what);
 }
 
+Result<LogExport> Session::exportTemplateLog(const std::filesystem::path& file, std::stop_token stop) const
+{
+    if (!m_project)
+        return makeError(Errc::NotFound, say(Msg::NoProjectToImport));
+    LATHE_TRY_ASSIGN(const store::Project reader,
+                     store::Project::open(m_project->file(), store::Project::Access::Read));
+    return writeTemplateLog(*m_model, reader, file, std::move(stop));
+}
+
 Result<LogImport> Session::importLogs(std::span<const std::filesystem::path> files, const Progress& progress,
                                       std::stop_token stop)
 {
@@ -505,6 +520,17 @@ Result<Coverage> Session::coverage(bool strict) const
         LATHE_TRY_ASSIGN(project, reader());
     }
     return coverageOf(*m_limits.model(), project ? &*project : nullptr, {{}, strict});
+}
+
+Result<std::optional<PlanView>> Session::plan(const CompileOptions& options, const std::filesystem::path& log,
+                                              const std::function<void(PlanStep)>& told, std::int64_t* left,
+                                              std::stop_token stop)
+{
+    std::optional<store::Project> project;
+    if (m_project) {
+        LATHE_TRY_ASSIGN(project, reader());
+    }
+    return planOf(*m_limits.model(), project ? &*project : nullptr, options, log, told, left, std::move(stop));
 }
 
 Result<CompileReport> Session::compile(const CompileOptions& options, const Progress& progress, std::stop_token stop)

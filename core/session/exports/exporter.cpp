@@ -308,8 +308,15 @@ private:
     Result<> choose()
     {
         for (const auto& model : m_models) {
-            LATHE_TRY_ASSIGN(KernelChoices chosen, 
-                             chooseKernels(*model, m_project, {{}, m_options.strict, layoutChoice(m_options)}, m_stop));
+            std::shared_ptr<const AppliedLogs> logs;
+            if (!m_options.logs.empty()) {
+                const std::vector<std::filesystem::path> files(m_options.logs.begin(), m_options.logs.end());
+                LATHE_TRY_ASSIGN(AppliedLogs applied, applyLogs(*model, files));
+                logs = std::make_shared<const AppliedLogs>(std::move(applied));
+            }
+            LATHE_TRY_ASSIGN(KernelChoices chosen,
+                             chooseKernels(*model, m_project,
+                                           {{}, m_options.strict, layoutChoice(m_options), std::move(logs)}, m_stop));
             if (chosen.plan) {
                 m_report.plan = textOf(*chosen.plan);
                 m_report.aboutPlan = about(*chosen.plan);

@@ -151,6 +151,15 @@ Result<Message> reasonFor(const graph::Task& task, const LoadedModel& model, con
 
 namespace {
 
+/// Null: no log has anything of the task.
+const AppliedLogs::OfTask* logOf(const RecordChoice& wanted, const std::string& task)
+{
+    if (wanted.logs == nullptr)
+        return nullptr;
+    const auto found = wanted.logs->tasks.find(task);
+    return found != wanted.logs->tasks.end() && !found->second.records.empty() ? &found->second : nullptr;
+}
+
 std::int64_t conversionsIn(const graph::plan::LayoutPlan& plan)
 {
     return std::count_if(plan.edges.begin(), plan.edges.end(),
@@ -194,6 +203,18 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
     for (const graph::Task& task : model.partition.tasks) {
         deploy::KernelChoice choice;
         const auto row = best.find(task.key);
+        const AppliedLogs::OfTask* const ofLog = row == best.end() ? logOf(wanted, task.key) : nullptr;
+        if (ofLog != nullptr) {
+            const Record& record = ofLog->records.front();
+            choice.alternative = findAlternative(task, record.candidate.alternative);
+            choice.steps = record.candidate.steps;
+            choice.record = record.trial;
+            choice.estimatedMs = record.result.meanNs() * 1e-6;
+            out.estimatedTasksMs += choice.estimatedMs * task.weight;
+            nearOfTask.push_back(ofLog->differs.empty() ? About() : about(say(Msg::RecordsOfTarget, ofLog->differs)));
+            ofTask.push_back(std::move(choice));
+            continue;
+        }
         if (row == best.end()) {
             LATHE_TRY_ASSIGN(const Message reason, reasonFor(task, model, project, wanted));
             choice.reason = textOf(reason);
@@ -220,9 +241,9 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
         ofTask.push_back(std::move(choice));
     }
     std::optional<NetworkPlan> plan;
-    if (project != nullptr) {
-        LATHE_TRY_ASSIGN(plan, planNetwork(model, *project, {wanted.only, wanted.strict}, wanted.layouts,
-                                           std::move(stop)));
+    if (project != nullptr || wanted.logs != nullptr) {
+        LATHE_TRY_ASSIGN(plan, planNetwork(model, project, {wanted.only, wanted.strict, wanted.logs.get()},
+                                           wanted.layouts, std::move(stop)));
     }
     if (plan)
         out.plan = say(Msg::PlanChosen, plan->plan.seconds * 1e3, conversionsIn(plan->plan),

@@ -2,11 +2,13 @@
 
 #include "core/deploy/plan.h"
 #include "core/search/search_task.h"
+#include "core/session/exports/applied_logs.h"
 #include "core/session/exports/coverage.h"
 #include "core/session/loaded_model.h"
 #include "core/session/plan/layout_choice.h"
 #include "core/store/project.h"
 
+#include <memory>
 #include <stop_token>
 
 namespace lathe::session {
@@ -27,6 +29,7 @@ struct RecordChoice
     std::optional<store::Conditions> only; ///< nothing: all that the project has for the target, the latest first
     bool strict = false; ///< no record that computes in another order than the network says
     LayoutChoice layouts = {}; ///< where records differ in layouts, which of them are taken
+    std::shared_ptr<const AppliedLogs> logs = {}; ///< for tasks without a record; null: there are none
 };
 
 /// The chosen record of each task that has one, by task key. Errors: StoreFailed, BadFile.
@@ -35,8 +38,8 @@ Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& m
 
 /// project null: default schedules throughout. Where records have layouts of their own, it may measure what changing
 /// layouts takes (plan/network_plan.h). Errors: as chooseRecords(), and those of planNetwork().
-Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project,
-                                    const RecordChoice& choice, std::stop_token stop = {});
+Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project, const RecordChoice& choice,
+                                    std::stop_token stop = {});
 
 /// What an export with these would do, for people. Errors: StoreFailed, BadFile, Unsupported.
 Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* project, const RecordChoice& choice);

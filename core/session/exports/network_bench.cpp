@@ -122,8 +122,8 @@ unsigned NetworkBench::threadsOf(const Build& build, const NetworkRequest& reque
 Result<NetworkBench::Build> NetworkBench::make(const NetworkRequest& request, bool isTuned, std::stop_token stop)
 {
     std::shared_ptr<const LoadedModel> model = m_model();
-    LATHE_TRY_ASSIGN(KernelChoices chosen,
-                     chooseKernels(*model, isTuned ? m_project : nullptr, isTuned ? request.choice : RecordChoice(), stop));
+    LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(*model, isTuned ? m_project : nullptr,
+                                                         isTuned ? request.choice : RecordChoice(), stop));
     LATHE_TRY_ASSIGN(TempDir folder, TempDir::create("lathe-network"));
     CompileOptions options;
     options.output = folder.path() / "network.so";

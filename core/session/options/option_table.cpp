@@ -490,6 +490,14 @@ OptionTable<CompileOptions> makeCompileTable()
                                     .help = kTokenHelp,
                                     .commands = kOnCompile,
                                     .usual = kNoToken}),
+        optionRow(&S::logs, {.flag = "--log",
+                             .type = OptionType::Texts,
+                             .placeholder = "FILE",
+                             .help = "Compile tasks without a record with the best that this log of the reference "
+                                     "compiler's template tuner has for the target, or for its family; may be given "
+                                     "several times",
+                             .commands = kOnCompile,
+                             .usual = "none"}),
         optionRow(&S::graphTuner,
                   {.flag = "--graph-tuner",
                    .type = OptionType::Word,

@@ -120,6 +120,7 @@ struct CompileOptions
     std::string graphTuner = "auto";
     std::int32_t mostCandidates = 20; ///< of each task, that it chooses among
     std::int64_t conversionRuns = 100; ///< in which a change of layout is timed
+    std::vector<std::string> logs; ///< of the template tuner: their best is taken for tasks without a record
 };
 
 struct RemeasureOptions

@@ -1,6 +1,9 @@
 #pragma once
 
+#include "core/session/plan/plan_view.h"
+
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace lathe::session {
@@ -16,6 +19,7 @@ struct LayoutChoice
     /// False: what was not measured yet is guessed from what was, or from the bytes that are moved. For views, which
     /// must not wait.
     bool measures = true;
+    std::function<void(PlanStep)> told = {}; ///< how far it has come; null: nobody wants to know
 };
 
 } // namespace lathe::session

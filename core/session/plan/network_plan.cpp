@@ -37,7 +37,7 @@ bool replays(const graph::Alternative& alternative, const Record& record)
 class Planning
 {
 public:
-    Planning(const LoadedModel& model, const store::Project& project, const PlanRecords& records,
+    Planning(const LoadedModel& model, const store::Project* project, const PlanRecords& records,
              const LayoutChoice& choice, std::stop_token stop)
         : m_model(model)
         , m_project(project)
@@ -66,9 +66,12 @@ public:
         LATHE_TRY_ASSIGN(NodeCandidates ofNodes,
                          candidatesOf(reducedGraph, candidates, static_cast<std::size_t>(m_choice.mostCandidates)));
         const std::vector<Conversion> wanted = conversionsOf(reducedGraph, ofNodes);
+        tell(PlanStep::Timing);
         LATHE_TRY_ASSIGN(const ConversionCost cost, costsOf(wanted));
+        tell(PlanStep::Timed);
         LATHE_TRY_ASSIGN(made.problem, makeLayoutProblem(std::move(reducedGraph), std::move(ofNodes), cost));
         LATHE_TRY_ASSIGN(made.fastest, planFastestKernels(made.problem));
+        tell(PlanStep::Solving);
         if (m_choice.tuner == "off") {
             made.plan = made.fastest;
         } else {
@@ -81,6 +84,7 @@ public:
                 return makeError(Errc::Unsupported, say(Msg::PlanTooLarge, options.mostStates));
             LATHE_TRY_ASSIGN(made.plan, std::move(plan));
         }
+        tell(PlanStep::Solved);
         for (std::size_t n = 0; n < made.plan.nodes.size(); ++n)
             if (const std::string& trial = made.plan.nodes[n].id; !trial.empty())
                 made.trials[made.problem.graph.nodes[n].subgraph] = trial;
@@ -88,6 +92,12 @@ public:
     }
 
 private:
+    void tell(PlanStep step) const
+    {
+        if (m_choice.told)
+            m_choice.told(step);
+    }
+
     /// The fastest record of each pair of layouts; where a task has no record, its default schedule, which is plain.
     Result<> readTask(const LayoutNode& node, std::vector<LayoutCandidate>& candidates,
                       std::map<std::string, store::BestRow>& rows)
@@ -97,25 +107,32 @@ private:
         std::vector<store::Conditions> conditions;
         if (m_records.only) {
             conditions.push_back(*m_records.only);
-        } else {
-            LATHE_TRY_ASSIGN(conditions, m_project.conditions(target));
+        } else if (m_project != nullptr) {
+            LATHE_TRY_ASSIGN(conditions, m_project->conditions(target));
         }
         for (const store::Conditions& condition : conditions) {
             std::set<std::string> seen;
-            LATHE_TRY(m_project.forEachContender(task.key, target, condition, [&](const Record& record) {
+            LATHE_TRY(m_project->forEachContender(task.key, target, condition, [&](const Record& record) {
                 take(node, task, record, condition, seen, candidates, rows);
                 return !m_stop.stop_requested();
             }));
             if (!candidates.empty())
                 return {};
         }
+        if (m_records.logs != nullptr)
+            if (const auto ofLog = m_records.logs->tasks.find(task.key); ofLog != m_records.logs->tasks.end()) {
+                std::set<std::string> seen;
+                for (const Record& record : ofLog->second.records)
+                    take(node, task, record, {}, seen, candidates, rows);
+            }
         const Layout plain = Layout::plain(node.order);
-        candidates.push_back({plain, plain, 0, {}});
+        if (candidates.empty())
+            candidates.push_back({plain, plain, 0, {}});
         return {};
     }
 
-    void take(const LayoutNode& node, const graph::Task& task, const Record& record,
-              const store::Conditions& condition, std::set<std::string>& seen, std::vector<LayoutCandidate>& candidates,
+    void take(const LayoutNode& node, const graph::Task& task, const Record& record, const store::Conditions& condition,
+              std::set<std::string>& seen, std::vector<LayoutCandidate>& candidates,
               std::map<std::string, store::BestRow>& rows) const
     {
         const graph::Alternative* const alternative = alternativeOf(task, record.candidate.alternative);
@@ -159,15 +176,18 @@ private:
 
     Result<ConversionCost> costsOf(const std::vector<Conversion>& wanted)
     {
-        const std::vector<store::Conditions> none;
         std::string device = "processor";
         if (m_records.only)
             device = m_records.only->deviceKey;
-        else if (const auto known = m_project.conditions(m_model.target.text()); known && !known->empty())
-            device = known->front().deviceKey;
+        else if (m_project != nullptr)
+            if (const auto known = m_project->conditions(m_model.target.text()); known && !known->empty())
+                device = known->front().deviceKey;
         const unsigned threads = m_model.target.threads();
         const std::string processor = fmt::format("{} threads={}", device, threads);
-        LATHE_TRY_ASSIGN(const auto stored, m_project.conversions(processor));
+        std::map<std::string, double> stored;
+        if (m_project != nullptr) {
+            LATHE_TRY_ASSIGN(stored, m_project->conversions(processor));
+        }
         ConversionTable table;
         std::vector<Conversion> missing;
         for (const Conversion& conversion : wanted) {
@@ -189,11 +209,11 @@ private:
         timing.threads = threads;
         timing.runs = m_choice.conversionRuns;
         LATHE_TRY_ASSIGN(ConversionTable measured, timeConversions(missing, timing, m_stop));
-        if (!m_project.readOnly()) {
+        if (m_project != nullptr && !m_project->readOnly()) {
             std::map<std::string, double> texts;
             for (const auto& [conversion, seconds] : measured)
                 texts[textOf(conversion)] = seconds;
-            if (auto writer = m_project.beside())
+            if (auto writer = m_project->beside())
                 LATHE_TRY(writer->addConversions(processor, texts, timing.runs));
         }
         table.merge(measured);
@@ -209,7 +229,7 @@ private:
     }
 
     const LoadedModel& m_model;
-    const store::Project& m_project;
+    const store::Project* m_project;
     const PlanRecords& m_records;
     const LayoutChoice& m_choice;
     std::stop_token m_stop;
@@ -239,7 +259,31 @@ std::optional<Layout> layoutOf(const IndexMap& map, std::string_view order)
     return again && *again == map ? std::optional(std::move(layout)) : std::nullopt;
 }
 
-Result<std::optional<NetworkPlan>> planNetwork(const LoadedModel& model, const store::Project& project,
+PlanView viewOf(const NetworkPlan& plan, const LoadedModel& model)
+{
+    PlanView view;
+    const LayoutGraph& graph = plan.problem.graph;
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+        const PlannedNode& planned = plan.plan.nodes[n];
+        view.nodes.push_back({graph.nodes[n].task, graph.nodes[n].name, planned.input.text(), planned.output.text(),
+                              planned.seconds * 1e3, planned.id});
+    }
+    for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+        const LayoutEdge& edge = graph.edges[e];
+        const PlannedEdge& planned = plan.plan.edges[e];
+        view.edges.push_back({edge.from, edge.to, model.graph.value(edge.value).name, edge.shape,
+                              planned.written.text(), planned.read.text(), planned.seconds * 1e3});
+    }
+    view.ms = plan.plan.seconds * 1e3;
+    view.kernelsMs = plan.plan.kernelSeconds * 1e3;
+    view.fastestMs = plan.fastest.seconds * 1e3;
+    view.fastestKernelsMs = plan.fastest.kernelSeconds * 1e3;
+    view.solver = plan.plan.solver == Solver::Pbqp ? "pbqp" : "dp";
+    view.optimal = plan.plan.optimal;
+    return view;
+}
+
+Result<std::optional<NetworkPlan>> planNetwork(const LoadedModel& model, const store::Project* project,
                                                const PlanRecords& records, const LayoutChoice& choice,
                                                std::stop_token stop)
 {

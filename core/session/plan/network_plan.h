@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/graph/plan/layout_plan.h"
+#include "core/session/exports/applied_logs.h"
 #include "core/session/loaded_model.h"
 #include "core/session/plan/layout_choice.h"
 #include "core/store/project.h"
@@ -27,13 +28,18 @@ struct PlanRecords
 {
     std::optional<store::Conditions> only; ///< nothing: of each task those that were measured last
     bool strict = false;
+    const AppliedLogs* logs = nullptr; ///< for tasks without a record; null: there are none
 };
 
 /// Nothing: no record has a layout of its own, so that there is nothing to choose.
 /// Errors: StoreFailed, BadFile; Unsupported (too many states, no choice that is allowed); Cancelled.
-Result<std::optional<NetworkPlan>> planNetwork(const LoadedModel& model, const store::Project& project,
+/// @param project  null: there are the logs' records alone, and what conversions take is not kept
+Result<std::optional<NetworkPlan>> planNetwork(const LoadedModel& model, const store::Project* project,
                                                const PlanRecords& records, const LayoutChoice& choice,
                                                std::stop_token stop = {});
+
+/// For people, and for the window.
+PlanView viewOf(const NetworkPlan& plan, const LoadedModel& model);
 
 /// "NCHW16c" of a map of a tensor whose dimensions are called `order`; nothing: it is no such layout.
 std::optional<graph::plan::Layout> layoutOf(const IndexMap& map, std::string_view order);

@@ -2,12 +2,11 @@
 
 #include "core/compute/key.h"
 #include "core/schedule/state.h"
-#include "core/session/exports/kernel_choices.h"
+#include "core/session/template_matches.h"
 #include "core/store/log_line.h"
 #include "core/store/log_reader.h"
 #include "core/support/hash.h"
 #include "core/support/message.h"
-#include "core/templates/task_template.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -55,6 +54,7 @@ public:
     LogImporter(const LoadedModel& model, store::Project& writer)
         : m_model(model)
         , m_writer(writer)
+        , m_templates(model)
     {
     }
 
@@ -119,8 +119,6 @@ private:
                         keys.insert(*key);
             for (const std::string& key : keys)
                 m_workloads[key].push_back(workload);
-            for (templates::TaskTemplate& made : templates::templatesOf(searchTask(task, m_model, false)))
-                m_templates[templates::workloadKey(made.workload)].push_back({&task, std::move(made)});
         }
         return {};
     }
@@ -158,7 +156,7 @@ private:
             takeForeign(*foreign, line.number);
         } else if (const auto* byTemplate = std::get_if<templates::TemplateTrial>(&*read)) {
             ++m_done.lines;
-            takeTemplate(*byTemplate, line.number);
+            takeTemplate(*byTemplate, line);
         }
     }
 
@@ -203,26 +201,16 @@ private:
             skip(problem, line);
     }
 
-    /// Tasks that differ in the operators behind the convolution have one workload: the configuration is for all.
-    void takeTemplate(const templates::TemplateTrial& trial, std::int64_t line)
+    void takeTemplate(const templates::TemplateTrial& trial, const store::LogReader::Line& line)
     {
-        const templates::Template* row = templates::findTemplate(trial.workload.task);
-        if (row == nullptr) {
-            skip(say(Msg::LogOfTemplate, store::quoted(trial.workload.task, 60)), line);
-            return;
-        }
-        if (row->steps == nullptr) {
-            skip(say(Msg::LineTemplateWithoutSteps, trial.workload.task), line);
-            return;
-        }
-        const auto found = m_templates.find(templates::workloadKey(templates::unpacked(trial.workload)));
-        if (found == m_templates.end()) {
-            skip(say(Msg::LineOfOtherWorkload), line);
+        const auto found = m_templates.of(trial);
+        if (!found) {
+            skip(messageOf(found.error()), line.number);
             return;
         }
         Message problem;
         bool fits = false;
-        for (const auto& [task, made] : found->second) {
+        for (const auto& [task, made] : *found) {
             auto candidate = made.candidate(trial.config);
             if (!candidate) {
                 problem = say(Msg::LineConfigUnfit, task->name, store::quoted(candidate.error().message, 160));
@@ -232,10 +220,11 @@ private:
             fits = true;
         }
         if (!fits)
-            skip(problem, line);
+            skip(problem, line.number);
     }
 
-    Record recordOf(const templates::TemplateTrial& trial, Candidate candidate, std::int64_t line) const
+    Record recordOf(const templates::TemplateTrial& trial, Candidate candidate,
+                    const store::LogReader::Line& line) const
     {
         Record record;
         record.candidate = std::move(candidate);
@@ -248,7 +237,7 @@ private:
             record.result = store::templateFailure(trial.error);
         record.result.conditions = json{
             {"log", m_file},
-            {"line", line},
+            {"line", line.number},
             {"log_version", "0.2"},
             {"tvm_version", trial.version.value_or("")},
             {"all_s",
@@ -256,7 +245,7 @@ private:
         const std::string target = store::quoted(trial.target, 300);
         record.target = std::string(store::kImportedTarget) + target;
         record.result.device = identityOf(deviceOf(target, {}));
-        record.index = placeOf(line);
+        record.index = placeOf(line.number);
         record.timeMs = static_cast<std::int64_t>(trial.timestamp.value) * 1000;
         record.trial = contentHash(fmt::format("template {} {} {} {} {} {}", record.candidate.hash().hex(),
                                                trial.target, costs.dump(), trial.error, trial.allCost.value,
@@ -358,8 +347,7 @@ private:
     store::Project& m_writer;
     std::set<std::string> m_known; ///< tasks of the project
     std::map<std::string, std::vector<Workload>> m_workloads; ///< by flattened key
-    /// By templates::workloadKey().
-    std::map<std::string, std::vector<std::pair<const graph::Task*, templates::TaskTemplate>>> m_templates;
+    TemplateMatches m_templates;
     std::string m_file;
     std::vector<std::pair<Record, bool>> m_batch; ///< with whether it is foreign
     std::map<std::string, SkippedLines> m_skipped; ///< by reason

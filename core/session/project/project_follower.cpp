@@ -96,7 +96,7 @@ void ProjectFollower::lookForWriter(std::vector<Event>& events)
 {
     const std::optional<store::LockHolder> holder = store::Project::writerOf(m_project);
     const std::optional<ProjectWriter> now = holder ? std::optional(
-                                                          ProjectWriter{holder->program, holder->pid, holder->host})
+                                                 ProjectWriter{holder->program, holder->pid, holder->host})
                                                     : std::nullopt;
     const std::int64_t since = holder ? holder->sinceMs : 0;
     const std::scoped_lock lock(m_mutex);
@@ -239,7 +239,8 @@ Result<> ProjectFollower::readRounds(std::vector<Event>& events)
 /// Its process holds the project, and has stored something since it does.
 bool ProjectFollower::isLive(const store::SessionRow& run) const
 {
-    return isActive(stateIn(run.state)) && m_writesSinceMs > 0 && std::max(run.startedMs, m_latestMs) >= m_writesSinceMs;
+    return isActive(stateIn(run.state)) && m_writesSinceMs > 0
+           && std::max(run.startedMs, m_latestMs) >= m_writesSinceMs;
 }
 
 void ProjectFollower::tellState(const store::SessionRow& run, std::vector<Event>& events)
