@@ -28,6 +28,7 @@
 #include "core/store/log_line.h"
 #include "core/store/project.h"
 #include "core/support/message.h"
+#include "core/templates/user_template.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -547,6 +548,10 @@ Result<CompileReport> Session::compile(const CompileOptions& options, const Prog
 
 Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
 {
+    for (const std::string& file : options.templateFiles) {
+        LATHE_TRY_ASSIGN(auto own, templates::readTemplateFile(file));
+        LATHE_TRY(templates::addUserTemplate(std::move(own)));
+    }
     if (options.replay)
         return openReplay(std::move(options));
     settleSource(options.model);

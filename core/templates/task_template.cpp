@@ -4,6 +4,7 @@
 #include "core/schedule/state.h"
 #include "core/support/message.h"
 #include "core/templates/loop_features.h"
+#include "core/templates/user_template.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -250,8 +251,18 @@ std::vector<TaskTemplate> workloadsOf(const search::SearchTask& task, Message* w
             continue;
         }
         const ConvArgs* conv = nest->conv();
-        for (const char* name : conv == nullptr ? family->dense : conv->depthwise ? family->depthwise : family->conv) {
-            const Template* row = name != nullptr ? findTemplate(name) : nullptr;
+        std::vector<std::string> names;
+        for (const char* name : conv == nullptr ? family->dense : conv->depthwise ? family->depthwise : family->conv)
+            if (name != nullptr)
+                names.emplace_back(name);
+        const Pattern pattern = conv == nullptr   ? Pattern::Dense
+                                : conv->depthwise ? Pattern::DepthwiseConv2d
+                                                  : Pattern::Conv2d;
+        for (const std::shared_ptr<const UserTemplate>& own : userTemplates())
+            if (own->family == family->family && own->pattern == pattern)
+                names.push_back(own->name);
+        for (const std::string& name : names) {
+            const Template* row = findTemplate(name);
             if (row == nullptr)
                 continue;
             TaskTemplate made;

@@ -5,6 +5,7 @@
 #include "core/templates/config.h"
 #include "core/templates/matched_nest.h"
 
+#include <functional>
 #include <span>
 
 namespace lathe::templates {
@@ -24,7 +25,7 @@ struct Scheduled
     std::int64_t lanesOf(std::int64_t extent) const;
 };
 
-using StepsOf = Result<std::vector<schedule::Step>> (*)(const Scheduled& scheduled, const Config& config);
+using StepsOf = std::function<Result<std::vector<schedule::Step>>(const Scheduled& scheduled, const Config& config)>;
 
 // The templates' schedules, as their loops are described in autotvm.md 3. Errors: InvalidArgument (a knob is missing),
 // Unsupported (the nest is not of this kind).

@@ -2,6 +2,7 @@
 
 #include "core/templates/fallback.h"
 #include "core/templates/spaces.h"
+#include "core/templates/user_template.h"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +24,12 @@ const Template* findTemplate(std::string_view name)
 {
     const std::span<const Template> all = allTemplates();
     const auto found = std::find_if(all.begin(), all.end(), [name](const Template& each) { return each.name == name; });
-    return found == all.end() ? nullptr : &*found;
+    if (found != all.end())
+        return &*found;
+    for (const std::shared_ptr<const UserTemplate>& own : userTemplates())
+        if (own->name == name)
+            return &own->row; // it stays in memory (addUserTemplate())
+    return nullptr;
 }
 
 Result<ConfigSpace> spaceOf(const Workload& workload, const TemplateFacts& facts)

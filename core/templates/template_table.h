@@ -4,6 +4,7 @@
 #include "core/templates/template_steps.h"
 #include "core/templates/workload.h"
 
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -30,18 +31,18 @@ struct Template
     /// The reference's plevel: where nothing was measured, of several templates for an operator that with the highest.
     std::int32_t priority = 10;
     /// Errors: InvalidArgument for a workload that the template cannot compute.
-    Result<ConfigSpace> (*space)(const Workload& workload, const TemplateFacts& facts) = nullptr;
+    std::function<Result<ConfigSpace>(const Workload& workload, const TemplateFacts& facts)> space;
     /// What is used where nothing was measured; it may lie outside of the space, as the reference's do. Null: its
     /// fallbacks are made from records of similar workloads (fallbackLike()).
-    Result<Config> (*fallback)(const Workload& workload, const TemplateFacts& facts,
-                               const ConfigSpace& space) = nullptr;
+    std::function<Result<Config>(const Workload& workload, const TemplateFacts& facts, const ConfigSpace& space)>
+        fallback = {};
     /// Its schedule. Null: configurations of it can be read and shown, and are not turned into code yet.
-    StepsOf steps = nullptr;
+    StepsOf steps = {};
 };
 
-/// All that are known, by target: processors, GPUs, Mali.
+/// Those that are built in, by target: processors, GPUs, Mali.
 std::span<const Template> allTemplates();
-/// Null: there is none of this name.
+/// Of them and of people's own (user_template.h). Null: there is none of this name.
 const Template* findTemplate(std::string_view name);
 
 /// The space of a workload. Errors: NotFound for an unknown template; as Template::space.

@@ -186,6 +186,15 @@ OptionTable<OpenOptions> makeOpenTable()
                                 .placeholder = "P.lathe",
                                 .help = "Project file with the history",
                                 .commands = kOnModels}),
+        optionRow(
+            &S::templateFiles,
+            {.flag = "--template-file",
+             .type = OptionType::Texts,
+             .placeholder = "FILE",
+             .help = "Template of your own for policy template, as the manual describes them; may be given several "
+                     "times",
+             .commands = {"tasks", "tune", "compile"},
+             .usual = "none"}),
     };
 }
 

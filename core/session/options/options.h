@@ -50,6 +50,7 @@ struct OpenOptions
     std::filesystem::path project; ///< empty: no history is read or written
     bool readOnly = false;
     std::optional<ReplayOptions> replay; ///< of `project`, which is not written to
+    std::vector<std::string> templateFiles; ///< people's own templates (core/templates/user_template.h)
 };
 
 struct TuneOptions
