@@ -48,6 +48,37 @@ private slots:
         }
     }
 
+    /// One task after another by their places, each until it is exhausted, has its cap or gets no faster.
+    void sequentialGoesThroughPlaces()
+    {
+        SchedulerOptions options;
+        options.trialsPerRound = 64;
+        options.earlyStopPerTask = 128;
+        std::vector<ScheduledTask> tasks = {task("a"), task("b"), task("c")};
+        tasks[0].place = 2;
+        tasks[1].place = 0;
+        tasks[2].place = 1;
+        const auto scheduler = make("sequential", tasks, options);
+        for (int i = 0; i < 3; ++i) // each has its first round, so that the network has an estimate
+            scheduler->tell(scheduler->next(), outcome(10, 1));
+        QCOMPARE(scheduler->next(), 1);
+        scheduler->tell(1, outcome(5));
+        QCOMPARE(scheduler->next(), 1);
+        scheduler->tell(1, {0, std::numeric_limits<double>::infinity(), 1, true}); // exhausted
+        QCOMPARE(scheduler->next(), 2);
+        scheduler->setTrialCap(2, 65);
+        scheduler->tell(2, outcome(5));
+        QCOMPARE(scheduler->next(), 0);
+        scheduler->tell(0, outcome(5));
+        for (int round = 0; round < 2; ++round) {
+            QCOMPARE(scheduler->next(), 0);
+            scheduler->tell(0, outcome(6));
+        }
+        QCOMPARE(scheduler->next(), 0); // 128 trials without gain are allowed
+        scheduler->tell(0, outcome(6));
+        QCOMPARE(scheduler->next(), -1);
+    }
+
     void theReferencesGradientIsAsComputedByHand()
     {
         const auto scheduler = make("reference", {task("a", 2, 1e6), task("b", 1, 1e6)});

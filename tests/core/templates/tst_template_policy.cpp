@@ -1,0 +1,208 @@
+#include "core/templates/template_policy.h"
+#include "core/templates/tuner_table.h"
+#include "tests/core/templates/template_cases.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <set>
+
+namespace tst_template_policy {
+
+using namespace lathe;
+using namespace lathe::templates;
+using namespace lathe::test;
+using search::Measured;
+
+namespace {
+
+constexpr const char* kProcessor = "cpu -mcpu=haswell -threads=2";
+
+search::SearchTask convTask(const char* key, bool residual)
+{
+    search::SearchTask task = taskOf(convOf({.size = 9, .in = 4, .out = 6, .residual = residual}), kProcessor);
+    task.key = key;
+    return task;
+}
+
+/// A cost that only the configuration decides; every seventh fails.
+Measured measured(const Candidate& candidate)
+{
+    Measured m;
+    m.candidate = candidate;
+    std::int64_t cost = 100;
+    for (const std::int32_t gene : candidate.genome)
+        cost = cost * 31 % 1009 + gene;
+    if (cost % 7 == 0) {
+        m.result.stage = TrialStage::Run;
+        m.result.code = Errc::RunTimeout;
+    } else {
+        m.result.costsNs = {static_cast<double>(cost)};
+    }
+    return m;
+}
+
+std::vector<Measured> measuredAll(const std::vector<Candidate>& candidates)
+{
+    std::vector<Measured> results;
+    for (const Candidate& candidate : candidates)
+        results.push_back(measured(candidate));
+    return results;
+}
+
+std::unique_ptr<TemplatePolicy> policyOf(const search::SearchTask& task, std::shared_ptr<SharedTemplates> shared,
+                                         const char* tuner, std::vector<std::string> settings = {})
+{
+    search::PolicyOptions options;
+    options.tuner = tuner;
+    options.tunerSettings = std::move(settings);
+    options.seed = 5;
+    return must(TemplatePolicy::create(task, std::move(shared), options));
+}
+
+std::vector<Candidate> round(TemplatePolicy& policy, std::uint64_t number, std::int32_t count)
+{
+    SerialExecutor executor;
+    return must(policy.propose(number, count, executor, {}));
+}
+
+void tell(TemplatePolicy& policy, const std::vector<Measured>& results)
+{
+    QVERIFY(policy.tell(results, {}));
+}
+
+} // namespace
+
+class TestTemplatePolicy : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void aWholeSpaceIsMeasuredOnce_data()
+    {
+        QTest::addColumn<QString>("tuner");
+        for (const char* tuner : {"gridsearch", "random", "ga", "xgb_knob", "xgb", "xgb_rank_curve"})
+            QTest::newRow(tuner) << tuner;
+    }
+    void aWholeSpaceIsMeasuredOnce()
+    {
+        QFETCH(QString, tuner);
+        const auto task = convTask("a", false);
+        const auto policy = policyOf(task, std::make_shared<SharedTemplates>(1), qPrintable(tuner));
+        std::set<std::vector<std::int32_t>> genomes;
+        std::size_t trials = 0;
+        for (std::uint64_t number = 0; number < 500; ++number) {
+            const auto candidates = round(*policy, number, 16);
+            if (candidates.empty())
+                break;
+            for (const Candidate& candidate : candidates) {
+                QCOMPARE(candidate.kind, std::string("template"));
+                QCOMPARE(candidate.sketch, std::string("template/1:conv2d_NCHWc.x86"));
+                genomes.insert(candidate.genome);
+                ++trials;
+            }
+            tell(*policy, measuredAll(candidates));
+        }
+        QCOMPARE(trials, static_cast<std::size_t>(templatesOf(task).front().space.size()));
+        QCOMPARE(genomes.size(), trials);
+        QCOMPARE(policy->statistics().at("rejected"), 0.0);
+    }
+
+    /// Tasks that have a convolution with other operators behind it measure what was best at the one that is searched.
+    void othersOfTheWorkloadMeasureTheBestAlone()
+    {
+        const auto shared = std::make_shared<SharedTemplates>(1);
+        const auto first = policyOf(convTask("a", false), shared, "gridsearch");
+        const auto second = policyOf(convTask("b", true), shared, "gridsearch");
+        std::vector<std::pair<double, std::vector<std::int32_t>>> known;
+        for (std::uint64_t number = 0; number < 4; ++number) {
+            const auto results = measuredAll(round(*first, number, 16));
+            for (const Measured& m : results)
+                if (m.result.ok())
+                    known.emplace_back(m.result.meanNs(), m.candidate.genome);
+            tell(*first, results);
+        }
+        std::sort(known.begin(), known.end());
+        const auto taken = round(*second, 4, 64);
+        QCOMPARE(taken.size(), TemplatePolicy::kTaken);
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            QCOMPARE(taken[i].task, std::string("b"));
+            QCOMPARE(taken[i].genome, known[i].second);
+        }
+        tell(*second, measuredAll(taken));
+        QVERIFY(round(*second, 5, 64).empty());
+    }
+
+    /// A run that goes on asks for its stored rounds again, and is then where it was.
+    void aRunThatGoesOnProposesTheSame_data() { aWholeSpaceIsMeasuredOnce_data(); }
+    void aRunThatGoesOnProposesTheSame()
+    {
+        QFETCH(QString, tuner);
+        const auto task = convTask("a", false);
+        const std::vector<std::string> settings = tuner == "ga"             ? std::vector<std::string>{"pop_size=20"}
+                                                  : tuner.startsWith("xgb") ? std::vector<std::string>{"plan_size=20"}
+                                                                            : std::vector<std::string>();
+        const auto one = policyOf(task, std::make_shared<SharedTemplates>(1), qPrintable(tuner), settings);
+        const auto other = policyOf(task, std::make_shared<SharedTemplates>(1), qPrintable(tuner), settings);
+        for (std::uint64_t number = 0; number < 5; ++number)
+            tell(*one, measuredAll(round(*one, number, 10)));
+        QVERIFY(other->remembersProposals());
+        for (std::uint64_t number = 0; number < 5; ++number)
+            tell(*other, measuredAll(round(*other, number, 10)));
+        const auto expected = round(*one, 5, 10);
+        const auto got = round(*other, 5, 10);
+        QCOMPARE(got.size(), expected.size());
+        for (std::size_t i = 0; i < got.size(); ++i)
+            QCOMPARE(got[i].hash(), expected[i].hash());
+    }
+
+    /// What a budget's end left unmeasured comes first in the next round.
+    void whatWasNotMeasuredIsProposedAgain()
+    {
+        const auto policy = policyOf(convTask("a", false), std::make_shared<SharedTemplates>(1), "random");
+        const auto candidates = round(*policy, 0, 10);
+        tell(*policy, measuredAll({candidates.begin(), candidates.begin() + 4}));
+        const auto next = round(*policy, 1, 6);
+        for (std::size_t i = 0; i < 6; ++i)
+            QCOMPARE(next[i].hash(), candidates[4 + i].hash());
+    }
+
+    void aTaskWithoutTemplatesHasItsFirstRoundAlone()
+    {
+        search::SearchTask task = convTask("a", false);
+        task.alternatives.front().name = "winograd:4";
+        search::PolicyOptions options;
+        options.untuned = [](const search::SearchTask& of) {
+            Candidate untuned;
+            untuned.task = of.key;
+            return std::optional(untuned);
+        };
+        const auto policy = must(TemplatePolicy::create(task, std::make_shared<SharedTemplates>(1), options));
+        QCOMPARE(must(policy->firstRound(8)).size(), std::size_t{1});
+        QVERIFY(round(*policy, 0, 8).empty());
+    }
+
+    void unknownTunersAndSettingsAreTold()
+    {
+        const auto create = [](const char* tuner, std::vector<std::string> settings) {
+            search::PolicyOptions options;
+            options.tuner = tuner;
+            options.tunerSettings = std::move(settings);
+            const auto made = TemplatePolicy::create(convTask("a", false), std::make_shared<SharedTemplates>(1),
+                                                     options);
+            return made ? std::string() : made.error().message;
+        };
+        QVERIFY(create("magic", {}).find("'magic' is not one of gridsearch") != std::string::npos);
+        QVERIFY(create("ga", {"plan_size=3"}).find("pop_size, elite_num") != std::string::npos);
+        QVERIFY(create("ga", {"pop_size"}).find("NAME=VALUE") != std::string::npos);
+        QVERIFY(create("ga", {"pop_size=0"}).find("from 1 to 100000") != std::string::npos);
+        QVERIFY(create("ga", {"pop_size=2.5"}).find("pop_size is 2.5") != std::string::npos);
+        QVERIFY(create("ga", {"mutation_prob=nan"}).find("mutation_prob is nan") != std::string::npos);
+        QCOMPARE(create("ga", {"pop_size=5", "mutation_prob=0.5"}), std::string());
+    }
+};
+
+LATHE_TEST(TestTemplatePolicy)
+
+} // namespace tst_template_policy
+#include "tst_template_policy.moc"
