@@ -1,6 +1,7 @@
 #include "core/templates/tuner_table.h"
 
 #include "core/support/message.h"
+#include "core/templates/gaussian_tuner.h"
 #include "core/templates/genetic_tuner.h"
 #include "core/templates/grid_tuner.h"
 #include "core/templates/random_tuner.h"
@@ -103,6 +104,20 @@ std::vector<TunerEntry> allTuners()
                        options.mutation = values.find("mutation_prob")->second;
                        options.seed = seed;
                        return std::make_unique<GeneticTuner>(space, options);
+                   }});
+    all.push_back({"gaussian",
+                   "a Gaussian process that says where most is to be gained, for few trials",
+                   {{"first", 16, 2, 100000, true, "configurations that are random, before there is a model"},
+                    {"most_known", 256, 16, 4096, true, "results that a model is made of"},
+                    {"most_fitted", 96, 8, 1024, true, "of these, results that its scales are fitted to"}},
+                   FeatureKind::None,
+                   [](const ConfigSpace& space, const TunerValues& values, const ConfigFeatures&, std::uint64_t seed) {
+                       GaussianOptions options;
+                       options.first = countIn(values, "first");
+                       options.mostKnown = countIn(values, "most_known");
+                       options.mostFitted = countIn(values, "most_fitted");
+                       options.seed = seed;
+                       return std::make_unique<GaussianTuner>(space, options);
                    }});
     // The tutorials' menu: a loss and a kind of features; where nothing is said, features of loops.
     struct Loss

@@ -81,7 +81,7 @@ private slots:
     void aWholeSpaceIsMeasuredOnce_data()
     {
         QTest::addColumn<QString>("tuner");
-        for (const char* tuner : {"gridsearch", "random", "ga", "xgb_knob", "xgb", "xgb_rank_curve"})
+        for (const char* tuner : {"gridsearch", "random", "ga", "gaussian", "xgb_knob", "xgb", "xgb_rank_curve"})
             QTest::newRow(tuner) << tuner;
     }
     void aWholeSpaceIsMeasuredOnce()

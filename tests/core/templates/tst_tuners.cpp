@@ -1,3 +1,4 @@
+#include "core/templates/gaussian_tuner.h"
 #include "core/templates/genetic_tuner.h"
 #include "core/templates/grid_tuner.h"
 #include "core/templates/random_tuner.h"
@@ -28,6 +29,11 @@ std::unique_ptr<Tuner> make(const QString& name, const ConfigSpace& space, std::
         return std::make_unique<GridTuner>(space);
     if (name == "random")
         return std::make_unique<RandomTuner>(space, RandomOptions{{}, seed});
+    if (name == "gaussian") {
+        GaussianOptions options;
+        options.seed = seed;
+        return std::make_unique<GaussianTuner>(space, options);
+    }
     if (name == "xgb") {
         XgbOptions options;
         options.planSize = 16;
@@ -40,7 +46,7 @@ std::unique_ptr<Tuner> make(const QString& name, const ConfigSpace& space, std::
 void addTuners()
 {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"grid", "random", "genetic", "xgb"})
+    for (const char* name : {"grid", "random", "genetic", "xgb", "gaussian"})
         QTest::newRow(name) << name;
 }
 
