@@ -42,6 +42,7 @@ void addVerify(CLI::App& app, Action& run);
 void addRecords(CLI::App& app, Action& run);
 void addCompare(CLI::App& app, Action& run);
 void addGate(CLI::App& app, Action& run);
+void addPackages(CLI::App& app, Action& run);
 void addGraphTune(CLI::App& app, Action& run);
 void addLogs(CLI::App& app, Action& run);
 void addBudget(CLI::App& app, Action& run);

@@ -28,6 +28,7 @@ void addCommands(CLI::App& app, Action& run)
     addRoofline(app, run);
     addWeights(app, run);
     addHeadStart(app, run);
+    addPackages(app, run);
     addZoo(app, run);
     addDevices(app, run);
     addTracker(app, run);

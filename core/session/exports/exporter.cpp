@@ -11,6 +11,7 @@
 #include "core/session/exports/library_check.h"
 #include "core/session/exports/network_bench.h"
 #include "core/session/options/options_json.h"
+#include "core/session/packages.h"
 #include "core/session/remote_claim.h"
 #include "core/support/files.h"
 #include "core/support/json_fields.h"
@@ -155,6 +156,28 @@ Result<ModelVariants> loadVariants(std::shared_ptr<const LoadedModel> model, con
         variants.push_back(further);
     }
     return variants;
+}
+
+Result<AppliedLogs> recordsOfFiles(const LoadedModel& model, const CompileOptions& options)
+{
+    const std::vector<std::filesystem::path> files(options.logs.begin(), options.logs.end());
+    AppliedLogs applied;
+    if (!files.empty()) {
+        LATHE_TRY_ASSIGN(applied, applyLogs(model, files));
+    }
+    const std::string target = model.target.text();
+    std::vector<std::filesystem::path> packages(options.packages.begin(), options.packages.end());
+    if (packages.empty())
+        packages = packagesFor(target);
+    else if (options.packages == std::vector<std::string>{"none"})
+        packages.clear();
+    for (const std::filesystem::path& file : packages) {
+        LATHE_TRY_ASSIGN(const Package package, readPackage(file));
+        if (package.target != target)
+            return makeError(Errc::Incompatible, say(Msg::PackageOfOtherTarget, file.string(), package.target, target));
+        applyPackage(package, file, applied);
+    }
+    return applied;
 }
 
 namespace {
@@ -308,12 +331,8 @@ private:
     Result<> choose()
     {
         for (const auto& model : m_models) {
-            std::shared_ptr<const AppliedLogs> logs;
-            if (!m_options.logs.empty()) {
-                const std::vector<std::filesystem::path> files(m_options.logs.begin(), m_options.logs.end());
-                LATHE_TRY_ASSIGN(AppliedLogs applied, applyLogs(*model, files));
-                logs = std::make_shared<const AppliedLogs>(std::move(applied));
-            }
+            LATHE_TRY_ASSIGN(AppliedLogs applied, recordsOfFiles(*model, m_options));
+            auto logs = std::make_shared<const AppliedLogs>(std::move(applied));
             LATHE_TRY_ASSIGN(KernelChoices chosen,
                              chooseKernels(*model, m_project,
                                            {{}, m_options.strict, layoutChoice(m_options), std::move(logs)}, m_stop));

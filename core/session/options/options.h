@@ -122,6 +122,9 @@ struct CompileOptions
     std::int32_t mostCandidates = 20; ///< of each task, that it chooses among
     std::int64_t conversionRuns = 100; ///< in which a change of layout is timed
     std::vector<std::string> logs; ///< of the template tuner: their best is taken for tasks without a record
+    /// Packages (packages.h) for tasks that neither records nor logs have; "none" alone: none. Empty: those for the target
+    /// that are found.
+    std::vector<std::string> packages;
 };
 
 struct RemeasureOptions

@@ -42,11 +42,7 @@ Result<std::optional<PlanView>> planOf(const LoadedModel& model, const store::Pr
                                        const std::function<void(PlanStep)>& told, std::int64_t* left,
                                        std::stop_token stop)
 {
-    AppliedLogs logs;
-    if (!options.logs.empty()) {
-        const std::vector<std::filesystem::path> files(options.logs.begin(), options.logs.end());
-        LATHE_TRY_ASSIGN(logs, applyLogs(model, files));
-    }
+    LATHE_TRY_ASSIGN(const AppliedLogs logs, recordsOfFiles(model, options));
     LayoutChoice choice = layoutChoice(options);
     choice.told = told;
     LATHE_TRY_ASSIGN(const std::optional<NetworkPlan> plan,

@@ -78,14 +78,15 @@ std::vector<std::pair<const char*, const void*>> fieldsOf(const ModelSpec& s)
 std::vector<std::pair<const char*, const void*>> fieldsOf(const CompileOptions& o)
 {
     const auto& [output, name, allowDefault, strict, inputs, verify, benchmark, threads, device, broker, credentials,
-                 overwrite, graphTuner, mostCandidates, conversionRuns, logs] = o;
+                 overwrite, graphTuner, mostCandidates, conversionRuns, logs, packages] = o;
     return {{"output", &output}, {"name", &name},     {"allowDefault", &allowDefault}, {"strict", &strict},
             {"inputs", &inputs}, {"verify", &verify}, {"benchmark", &benchmark},       {"threads", &threads},
             {"device", &device}, {"broker", &broker}, {"credentials", &credentials},   {"overwrite", &overwrite},
             {"graphTuner", &graphTuner},
             {"mostCandidates", &mostCandidates},
             {"conversionRuns", &conversionRuns},
-            {"logs", &logs}};
+            {"logs", &logs},
+            {"packages", &packages}};
 }
 
 template<typename Options>

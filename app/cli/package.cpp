@@ -1,0 +1,123 @@
+#include "app/cli/command.h"
+#include "core/session/back_ends.h"
+#include "core/session/packages.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lathe::cli {
+
+namespace {
+
+struct PackageArguments
+{
+    std::vector<std::string> files;
+    std::string output, target = "cpu", device, project;
+    bool json = false;
+};
+
+std::string dateOf(std::int64_t ms)
+{
+    return fmt::format("{:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(ms / 1000)));
+}
+
+nlohmann::json toJson(const session::Package& package)
+{
+    nlohmann::json sources = nlohmann::json::array(), records = nlohmann::json::array();
+    for (const session::PackageSource& source : package.sources)
+        sources.push_back(
+            {{"model", source.model}, {"hash", source.hash}, {"project", source.project}, {"tasks", source.tasks}});
+    for (std::size_t i = 0; i < package.records.size(); ++i)
+        records.push_back({{"task", package.taskNames[i]},
+                           {"cost_ms", package.records[i].result.meanNs() * 1e-6},
+                           {"sketch", package.records[i].candidate.sketch},
+                           {"trial", package.records[i].trial}});
+    return {{"target", package.target},     {"device_key", package.deviceKey}, {"device", package.deviceName},
+            {"made_ms", package.madeMs},    {"build", package.build},          {"sources", std::move(sources)},
+            {"records", std::move(records)}};
+}
+
+void printPackage(const session::Package& package)
+{
+    print("for {}, measured by {} ({}), made on {}\n", package.target,
+          package.deviceName.empty() ? "a device without a name" : package.deviceName, package.deviceKey,
+          dateOf(package.madeMs));
+    for (const session::PackageSource& source : package.sources)
+        print("  {} of {}: {}\n", counted(source.tasks, "task|tasks"), source.model, source.project);
+    for (std::size_t i = 0; i < package.records.size(); ++i)
+        print("{:>10} ms  {}  {}\n", latency(package.records[i].result.meanNs() * 1e-6), package.taskNames[i],
+              package.records[i].candidate.sketch);
+}
+
+Result<> make(const PackageArguments& a)
+{
+    LATHE_TRY_ASSIGN(const Target target, session::parseTarget(a.target));
+    const std::vector<std::filesystem::path> projects(a.files.begin(), a.files.end());
+    LATHE_TRY_ASSIGN(const session::Package package, session::collectPackage(projects, target.text(), a.device));
+    LATHE_TRY(session::writePackage(package, a.output));
+    if (a.json)
+        print("{}\n", toJson(package).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    else
+        print("{} written to {}; compile finds it in {}\n", counted(package.records.size(), "record|records"), a.output,
+              session::packageFolder().string());
+    return {};
+}
+
+Result<> show(const PackageArguments& a)
+{
+    for (const std::string& file : a.files) {
+        LATHE_TRY_ASSIGN(const session::Package package, session::readPackage(file));
+        if (a.json)
+            print("{}\n", toJson(package).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        else
+            printPackage(package);
+    }
+    return {};
+}
+
+Result<> add(const PackageArguments& a)
+{
+    if (std::error_code ignored; !std::filesystem::exists(a.project, ignored))
+        return makeError(Errc::NotFound, fmt::format("there is no project {}", a.project));
+    for (const std::string& file : a.files) {
+        LATHE_TRY_ASSIGN(const session::Package package, session::readPackage(file));
+        LATHE_TRY_ASSIGN(store::Project project, store::Project::open(a.project, store::Project::Access::Write));
+        if (project.readOnly())
+            return project.readOnlyError();
+        LATHE_TRY_ASSIGN(const std::int64_t added, session::addPackage(package, project));
+        print("{} of {} added from {}: no export uses them before lathe-cli records remeasure {} --imported measured "
+              "them here\n",
+              added, counted(package.records.size(), "record|records"), file, a.project);
+    }
+    return {};
+}
+
+} // namespace
+
+void addPackages(CLI::App& app, Action& run)
+{
+    auto arguments = std::make_shared<PackageArguments>();
+    CLI::App* packages = app.add_subcommand("package",
+                                            "The best records of several networks for a target, in one file");
+    packages->require_subcommand(1);
+    const auto sub = [&](const char* name, const char* text, const char* what, auto body) {
+        CLI::App* command = packages->add_subcommand(name, text);
+        command->add_option("FILE", arguments->files, what)->required()->expected(1, 100);
+        command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
+        return command;
+    };
+    CLI::App* making = sub("make", "Collect the best verified records of projects", "Project files, P.lathe", make);
+    making->add_option("-o,--output", arguments->output, "Package to write, NAME.lathepackage")->required();
+    making->add_option("--target", arguments->target, "Target whose records are collected")->capture_default_str();
+    making->add_option("--device", arguments->device,
+                       "Device key whose records are collected (default: the one that has most tasks)");
+    making->add_flag("--json", arguments->json, "Print one JSON object");
+    sub("show", "List what packages hold and where it comes from", "Packages", show)
+        ->add_flag("--json", arguments->json, "Print one JSON object");
+    sub("add", "Add the records for tasks of a project to it", "Packages", add)
+        ->add_option("--project", arguments->project, "Project file, P.lathe")
+        ->required();
+}
+
+} // namespace lathe::cli
