@@ -36,7 +36,7 @@ void printSkipped(const std::map<std::string, store::PassedOver>& skipped)
         print("{} skipped: {} (first: {}:{})\n", lines.count, reason, lines.file, lines.line);
 }
 
-Result<> show(const LogsArguments& a)
+Result<> showLogs(const LogsArguments& a)
 {
     LATHE_TRY_ASSIGN(const store::LogSummary summary, store::summarizeLogs(filesOf(a)));
     if (a.json) {
@@ -101,7 +101,7 @@ void addLogs(CLI::App& app, Action& run)
         command->add_flag("--json", arguments->json, "Print one JSON object");
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
     };
-    sub("show", "List the workloads with their trials and best configurations", nullptr, show);
+    sub("show", "List the workloads with their trials and best configurations", nullptr, showLogs);
     sub("pick", "Keep the fastest line of each workload for each kind and model of target", "File to write",
         [](const LogsArguments& a) { return report(a, store::pickBest(filesOf(a), a.output)); });
     sub("split", "Write a file for each workload, each measurement once", "Folder to write to",

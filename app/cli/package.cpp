@@ -50,7 +50,7 @@ void printPackage(const session::Package& package)
               package.records[i].candidate.sketch);
 }
 
-Result<> make(const PackageArguments& a)
+Result<> makeOne(const PackageArguments& a)
 {
     LATHE_TRY_ASSIGN(const Target target, session::parseTarget(a.target));
     const std::vector<std::filesystem::path> projects(a.files.begin(), a.files.end());
@@ -64,7 +64,7 @@ Result<> make(const PackageArguments& a)
     return {};
 }
 
-Result<> show(const PackageArguments& a)
+Result<> showPackages(const PackageArguments& a)
 {
     for (const std::string& file : a.files) {
         LATHE_TRY_ASSIGN(const session::Package package, session::readPackage(file));
@@ -76,7 +76,7 @@ Result<> show(const PackageArguments& a)
     return {};
 }
 
-Result<> add(const PackageArguments& a)
+Result<> addToProject(const PackageArguments& a)
 {
     if (std::error_code ignored; !std::filesystem::exists(a.project, ignored))
         return makeError(Errc::NotFound, fmt::format("there is no project {}", a.project));
@@ -107,15 +107,15 @@ void addPackages(CLI::App& app, Action& run)
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    CLI::App* making = sub("make", "Collect the best verified records of projects", "Project files, P.lathe", make);
+    CLI::App* making = sub("make", "Collect the best verified records of projects", "Project files, P.lathe", makeOne);
     making->add_option("-o,--output", arguments->output, "Package to write, NAME.lathepackage")->required();
     making->add_option("--target", arguments->target, "Target whose records are collected")->capture_default_str();
     making->add_option("--device", arguments->device,
                        "Device key whose records are collected (default: the one that has most tasks)");
     making->add_flag("--json", arguments->json, "Print one JSON object");
-    sub("show", "List what packages hold and where it comes from", "Packages", show)
+    sub("show", "List what packages hold and where it comes from", "Packages", showPackages)
         ->add_flag("--json", arguments->json, "Print one JSON object");
-    sub("add", "Add the records for tasks of a project to it", "Packages", add)
+    sub("add", "Add the records for tasks of a project to it", "Packages", addToProject)
         ->add_option("--project", arguments->project, "Project file, P.lathe")
         ->required();
 }
