@@ -36,6 +36,8 @@ constexpr std::array<FamilyRow, 3> kFamilies = {{
      {"dense.mali", nullptr}},
 }};
 
+constexpr std::int64_t kLargeBatch = 32;
+
 bool fits32(std::int64_t value)
 {
     return value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
@@ -206,8 +208,11 @@ TemplateFacts factsOf(const Target& target, const Hardware& hardware)
 {
     TemplateFacts facts;
     facts.vectorLanes = std::max<std::int64_t>(1, hardware.get("vector_unit_bytes", 32) / sizeOf(DType::F32));
-    if (target.traits().form == KernelForm::Launches)
+    if (target.traits().form == KernelForm::Launches) {
         facts.maxThreadsPerBlock = hardware.get("max_threads_per_block");
+        facts.maxVirtualThreads = hardware.get("max_vthread_extent");
+        facts.maxSharedBytes = hardware.get("max_shared_memory_per_block");
+    }
     return facts;
 }
 
@@ -231,6 +236,9 @@ std::vector<TaskTemplate> templatesOf(const search::SearchTask& task, Message* w
         for (const char* name : conv == nullptr ? family->dense : conv->depthwise ? family->depthwise : family->conv) {
             const Template* row = name != nullptr ? findTemplate(name) : nullptr;
             if (row == nullptr || row->steps == nullptr)
+                continue;
+            // The reference offers this one for large batches alone (autotvm.md 3.2).
+            if (row->name == "dense_large_batch.gpu" && nest->dense()->m < kLargeBatch)
                 continue;
             TaskTemplate made;
             made.row = row;

@@ -32,12 +32,23 @@ Result<std::vector<schedule::Step>> convStepsX86(const Scheduled& scheduled, con
 Result<std::vector<schedule::Step>> depthwiseStepsX86(const Scheduled& scheduled, const Config& config);
 Result<std::vector<schedule::Step>> densePackStepsX86(const Scheduled& scheduled, const Config& config);
 Result<std::vector<schedule::Step>> denseNopackStepsX86(const Scheduled& scheduled, const Config& config);
+// 3.2
+Result<std::vector<schedule::Step>> convStepsCuda(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> depthwiseStepsCuda(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> denseSmallBatchSteps(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> denseLargeBatchSteps(const Scheduled& scheduled, const Config& config);
 
 // What several of them share.
 
 /// Multiply-adds of vectors that are unrolled for one kernel at most: more compile too long and leave the code cache.
 /// A configuration that asks for more keeps its outer small loops as loops.
 inline constexpr std::int64_t kMostUnrolled = 512;
+
+/// Statements that auto_unroll_max_step asks for at most; the largest of the reference's spaces.
+inline constexpr std::int64_t kMostAutoUnrolled = 1500;
+/// How many statements are written out: auto_unroll_max_step where unroll_explicit is set. Where it is not, loops stay
+/// loops, and what becomes of them is left to the device's compiler. Errors: InvalidArgument, with the knob.
+Result<std::int64_t> autoUnrollSteps(const Config& config);
 
 /// Unrolls loops from the last to the first of `loops`, until the body would exceed kMostUnrolled. `body`: what is
 /// inside them; returns what it is now.

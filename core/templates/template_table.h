@@ -19,8 +19,10 @@ struct TemplateFacts
     SplitPolicy widthPolicy = SplitPolicy::Verbose;
     /// Whether generated code must be unrolled explicitly, as for the reference's targets nvptx and rocm.
     bool explicitUnroll = false;
-    /// 0: unknown, nothing is refused for it.
+    // Limits of GPUs. 0: unknown, nothing is refused for it.
     std::int64_t maxThreadsPerBlock = 0;
+    std::int64_t maxVirtualThreads = 0;
+    std::int64_t maxSharedBytes = 0; ///< of a block
 };
 
 /// A parametric schedule of the reference: which configurations it has for a workload.
