@@ -1,5 +1,7 @@
 #include "core/templates/launch_emitter.h"
 
+#include "core/search/lathe/access.h"
+
 #include <algorithm>
 #include <string>
 
@@ -11,9 +13,7 @@ using search::LoopPart;
 using search::StageLoops;
 using search::StepEmitter;
 
-namespace {
-
-void fuse(StepEmitter& emitter, std::int32_t stage, std::int32_t first, std::int32_t count)
+void fuseLoops(StepEmitter& emitter, std::int32_t stage, std::int32_t first, std::int32_t count)
 {
     if (count < 2)
         return;
@@ -22,8 +22,6 @@ void fuse(StepEmitter& emitter, std::int32_t stage, std::int32_t first, std::int
         step.iters.push_back(first + i);
     emitter.add(std::move(step));
 }
-
-} // namespace
 
 AxisShare shareOfFour(std::int32_t axis, std::int64_t extent, std::span<const std::int64_t> sizes)
 {
@@ -43,13 +41,29 @@ std::int64_t threadsOf(std::span<const AxisShare> shares)
     return threads;
 }
 
-void emitShares(StepEmitter& emitter, std::int32_t stage, std::int32_t axes, std::vector<AxisShare> shares)
+std::vector<AxisShare> inAxisOrder(std::vector<AxisShare> shares)
 {
     std::sort(shares.begin(), shares.end(), [](const AxisShare& a, const AxisShare& b) { return a.axis < b.axis; });
+    return shares;
+}
+
+void emitFlatLaunch(StepEmitter& emitter, std::int32_t stage, std::int32_t count, std::int64_t threads)
+{
+    fuseLoops(emitter, stage, 0, count);
+    emitter.add(schedule::SplitStep{stage, 0, 0, {threads}, true});
+    emitter.add(AnnotateStep{stage, 0, Annotation::BlockX});
+    emitter.add(AnnotateStep{stage, 1, Annotation::ThreadX});
+}
+
+void emitShares(StepEmitter& emitter, std::int32_t stage, std::int32_t axes, const std::vector<AxisShare>& shares)
+{
     StageLoops loops(emitter, stage, axes);
     std::vector<LoopPart> order;
     for (std::int32_t a = 0; a < axes; ++a)
-        order.push_back({a, 0});
+        if (std::none_of(shares.begin(), shares.end(), [a](const AxisShare& share) { return share.axis == a; }))
+            order.push_back({a, 0});
+    for (const AxisShare& share : shares)
+        order.push_back({share.axis, 0});
     std::int64_t virtuals = 1;
     for (const AxisShare& share : shares) {
         std::vector<std::int64_t> lengths = {share.virtuals, share.threads, share.inner / share.lanes};
@@ -66,15 +80,23 @@ void emitShares(StepEmitter& emitter, std::int32_t stage, std::int32_t axes, std
             order.push_back({share.axis, 4});
     loops.reorder(std::move(order));
     const auto count = static_cast<std::int32_t>(shares.size());
-    fuse(emitter, stage, 0, axes);
-    fuse(emitter, stage, kVirtualLoop, count);
-    fuse(emitter, stage, kThreadLoop, count);
+    fuseLoops(emitter, stage, 0, axes);
+    fuseLoops(emitter, stage, kVirtualLoop, count);
+    fuseLoops(emitter, stage, kThreadLoop, count);
     emitter.add(AnnotateStep{stage, kBlockLoop, Annotation::BlockX});
     if (virtuals > 1)
         emitter.add(AnnotateStep{stage, kVirtualLoop, Annotation::VThread});
     emitter.add(AnnotateStep{stage, kThreadLoop, Annotation::ThreadX});
     if (std::any_of(shares.begin(), shares.end(), [](const AxisShare& share) { return share.lanes > 1; }))
         emitter.add(AnnotateStep{stage, kInnerLoops + count, Annotation::Vectorize});
+}
+
+std::vector<std::int32_t> operandsOf(const compute::Dag& dag, std::int32_t reduction)
+{
+    std::vector<std::int32_t> producers;
+    for (const search::Operand& operand : search::operandsOf(dag, reduction))
+        producers.push_back(operand.producer);
+    return producers;
 }
 
 std::vector<StagedOperand> stageOperands(StepEmitter& emitter, const compute::Dag& dag,
@@ -110,10 +132,12 @@ std::vector<StagedOperand> stageOperands(StepEmitter& emitter, const compute::Da
 }
 
 void emitFetch(StepEmitter& emitter, const StagedOperand& operand, std::int32_t reader, std::int32_t at,
-               std::int64_t threads, std::int64_t unrolled)
+               std::int64_t threads, std::int64_t unrolled, std::vector<std::int32_t> walk)
 {
     emitter.add(schedule::ComputeAtStep{operand.shared, reader, at});
-    fuse(emitter, operand.shared, 0, operand.rank);
+    if (!walk.empty())
+        emitter.add(schedule::ReorderStep{operand.shared, std::move(walk)});
+    fuseLoops(emitter, operand.shared, 0, operand.rank);
     emitter.add(schedule::SplitStep{operand.shared, 0, 0, {threads}, true});
     emitter.add(AnnotateStep{operand.shared, 1, Annotation::ThreadX});
     emitUnrolling(emitter, operand.shared, unrolled);

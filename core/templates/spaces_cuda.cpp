@@ -42,13 +42,18 @@ Result<ConfigSpace> directSpace(const Workload& workload, const TemplateFacts& f
     return space;
 }
 
+std::int64_t winogradTileCuda(const ConvArgs& conv)
+{
+    return conv.height % 8 == 0 ? 4 : 2; // by the input's height, not the output's
+}
+
 Result<ConfigSpace> winogradSpace(const Workload& workload, const TemplateFacts& facts)
 {
     LATHE_TRY_ASSIGN(const ConvArgs conv, convArgs(workload));
     if (conv.kernelHeight != conv.kernelWidth || conv.kernelHeight < 3 || conv.kernelHeight > 7)
         return notFor(workload, "the kernel", "a square of 3 to 7");
     LATHE_TRY(checkUnitSteps(workload, conv));
-    const std::int64_t m = conv.height % 8 == 0 ? 4 : 2; // by the input's height, not the output's
+    const std::int64_t m = winogradTileCuda(conv);
     const std::int64_t alpha = m + conv.kernelHeight - 1;
     const std::int64_t tilesDown = (conv.outHeight() + m - 1) / m, tilesAcross = (conv.outWidth() + m - 1) / m;
     if (tilesDown * tilesAcross > kMaxExtent / conv.batch)
@@ -136,7 +141,7 @@ Result<ConfigSpace> largeBatchSpace(const Workload& workload, const TemplateFact
 std::vector<Template> cudaTemplates()
 {
     return {{"conv2d_nchw.cuda", 10, directSpace, nullptr, convStepsCuda},
-            {"conv2d_nchw_winograd.cuda", 5, winogradSpace, nullptr},
+            {"conv2d_nchw_winograd.cuda", 5, winogradSpace, nullptr, winogradStepsCuda, winogradTileCuda},
             {"depthwise_conv2d_nchw.cuda", 10, depthwiseGpuSpace, nullptr, depthwiseStepsCuda},
             {"dense_small_batch.gpu", 10, smallBatchSpace, smallBatchFallback, denseSmallBatchSteps},
             {"dense_large_batch.gpu", 5, largeBatchSpace, nullptr, denseLargeBatchSteps}};

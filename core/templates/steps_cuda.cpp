@@ -1,7 +1,6 @@
 // The schedules of the reference's templates for GPUs (autotvm.md 3.2), winograd apart. Splits in four are [blocks,
 // virtual threads, threads, inner].
 
-#include "core/search/lathe/access.h"
 #include "core/templates/launch_emitter.h"
 
 #include <algorithm>
@@ -17,15 +16,6 @@ using search::StageLoops;
 using search::StepEmitter;
 
 using Steps = std::vector<Step>;
-
-/// What the reduction reads, padded or not.
-std::vector<std::int32_t> operandsOf(const Scheduled& scheduled)
-{
-    std::vector<std::int32_t> producers;
-    for (const search::Operand& operand : search::operandsOf(scheduled.dag, scheduled.nest.anchor))
-        producers.push_back(operand.producer);
-    return producers;
-}
 
 } // namespace
 
@@ -49,13 +39,14 @@ Result<Steps> convStepsCuda(const Scheduled& scheduled, const Config& config)
     LATHE_TRY_ASSIGN(const auto ry, splitSizes(config, "tile_ry", 2, conv.kernelHeight));
     LATHE_TRY_ASSIGN(const auto rx, splitSizes(config, "tile_rx", 2, conv.kernelWidth));
     LATHE_TRY_ASSIGN(const std::int64_t unrolled, autoUnrollSteps(config));
-    const std::vector<AxisShare> shares = {shareOfFour(nest.spatial[1], conv.outChannels, f),
-                                           shareOfFour(nest.spatial[2], conv.outHeight(), y),
-                                           shareOfFour(nest.spatial[3], conv.outWidth(), x)};
+    const std::vector<AxisShare> shares = inAxisOrder({shareOfFour(nest.spatial[1], conv.outChannels, f),
+                                                       shareOfFour(nest.spatial[2], conv.outHeight(), y),
+                                                       shareOfFour(nest.spatial[3], conv.outWidth(), x)});
 
     StepEmitter emitter(scheduled.dag.ops.size());
     std::int32_t sums = sumStage(emitter, nest.anchor, nest.owner);
-    const auto staged = stageOperands(emitter, scheduled.dag, operandsOf(scheduled), Staging::Shared, sums);
+    const auto staged = stageOperands(emitter, scheduled.dag, operandsOf(scheduled.dag, nest.anchor), Staging::Shared,
+                                      sums);
     const std::int32_t owner = emitter.stageOf(nest.owner);
     emitShares(emitter, owner, 4, shares);
     emitUnrolling(emitter, owner, unrolled);
@@ -89,14 +80,15 @@ Result<Steps> depthwiseStepsCuda(const Scheduled& scheduled, const Config& confi
     LATHE_TRY_ASSIGN(const auto y, splitSizes(config, "tile_y", 4, conv.outHeight()));
     LATHE_TRY_ASSIGN(const auto x, splitSizes(config, "tile_x", 4, conv.outWidth()));
     LATHE_TRY_ASSIGN(const std::int64_t unrolled, autoUnrollSteps(config));
-    const std::vector<AxisShare> shares = {shareOfFour(nest.spatial[1], conv.outChannels, f),
-                                           shareOfFour(nest.spatial[2], conv.outHeight(), y),
-                                           shareOfFour(nest.spatial[3], conv.outWidth(), x)};
+    const std::vector<AxisShare> shares = inAxisOrder({shareOfFour(nest.spatial[1], conv.outChannels, f),
+                                                       shareOfFour(nest.spatial[2], conv.outHeight(), y),
+                                                       shareOfFour(nest.spatial[3], conv.outWidth(), x)});
 
     // Operands come to the block once, and from there to the registers of the threads that use them.
     StepEmitter emitter(scheduled.dag.ops.size());
     std::int32_t sums = sumStage(emitter, nest.anchor, nest.owner);
-    const auto staged = stageOperands(emitter, scheduled.dag, operandsOf(scheduled), Staging::SharedAndLocal, sums);
+    const auto staged = stageOperands(emitter, scheduled.dag, operandsOf(scheduled.dag, nest.anchor),
+                                      Staging::SharedAndLocal, sums);
     const std::int32_t owner = emitter.stageOf(nest.owner);
     emitShares(emitter, owner, 4, shares);
     emitUnrolling(emitter, owner, unrolled);
@@ -156,7 +148,8 @@ Result<Steps> denseLargeBatchSteps(const Scheduled& scheduled, const Config& con
 
     StepEmitter emitter(scheduled.dag.ops.size());
     std::int32_t sums = sumStage(emitter, nest.anchor, nest.owner);
-    const auto staged = stageOperands(emitter, scheduled.dag, operandsOf(scheduled), Staging::SharedAndLocal, sums);
+    const auto staged = stageOperands(emitter, scheduled.dag, operandsOf(scheduled.dag, nest.anchor),
+                                      Staging::SharedAndLocal, sums);
     const std::int32_t owner = emitter.stageOf(nest.owner);
     emitShares(emitter, owner, 2, shares);
     emitter.add(ComputeAtStep{sums, owner, kThreadLoop});

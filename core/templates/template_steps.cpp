@@ -85,6 +85,27 @@ void blockChannels(StepEmitter& emitter, std::int32_t stage, const ImageTensor& 
         emitter.add(std::move(step));
 }
 
+void packKernel(StepEmitter& emitter, const MatchedNest& nest, std::int64_t inBlock, std::int64_t outBlock)
+{
+    if (!nest.weightIsConstant || nest.conv() == nullptr)
+        return;
+    const ConvArgs& conv = *nest.conv();
+    const std::array<std::int32_t, 4>& dims = nest.weightDims;
+    schedule::LayoutStep step{emitter.stageOf(nest.weight), {}};
+    step.axes.push_back({dims[0], outBlock, conv.outChannels / outBlock});
+    if (dims[1] >= 0)
+        step.axes.push_back({dims[1], inBlock, conv.inChannels / inBlock});
+    step.axes.push_back({dims[2], 1, conv.kernelHeight});
+    step.axes.push_back({dims[3], 1, conv.kernelWidth});
+    if (dims[1] >= 0)
+        step.axes.push_back({dims[1], 1, inBlock});
+    step.axes.push_back({dims[0], 1, outBlock});
+    for (std::int32_t d = 0; d < 4; ++d) // the multiplier of depthwise kernels, which is 1
+        if (std::find(dims.begin(), dims.end(), d) == dims.end())
+            step.axes.insert(step.axes.begin(), {d, 1, 1});
+    emitter.add(std::move(step));
+}
+
 void inlineAll(StepEmitter& emitter, const MatchedNest& nest)
 {
     for (const std::int32_t op : nest.inlined)

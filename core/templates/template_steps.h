@@ -4,6 +4,7 @@
 #include "core/search/lathe/step_emitter.h"
 #include "core/templates/config.h"
 #include "core/templates/matched_nest.h"
+#include "core/templates/winograd_nest.h"
 
 #include <span>
 
@@ -15,8 +16,14 @@ struct Scheduled
     const compute::Dag& dag;
     const MatchedNest& nest;
     std::int64_t vectorBytes = 32; ///< of a vector register
+    std::int64_t maxThreads = 0; ///< of a block of a GPU; 0: unknown
+    const WinogradNest* winograd = nullptr; ///< of the DAG, where it is winograd's; the nest then has arguments alone
 
-    const compute::Op& anchor() const { return dag.ops[static_cast<std::size_t>(nest.anchor)]; }
+    /// The reduction.
+    const compute::Op& anchor() const
+    {
+        return dag.ops[static_cast<std::size_t>(winograd != nullptr ? winograd->product : nest.anchor)];
+    }
     /// Whether the channels of the task's images lie innermost. Then they need no blocks to be read as vectors, and
     /// images keep the layout of the network.
     bool channelsInnermost() const { return nest.output.dims[1] == 3; }
@@ -37,6 +44,12 @@ Result<std::vector<schedule::Step>> convStepsCuda(const Scheduled& scheduled, co
 Result<std::vector<schedule::Step>> depthwiseStepsCuda(const Scheduled& scheduled, const Config& config);
 Result<std::vector<schedule::Step>> denseSmallBatchSteps(const Scheduled& scheduled, const Config& config);
 Result<std::vector<schedule::Step>> denseLargeBatchSteps(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> winogradStepsCuda(const Scheduled& scheduled, const Config& config);
+// 3.3
+Result<std::vector<schedule::Step>> convStepsMali(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> depthwiseStepsMali(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> denseStepsMali(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> winogradStepsMali(const Scheduled& scheduled, const Config& config);
 
 // What several of them share.
 
@@ -65,6 +78,9 @@ Result<std::int64_t> optionOf(const Config& config, const std::string& knob);
 /// LY: an image with its channels in blocks, [N, C/block, H, W, block]; no step where that is how it lies anyway.
 void blockChannels(search::StepEmitter& emitter, std::int32_t stage, const ImageTensor& image,
                    std::span<const std::int64_t> shape, std::int64_t block);
+
+/// LY of a convolution's weight, if it is a constant: OIHW{ic}i{oc}o, as the loops walk it.
+void packKernel(search::StepEmitter& emitter, const MatchedNest& nest, std::int64_t inBlock, std::int64_t outBlock);
 
 /// Operations without loops of their own that come behind `from` in the DAG, or before it: inlined where they stand.
 void inlineAll(search::StepEmitter& emitter, const MatchedNest& nest);

@@ -2,7 +2,7 @@
 
 #include "core/templates/config_space.h"
 #include "core/templates/template_steps.h"
-#include "core/templates/workload.h"
+#include "core/templates/workload_args.h"
 
 #include <span>
 #include <string_view>
@@ -39,6 +39,9 @@ struct Template
                                const ConfigSpace& space) = nullptr;
     /// Its schedule. Null: configurations of it can be read and shown, and are not turned into code yet.
     StepsOf steps = nullptr;
+    /// Of those that compute by winograd's transforms: the tile m of the image, by which the alternative "winograd:m"
+    /// of a task is chosen. Null: it computes the task's direct form.
+    std::int64_t (*winogradTile)(const ConvArgs& conv) = nullptr;
 };
 
 /// All that are known, by target: processors, GPUs, Mali.

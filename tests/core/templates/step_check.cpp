@@ -30,7 +30,10 @@ QString wrongOfConfig(const TaskTemplate& made, const Config& config, const sear
     schedule::LowerOptions options;
     options.constantInputs = made.constantInputs;
     options.form = task.target.traits().form;
-    const std::optional<Message> refusal = made.space.refusal(config);
+    std::optional<Message> refusal; // by what the hardware cannot do; marks have rules of the template's own
+    for (const Constraint& constraint : made.space.constraints())
+        if (!refusal && !constraint.name.starts_with("marks"))
+            refusal = constraint.refusal(config);
     if (options.form == KernelForm::Launches) {
         const auto kernel = schedule::lower(*state, options);
         if (!kernel)
@@ -41,7 +44,7 @@ QString wrongOfConfig(const TaskTemplate& made, const Config& config, const sear
         if (!fits && !refusal)
             return "the space takes what cannot be run: " + text(fits.error());
     }
-    if (refusal)
+    if (made.space.refusal(config))
         return {};
     ran = true;
     return QString::fromStdString(schedule::test::checkKernel(*state, 3, options));

@@ -13,6 +13,30 @@ using compute::ImageLayout;
 namespace {
 
 constexpr const char* kGpu = "sim -like=cuda";
+constexpr const char* kMali = "sim -like=mali";
+
+/// With the alternatives that a network's task has.
+search::SearchTask convTask(const ConvCase& c, const char* target, bool splitTransforms)
+{
+    search::SearchTask task = taskOf(convOf(c), target);
+    if (!c.depthwise && compute::winogradApplies(DType::F32, c.kernel, c.kernel, parametersOf(c)))
+        for (const std::int64_t m : {2, 4})
+            task.alternatives.push_back(convOf(c, m, splitTransforms));
+    return task;
+}
+
+using Names = std::set<std::string>;
+
+Names namesOf(const ConvCase& c, const char* target)
+{
+    const bool isMali = target == kMali;
+    if (c.depthwise)
+        return {isMali ? "depthwise_conv2d_nchw.mali" : "depthwise_conv2d_nchw.cuda"};
+    Names names = {isMali ? "conv2d_nchw_spatial_pack.mali" : "conv2d_nchw.cuda"};
+    if (c.kernel == 3 && c.stride == 1 && c.dilation == 1)
+        names.insert(isMali ? "conv2d_nchw_winograd.mali" : "conv2d_nchw_winograd.cuda");
+    return names;
+}
 
 } // namespace
 
@@ -31,21 +55,42 @@ private slots:
     void configurationsComputeWhatTheTaskSays()
     {
         QFETCH(int, which);
-        const auto alternative = convOf(cases()[static_cast<std::size_t>(which)].second);
-        for (const char* target : {kGpu}) {
-            const QString wrong = wrongOf(taskOf(alternative, target), 20);
+        const ConvCase& c = cases()[static_cast<std::size_t>(which)].second;
+        for (const char* target : {kGpu, kMali}) {
+            Names names;
+            const QString wrong = wrongOf(convTask(c, target, which % 2 == 1), 20, &names);
             QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+            QCOMPARE(names, namesOf(c, target));
         }
     }
 
     void denseConfigurationsComputeWhatTheTaskSays()
     {
-        for (const std::int64_t rows : {1, 6, 32}) {
-            std::set<std::string> names;
-            const QString wrong = wrongOf(taskOf(denseOf(rows, 20, 24, rows == 6), kGpu), 40, &names);
-            QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
-            QCOMPARE(names.size(), std::size_t{rows < 32 ? 1U : 2U});
-        }
+        for (const char* target : {kGpu, kMali})
+            for (const std::int64_t rows : {1, 6, 32}) {
+                Names names;
+                const QString wrong = wrongOf(taskOf(denseOf(rows, 20, 24, rows == 6), target), 40, &names);
+                QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+                Names expected = {target == kMali ? "dense.mali" : "dense_small_batch.gpu"};
+                if (target == kGpu && rows == 32)
+                    expected.insert("dense_large_batch.gpu");
+                QCOMPARE(names, expected);
+            }
+    }
+
+    /// On devices that have little the rules of the spaces refuse what cannot be run, and nothing else.
+    void limitsOfTheDeviceAreKept()
+    {
+        for (const ConvCase& c : {ConvCase{}, ConvCase{.layout = ImageLayout::Nhwc, .size = 8, .stride = 2},
+                                  ConvCase{.in = 12, .depthwise = true}})
+            for (const char* target : {kGpu, kMali}) {
+                search::SearchTask task = convTask(c, target, false);
+                task.hardware.limits["max_threads_per_block"].value = 16;
+                task.hardware.limits["max_shared_memory_per_block"].value = 1200;
+                task.hardware.limits["max_vthread_extent"].value = 3;
+                const QString wrong = wrongOf(task, 10);
+                QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+            }
     }
 
 private:
@@ -60,6 +105,8 @@ private:
             {"1x1/2 NHWC of two images",
              {.layout = ImageLayout::Nhwc, .batch = 2, .kernel = 1, .stride = 2, .padding = 0}},
             {"1x1 without anything behind", {.kernel = 1, .padding = 0, .relu = false}},
+            {"3x3 of eight rows residual", {.size = 8, .in = 4, .out = 8, .residual = true}},
+            {"3x3 NHWC of eight rows, two images", {.layout = ImageLayout::Nhwc, .batch = 2, .size = 8, .in = 3}},
             {"3x3 dilated", {.size = 8, .in = 2, .out = 4, .padding = 2, .dilation = 2}},
             {"depthwise", {.in = 12, .depthwise = true}},
             {"depthwise NHWC of two images", {.layout = ImageLayout::Nhwc, .batch = 2, .in = 6, .depthwise = true}},
