@@ -1,7 +1,13 @@
+#include "core/schedule/launch_limits.h"
+#include "core/schedule/launch_resources.h"
+#include "core/schedule/lower.h"
+#include "core/templates/template_policy.h"
 #include "tests/core/templates/step_check.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
+
+#include <nlohmann/json.hpp>
 
 namespace tst_launch_template_steps {
 
@@ -91,6 +97,81 @@ private slots:
                 const QString wrong = wrongOf(task, 10);
                 QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
             }
+    }
+
+    /// The tile of winograd's transforms goes by the rows of the input; a task without that alternative has no such
+    /// template.
+    void winogradTakesTheAlternativeOfItsTile()
+    {
+        for (const auto& [size, alternative] :
+             {std::pair{7, "winograd:2"}, std::pair{8, "winograd:4"}, std::pair{12, "winograd:2"}}) {
+            search::SearchTask task = convTask({.size = size}, kGpu, true);
+            const std::vector<TaskTemplate> made = templatesOf(task);
+            QCOMPARE(made.size(), std::size_t{2});
+            QCOMPARE(made[0].alternative, std::string("direct"));
+            QCOMPARE(made[1].alternative, std::string(alternative));
+            QCOMPARE(must(made[1].candidate(must(made[1].space.at(0)))).alternative, std::string(alternative));
+            std::erase_if(task.alternatives, [&](const auto& each) { return each.name == alternative; });
+            QCOMPARE(templatesOf(task).size(), std::size_t{1});
+        }
+        QCOMPARE(templatesOf(convTask({.size = 12}, kMali, true))[1].alternative, std::string("winograd:4"));
+    }
+
+    /// Sizes of a configuration are blocks, virtual threads, threads and what one thread has.
+    void aConfigurationDecidesTheLaunch()
+    {
+        const TaskTemplate made =
+            templatesOf(taskOf(convOf({.batch = 2, .size = 8, .in = 6, .out = 32}), kGpu)).front();
+        Config config = must(made.space.at(0));
+        config.set("tile_f", SplitEntity{{-1, 2, 4, 2}});
+        config.set("tile_y", SplitEntity{{-1, 1, 4, 1}});
+        config.set("tile_x", SplitEntity{{-1, 2, 2, 1}});
+        config.set("tile_rc", SplitEntity{{-1, 3}});
+        config.set("tile_ry", SplitEntity{{-1, 3}});
+        const auto state = schedule::State::replay(made.dag, must(made.steps(config)));
+        QVERIFY2(state, state ? "" : state.error().message.c_str());
+        const auto kernel = schedule::lower(
+            *state, {.form = KernelForm::Launches, .name = "kernel", .constantInputs = made.constantInputs});
+        QVERIFY2(kernel, kernel ? "" : kernel.error().message.c_str());
+        const auto launches = schedule::resourcesOf(kernel->nest);
+        QCOMPARE(launches.size(), std::size_t{1});
+        QCOMPARE(launches[0].grid[0], std::int64_t{2 * (32 / 16) * (8 / 4) * (8 / 4)}); // images, f, y, x
+        QCOMPARE(launches[0].threads, std::int64_t{4 * 4 * 2});
+        // 3 channels of 6 x 4 elements and 16 x 3 x 3 x 1 weights; each begins at a vector.
+        QCOMPARE(launches[0].sharedBytes, std::int64_t{4 * (3 * 6 * 4 + 16 * 3 * 3)});
+        QCOMPARE(launches[0].localBytes, std::int64_t{0}); // sums are in registers
+    }
+
+    /// Rules of the spaces know what a configuration says; the rest is known once it is lowered, before it is built.
+    void whatCannotRunIsNotProposed()
+    {
+        search::SearchTask task = taskOf(convOf({.layout = ImageLayout::Nchw, .size = 16, .in = 4, .out = 32}), kGpu);
+        // The rules of the space have nothing to go by; arrays of sums that are too many for registers are limited.
+        for (const char* limit : {"max_threads_per_block", "max_vthread_extent", "max_shared_memory_per_block"})
+            task.hardware.limits[limit].value = 0;
+        QVERIFY(templatesOf(task).front().space.constraints().empty());
+        task.hardware.limits["max_local_memory_per_block"].value = 512;
+        search::PolicyOptions options;
+        options.tuner = "random";
+        const auto policy = must(TemplatePolicy::create(task, std::make_shared<SharedTemplates>(1), options));
+        SerialExecutor executor;
+        std::size_t count = 0;
+        for (std::uint64_t round = 0; round < 4; ++round) {
+            std::vector<search::Measured> results;
+            for (const Candidate& candidate : must(policy->propose(round, 32, executor, {}))) {
+                const auto state = schedule::State::replay(
+                    task.alternatives.front().dag,
+                    must(schedule::stepsFromJson(nlohmann::json::parse(candidate.steps))));
+                QVERIFY(state);
+                QVERIFY(schedule::checkRunnable(*state, KernelForm::Launches, task.alternatives.front().constantInputs,
+                                                task.hardware));
+                results.push_back({candidate, {}});
+                ++count;
+            }
+            must(policy->tell(results, {}));
+        }
+        QCOMPARE(count, std::size_t{128});
+        QVERIFY(policy->statistics().at("rejected") > 0);
     }
 
 private:
