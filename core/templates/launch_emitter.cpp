@@ -37,7 +37,7 @@ std::int64_t threadsOf(std::span<const AxisShare> shares)
 {
     std::int64_t threads = 1;
     for (const AxisShare& share : shares)
-        threads *= share.threads;
+        threads = cappedProduct({threads, share.threads});
     return threads;
 }
 
@@ -55,6 +55,14 @@ void emitFlatLaunch(StepEmitter& emitter, std::int32_t stage, std::int32_t count
     emitter.add(AnnotateStep{stage, 1, Annotation::ThreadX});
 }
 
+std::int64_t virtualThreadsOf(std::span<const AxisShare> shares)
+{
+    std::int64_t threads = 1;
+    for (const AxisShare& share : shares)
+        threads = cappedProduct({threads, share.virtuals});
+    return threads;
+}
+
 void emitShares(StepEmitter& emitter, std::int32_t stage, std::int32_t axes, const std::vector<AxisShare>& shares)
 {
     StageLoops loops(emitter, stage, axes);
@@ -64,13 +72,11 @@ void emitShares(StepEmitter& emitter, std::int32_t stage, std::int32_t axes, con
             order.push_back({a, 0});
     for (const AxisShare& share : shares)
         order.push_back({share.axis, 0});
-    std::int64_t virtuals = 1;
     for (const AxisShare& share : shares) {
         std::vector<std::int64_t> lengths = {share.virtuals, share.threads, share.inner / share.lanes};
         if (share.lanes > 1)
             lengths.push_back(share.lanes);
         loops.split(share.axis, share.extent, lengths);
-        virtuals *= share.virtuals;
     }
     for (const std::int32_t part : {1, 2, 3})
         for (const AxisShare& share : shares)
@@ -84,7 +90,7 @@ void emitShares(StepEmitter& emitter, std::int32_t stage, std::int32_t axes, con
     fuseLoops(emitter, stage, kVirtualLoop, count);
     fuseLoops(emitter, stage, kThreadLoop, count);
     emitter.add(AnnotateStep{stage, kBlockLoop, Annotation::BlockX});
-    if (virtuals > 1)
+    if (virtualThreadsOf(shares) > 1)
         emitter.add(AnnotateStep{stage, kVirtualLoop, Annotation::VThread});
     emitter.add(AnnotateStep{stage, kThreadLoop, Annotation::ThreadX});
     if (std::any_of(shares.begin(), shares.end(), [](const AxisShare& share) { return share.lanes > 1; }))

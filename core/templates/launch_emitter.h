@@ -24,6 +24,8 @@ AxisShare shareOfThree(std::int32_t axis, std::int64_t extent, std::span<const s
 
 /// Threads of a block.
 std::int64_t threadsOf(std::span<const AxisShare> shares);
+/// Virtual threads that each of them stands for.
+std::int64_t virtualThreadsOf(std::span<const AxisShare> shares);
 
 // Positions of the loops that emitShares() makes; then comes what a thread has, lanes innermost.
 inline constexpr std::int32_t kBlockLoop = 0, kVirtualLoop = 1, kThreadLoop = 2, kInnerLoops = 3;
@@ -72,7 +74,8 @@ std::vector<StagedOperand> stageOperands(search::StepEmitter& emitter, const com
 void emitFetch(search::StepEmitter& emitter, const StagedOperand& operand, std::int32_t reader, std::int32_t at,
                std::int64_t threads, std::int64_t unrolled, std::vector<std::int32_t> walk = {});
 
-/// Inner loops of the stage are written out as long as no more than `steps` statements come of it; 0: none.
+/// Inner loops of the stage are written out as long as no more than `steps` statements come of it; 0: none. Each
+/// virtual thread has statements of its own: stages inside of them get their part of what there may be.
 void emitUnrolling(search::StepEmitter& emitter, std::int32_t stage, std::int64_t steps);
 
 /// The stage that sums, in registers of a thread: the reduction itself where another operation stores what becomes of

@@ -49,7 +49,8 @@ Result<Steps> convStepsCuda(const Scheduled& scheduled, const Config& config)
                                       sums);
     const std::int32_t owner = emitter.stageOf(nest.owner);
     emitShares(emitter, owner, 4, shares);
-    emitUnrolling(emitter, owner, unrolled);
+    const std::int64_t unrolledOfEach = unrolled / virtualThreadsOf(shares);
+    emitUnrolling(emitter, owner, unrolledOfEach);
     emitter.add(ComputeAtStep{sums, owner, kThreadLoop});
 
     StageLoops loops(emitter, sums, nest.loops);
@@ -63,7 +64,7 @@ Result<Steps> convStepsCuda(const Scheduled& scheduled, const Config& config)
     for (std::int32_t a = 0; a < 4; ++a)
         order.push_back({a, 0});
     loops.reorder(std::move(order));
-    emitUnrolling(emitter, sums, unrolled);
+    emitUnrolling(emitter, sums, unrolledOfEach);
     for (const StagedOperand& operand : staged)
         emitFetch(emitter, operand, sums, loops.position({nest.reduce[2], 0}), threadsOf(shares), unrolled);
     inlineWithBorder(emitter, nest);
@@ -91,7 +92,8 @@ Result<Steps> depthwiseStepsCuda(const Scheduled& scheduled, const Config& confi
                                       Staging::SharedAndLocal, sums);
     const std::int32_t owner = emitter.stageOf(nest.owner);
     emitShares(emitter, owner, 4, shares);
-    emitUnrolling(emitter, owner, unrolled);
+    const std::int64_t unrolledOfEach = unrolled / virtualThreadsOf(shares);
+    emitUnrolling(emitter, owner, unrolledOfEach);
     emitter.add(ComputeAtStep{sums, owner, kThreadLoop});
     StageLoops loops(emitter, sums, nest.loops);
     std::vector<LoopPart> order;
@@ -101,10 +103,10 @@ Result<Steps> depthwiseStepsCuda(const Scheduled& scheduled, const Config& confi
     for (std::int32_t a = 0; a < 4; ++a)
         order.push_back({a, 0});
     loops.reorder(std::move(order));
-    emitUnrolling(emitter, sums, unrolled);
+    emitUnrolling(emitter, sums, unrolledOfEach);
     for (const StagedOperand& operand : staged) {
         emitter.add(ComputeAtStep{operand.local, owner, kThreadLoop});
-        emitUnrolling(emitter, operand.local, unrolled);
+        emitUnrolling(emitter, operand.local, unrolledOfEach);
         emitFetch(emitter, operand, owner, kBlockLoop, threadsOf(shares), unrolled);
     }
     inlineWithBorder(emitter, nest);
@@ -157,8 +159,8 @@ Result<Steps> denseLargeBatchSteps(const Scheduled& scheduled, const Config& con
     loops.split(depth, dense.k, {k[1], k[2]});
     loops.reorder({{depth, 0}, {depth, 1}, {m, 0}, {n, 0}, {depth, 2}});
     // The middle steps are written out as far as that makes no kernel that is too long.
-    const std::int64_t body = x[3] * y[3] * k[2];
-    if (k[1] > 1 && k[1] * body <= kMostAutoUnrolled)
+    const std::int64_t written = cappedProduct({virtualThreadsOf(shares), x[3], y[3], k[1], k[2]});
+    if (k[1] > 1 && written <= kMostAutoUnrolled)
         loops.annotate({depth, 1}, Annotation::Unroll);
     for (const StagedOperand& operand : staged) {
         emitter.add(ComputeAtStep{operand.local, sums, loops.position({depth, 1})});

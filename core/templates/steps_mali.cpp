@@ -195,7 +195,7 @@ Result<Steps> depthwiseStepsMali(const Scheduled& scheduled, const Config& confi
     // The kernel is always written out, as far as the code stays short.
     const std::array<std::pair<LoopPart, std::int64_t>, 2> kernel = {
         {{{nest.reduce[1], 0}, conv.kernelHeight}, {{nest.reduce[2], 0}, conv.kernelWidth}}};
-    unrollWithin(loops, kernel, c[2] * y[2] * x[2]);
+    unrollWithin(loops, kernel, cappedProduct({c[2], y[2], x[2]}));
     for (const StagedOperand& operand : patch)
         emitter.add(ComputeAtStep{operand.local, owner, kThreadLoop});
     inlineWithBorder(emitter, nest);
@@ -235,7 +235,7 @@ Result<Steps> denseStepsMali(const Scheduled& scheduled, const Config& config)
         loops.annotate({n, 0}, Annotation::Unroll);
     if (lanes > 1)
         loops.annotate({n, 1}, Annotation::Vectorize);
-    if (c[1] * y[2] * x[2] <= kMostUnrolled)
+    if (cappedProduct({c[1], y[2], x[2]}) <= kMostUnrolled)
         loops.annotate({depth, 1}, Annotation::Unroll);
     if (nest.weightIsConstant && lanes > 1 && dense.n % lanes == 0) // [N/lanes, K, lanes]
         emitter.add(schedule::LayoutStep{emitter.stageOf(nest.weight),

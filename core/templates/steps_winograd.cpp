@@ -171,12 +171,13 @@ Result<Steps> winogradStepsCuda(const Scheduled& scheduled, const Config& config
     if (turned)
         std::swap(shares[0], shares[1]);
     emitShares(emitter, owner, 4, shares);
-    emitUnrolling(emitter, owner, unrolled);
+    const std::int64_t unrolledOfEach = unrolled / virtualThreadsOf(shares);
+    emitUnrolling(emitter, owner, unrolledOfEach);
     emitter.add(ComputeAtStep{sums, owner, kThreadLoop});
     StageLoops loops(emitter, sums, 5);
     loops.split(4, nest.inChannels, {rc[1]});
     loops.reorder({{4, 0}, {4, 1}, {0, 0}, {1, 0}, {2, 0}, {3, 0}});
-    emitUnrolling(emitter, sums, unrolled);
+    emitUnrolling(emitter, sums, unrolledOfEach);
 
     // In shared memory neighbouring threads read what lies side by side: the sums' steps are outermost there. Where
     // threads of the transforms are neighbours along the tiles, points and products lie so in memory, too.

@@ -1,6 +1,7 @@
 #include "core/templates/template_steps.h"
 
 #include "core/ir/bounds.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
@@ -54,6 +55,11 @@ Result<std::vector<std::int64_t>> splitSizes(const Config& config, const std::st
     }
     all[0] = ir::ceilDivide(extent, inner);
     return all;
+}
+
+std::int64_t cappedProduct(std::initializer_list<std::int64_t> sizes)
+{
+    return checkedElementCount(std::span(sizes.begin(), sizes.size())).value_or(kMostElements);
 }
 
 Result<std::int64_t> optionOf(const Config& config, const std::string& knob)

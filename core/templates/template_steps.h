@@ -6,6 +6,7 @@
 #include "core/templates/matched_nest.h"
 #include "core/templates/winograd_nest.h"
 
+#include <initializer_list>
 #include <span>
 
 namespace lathe::templates {
@@ -56,6 +57,9 @@ Result<std::vector<schedule::Step>> winogradStepsMali(const Scheduled& scheduled
 /// Multiply-adds of vectors that are unrolled for one kernel at most: more compile too long and leave the code cache.
 /// A configuration that asks for more keeps its outer small loops as loops.
 inline constexpr std::int64_t kMostUnrolled = 512;
+
+/// A product of sizes, all at least 1, that foreign records may have made absurdly large: no more than kMostElements.
+std::int64_t cappedProduct(std::initializer_list<std::int64_t> sizes);
 
 /// Statements that auto_unroll_max_step asks for at most; the largest of the reference's spaces.
 inline constexpr std::int64_t kMostAutoUnrolled = 1500;

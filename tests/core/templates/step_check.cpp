@@ -58,10 +58,13 @@ QString wrongOf(const search::SearchTask& task, std::size_t most, std::set<std::
     const std::vector<TaskTemplate> all = templatesOf(task, &why);
     if (all.empty())
         return QString::fromStdString("no template: " + textOf(why));
+    bool isGiven = false;
+    const std::uint64_t given = qEnvironmentVariable("LATHE_TEST_SEED").toULongLong(&isGiven);
+    const std::uint64_t seed = isGiven ? given : 7;
     for (const TaskTemplate& made : all) {
         if (names != nullptr)
             names->insert(std::string(made.row->name));
-        Random random(7);
+        Random random(seed);
         std::size_t count = 0;
         for (std::size_t i = 0; i < std::min<std::size_t>(4 * most, made.space.size()) && count < most; ++i) {
             const std::uint64_t index = made.space.size() <= 4 * most ? i : random.below(made.space.size());
@@ -69,7 +72,8 @@ QString wrongOf(const search::SearchTask& task, std::size_t most, std::set<std::
             bool ran = false;
             const QString wrong = wrongOfConfig(made, config, task, ran);
             if (!wrong.isEmpty())
-                return QString::fromStdString(std::string(made.row->name) + ' ' + configText(config) + ": ") + wrong;
+                return QString("LATHE_TEST_SEED=%1: ").arg(seed)
+                       + QString::fromStdString(std::string(made.row->name) + ' ' + configText(config) + ": ") + wrong;
             count += ran ? 1 : 0;
         }
         if (count == 0)
