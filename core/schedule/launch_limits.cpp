@@ -1,8 +1,8 @@
 #include "core/schedule/launch_limits.h"
 
 #include "core/ir/substitute.h"
-#include "core/runtime/kernel_form.h"
 #include "core/schedule/launch_resources.h"
+#include "core/schedule/lower.h"
 #include "core/support/message.h"
 
 #include <algorithm>
@@ -115,6 +115,18 @@ Result<> checkLimits(const State& state, const ir::LoopNest& nest, const Hardwar
     for (const ir::Launch& launch : nest.launches)
         LATHE_TRY(checkLaunch(nest, launch, hardware));
     return {};
+}
+
+Result<> checkRunnable(const State& state, KernelForm form, const std::vector<bool>& constantInputs,
+                       const Hardware& hardware)
+{
+    if (form != KernelForm::Launches)
+        return {};
+    LowerOptions options;
+    options.form = form;
+    options.constantInputs = constantInputs;
+    LATHE_TRY_ASSIGN(const LoweredKernel kernel, lower(state, options));
+    return checkLimits(state, kernel.nest, hardware);
 }
 
 } // namespace lathe::schedule

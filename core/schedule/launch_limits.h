@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/ir/loop_nest.h"
+#include "core/runtime/kernel_form.h"
 #include "core/schedule/state.h"
 #include "core/target/target.h"
 
@@ -13,5 +14,11 @@ namespace lathe::schedule {
 /// what does not fit is spilled.
 /// Errors: IllegalSchedule, with the first limit that is exceeded, by its name.
 Result<> checkLimits(const State& state, const ir::LoopNest& nest, const Hardware& hardware);
+
+/// Whether a device can run a state, told before anything is built: it is lowered, and its launches are checked. A
+/// kernel of phases has no such limits. `constantInputs`: as LowerOptions.
+/// Errors: those of lower() for launches, and of checkLimits().
+Result<> checkRunnable(const State& state, KernelForm form, const std::vector<bool>& constantInputs,
+                       const Hardware& hardware);
 
 } // namespace lathe::schedule

@@ -13,6 +13,12 @@ Result<> addUnrolling(ConfigSpace& space, const TemplateFacts& facts, std::int64
     return facts.explicitUnroll ? space.addOption("unroll_explicit", {1}) : space.addOption("unroll_explicit", {0, 1});
 }
 
+/// Rows (0) or columns (1) of the input that so many of the output read by so many of the kernel.
+std::int64_t window(const ConvArgs& conv, std::size_t which, std::int64_t outputs, std::int64_t kernel)
+{
+    return (outputs - 1) * conv.strides[which] + (kernel - 1) * conv.dilation[which] + 1;
+}
+
 Result<ConfigSpace> directSpace(const Workload& workload, const TemplateFacts& facts)
 {
     LATHE_TRY_ASSIGN(const ConvArgs conv, convArgs(workload));
@@ -25,7 +31,20 @@ Result<ConfigSpace> directSpace(const Workload& workload, const TemplateFacts& f
     LATHE_TRY(space.addSplit("tile_rx", {conv.kernelWidth, 2}));
     LATHE_TRY(addUnrolling(space, facts, 512));
     limitThreads(space, facts, {{"tile_f", 2}, {"tile_y", 2}, {"tile_x", 2}});
+    limitVirtualThreads(space, facts, {{"tile_f", 1}, {"tile_y", 1}, {"tile_x", 1}});
+    limitShared(space, facts, conv.dtype, [conv](const Config& config) {
+        const std::int64_t rc = innerSize(config, "tile_rc"), ry = innerSize(config, "tile_ry"),
+                           rx = innerSize(config, "tile_rx");
+        return std::vector<std::vector<std::int64_t>>{
+            {rc, window(conv, 0, innerSize(config, "tile_y"), ry), window(conv, 1, innerSize(config, "tile_x"), rx)},
+            {innerSize(config, "tile_f"), rc, ry, rx}};
+    });
     return space;
+}
+
+std::int64_t winogradTileCuda(const ConvArgs& conv)
+{
+    return conv.height % 8 == 0 ? 4 : 2; // by the input's height, not the output's
 }
 
 Result<ConfigSpace> winogradSpace(const Workload& workload, const TemplateFacts& facts)
@@ -34,7 +53,7 @@ Result<ConfigSpace> winogradSpace(const Workload& workload, const TemplateFacts&
     if (conv.kernelHeight != conv.kernelWidth || conv.kernelHeight < 3 || conv.kernelHeight > 7)
         return notFor(workload, "the kernel", "a square of 3 to 7");
     LATHE_TRY(checkUnitSteps(workload, conv));
-    const std::int64_t m = conv.height % 8 == 0 ? 4 : 2; // by the input's height, not the output's
+    const std::int64_t m = winogradTileCuda(conv);
     const std::int64_t alpha = m + conv.kernelHeight - 1;
     const std::int64_t tilesDown = (conv.outHeight() + m - 1) / m, tilesAcross = (conv.outWidth() + m - 1) / m;
     if (tilesDown * tilesAcross > kMaxExtent / conv.batch)
@@ -50,6 +69,12 @@ Result<ConfigSpace> winogradSpace(const Workload& workload, const TemplateFacts&
     LATHE_TRY(space.addSplit("tile_rc", {conv.inChannels, 2}));
     LATHE_TRY(addUnrolling(space, facts, 128));
     limitThreads(space, facts, {{"tile_b", 2}, {"tile_y", 2}, {"tile_x", 2}});
+    limitVirtualThreads(space, facts, {{"tile_b", 1}, {"tile_y", 1}, {"tile_x", 1}});
+    limitShared(space, facts, conv.dtype, [](const Config& config) {
+        const std::int64_t rc = innerSize(config, "tile_rc");
+        return std::vector<std::vector<std::int64_t>>{{innerSize(config, "tile_y"), rc},
+                                                      {innerSize(config, "tile_x"), rc}};
+    });
     return space;
 }
 
@@ -62,6 +87,14 @@ Result<ConfigSpace> depthwiseGpuSpace(const Workload& workload, const TemplateFa
     LATHE_TRY(space.addSplit("tile_x", {conv.outWidth(), 4}));
     LATHE_TRY(addUnrolling(space, facts, 256));
     limitThreads(space, facts, {{"tile_f", 2}, {"tile_y", 2}, {"tile_x", 2}});
+    limitVirtualThreads(space, facts, {{"tile_f", 1}, {"tile_y", 1}, {"tile_x", 1}});
+    limitShared(space, facts, conv.dtype, [conv](const Config& config) {
+        const std::int64_t f = innerSize(config, "tile_f");
+        return std::vector<std::vector<std::int64_t>>{{f,
+                                                       window(conv, 0, innerSize(config, "tile_y"), conv.kernelHeight),
+                                                       window(conv, 1, innerSize(config, "tile_x"), conv.kernelWidth)},
+                                                      {f, conv.kernelHeight, conv.kernelWidth}};
+    });
     return space;
 }
 
@@ -94,6 +127,12 @@ Result<ConfigSpace> largeBatchSpace(const Workload& workload, const TemplateFact
     LATHE_TRY(space.addSplit("tile_y", {dense.n, 4}));
     LATHE_TRY(space.addSplit("tile_k", {dense.k, 3}));
     limitThreads(space, facts, {{"tile_x", 2}, {"tile_y", 2}});
+    limitVirtualThreads(space, facts, {{"tile_x", 1}, {"tile_y", 1}});
+    limitShared(space, facts, dense.dtype, [](const Config& config) {
+        const std::int64_t k = innerSize(config, "tile_k");
+        return std::vector<std::vector<std::int64_t>>{{innerSize(config, "tile_x"), k},
+                                                      {innerSize(config, "tile_y"), k}};
+    });
     return space;
 }
 
@@ -101,11 +140,11 @@ Result<ConfigSpace> largeBatchSpace(const Workload& workload, const TemplateFact
 
 std::vector<Template> cudaTemplates()
 {
-    return {{"conv2d_nchw.cuda", 10, directSpace, nullptr},
-            {"conv2d_nchw_winograd.cuda", 5, winogradSpace, nullptr},
-            {"depthwise_conv2d_nchw.cuda", 10, depthwiseGpuSpace, nullptr},
-            {"dense_small_batch.gpu", 10, smallBatchSpace, smallBatchFallback},
-            {"dense_large_batch.gpu", 5, largeBatchSpace, nullptr}};
+    return {{"conv2d_nchw.cuda", 10, directSpace, nullptr, convStepsCuda},
+            {"conv2d_nchw_winograd.cuda", 5, winogradSpace, nullptr, winogradStepsCuda, winogradTileCuda},
+            {"depthwise_conv2d_nchw.cuda", 10, depthwiseGpuSpace, nullptr, depthwiseStepsCuda},
+            {"dense_small_batch.gpu", 10, smallBatchSpace, smallBatchFallback, denseSmallBatchSteps},
+            {"dense_large_batch.gpu", 5, largeBatchSpace, nullptr, denseLargeBatchSteps}};
 }
 
 } // namespace lathe::templates

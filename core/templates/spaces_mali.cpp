@@ -68,7 +68,12 @@ Result<ConfigSpace> spatialPackSpace(const Workload& workload, const TemplateFac
     return space;
 }
 
-Result<ConfigSpace> winogradMaliSpace(const Workload& workload, const TemplateFacts& /*facts*/)
+std::int64_t winogradTileMali(const ConvArgs& conv)
+{
+    return conv.height % 4 == 0 ? 4 : 2;
+}
+
+Result<ConfigSpace> winogradMaliSpace(const Workload& workload, const TemplateFacts& facts)
 {
     LATHE_TRY_ASSIGN(const ConvArgs conv, convArgs(workload));
     if (conv.kernelHeight != 3 || conv.kernelWidth != 3)
@@ -87,6 +92,8 @@ Result<ConfigSpace> winogradMaliSpace(const Workload& workload, const TemplateFa
     LATHE_TRY(space.addSplit("tile_t2", split));
     LATHE_TRY(space.addSplit("c_unroll", {conv.inChannels, 2, SplitPolicy::Factors, 8}));
     LATHE_TRY(space.addOption("yt", {1, 2, 4, 8, 16, 32}));
+    limitThreads(space, facts, {{"tile_t1", 1}});
+    limitThreads(space, facts, {{"tile_t2", 1}});
     return space;
 }
 
@@ -134,10 +141,11 @@ Result<ConfigSpace> denseMaliSpace(const Workload& workload, const TemplateFacts
 
 std::vector<Template> maliTemplates()
 {
-    return {{"conv2d_nchw_spatial_pack.mali", 10, spatialPackSpace, nullptr},
-            {"conv2d_nchw_winograd.mali", 5, winogradMaliSpace, winogradMaliFallback},
-            {"depthwise_conv2d_nchw.mali", 10, depthwiseMaliSpace, nullptr},
-            {"dense.mali", 10, denseMaliSpace, nullptr}};
+    return {
+        {"conv2d_nchw_spatial_pack.mali", 10, spatialPackSpace, nullptr, convStepsMali},
+        {"conv2d_nchw_winograd.mali", 5, winogradMaliSpace, winogradMaliFallback, winogradStepsMali, winogradTileMali},
+        {"depthwise_conv2d_nchw.mali", 10, depthwiseMaliSpace, nullptr, depthwiseStepsMali},
+        {"dense.mali", 10, denseMaliSpace, nullptr, denseStepsMali}};
 }
 
 } // namespace lathe::templates

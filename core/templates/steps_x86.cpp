@@ -126,28 +126,6 @@ Result<> checkBlock(const char* knob, std::int64_t extent, std::int64_t block)
                                                 + ", does not divide " + std::to_string(extent) + " channels");
 }
 
-/// OIHW{ic}i{oc}o, as the loops walk it.
-void packKernel(StepEmitter& emitter, const MatchedNest& nest, const ConvArgs& conv, std::int64_t inBlock,
-                std::int64_t outBlock)
-{
-    if (!nest.weightIsConstant)
-        return;
-    const std::array<std::int32_t, 4>& dims = nest.weightDims;
-    schedule::LayoutStep step{emitter.stageOf(nest.weight), {}};
-    step.axes.push_back({dims[0], outBlock, conv.outChannels / outBlock});
-    if (dims[1] >= 0)
-        step.axes.push_back({dims[1], inBlock, conv.inChannels / inBlock});
-    step.axes.push_back({dims[2], 1, conv.kernelHeight});
-    step.axes.push_back({dims[3], 1, conv.kernelWidth});
-    if (dims[1] >= 0)
-        step.axes.push_back({dims[1], 1, inBlock});
-    step.axes.push_back({dims[0], 1, outBlock});
-    for (std::int32_t d = 0; d < 4; ++d) // the multiplier of depthwise kernels, which is 1
-        if (std::find(dims.begin(), dims.end(), d) == dims.end())
-            step.axes.insert(step.axes.begin(), {d, 1, 1});
-    emitter.add(std::move(step));
-}
-
 } // namespace
 
 Result<Steps> convStepsX86(const Scheduled& scheduled, const Config& config)
@@ -204,7 +182,7 @@ Result<Steps> convStepsX86(const Scheduled& scheduled, const Config& config)
     if (lanes > 1)
         for (StageLoops* loops : {&sum, &store})
             loops->annotate(emit.spatial(1, 2), Annotation::Vectorize);
-    packKernel(emit.emitter(), nest, conv, ic[1], oc[1]);
+    packKernel(emit.emitter(), nest, ic[1], oc[1]);
     store.fuseOuter(3);
     store.annotateOutermost(Annotation::Parallel);
     return emit.finish(ic[1], oc[1]);
@@ -254,7 +232,7 @@ Result<Steps> depthwiseStepsX86(const Scheduled& scheduled, const Config& config
     if (lanes > 1)
         for (StageLoops* loops : {&sum, &store})
             loops->annotate(emit.spatial(1, 2), Annotation::Vectorize);
-    packKernel(emit.emitter(), nest, conv, 1, oc[1]);
+    packKernel(emit.emitter(), nest, 1, oc[1]);
     store.fuseOuter(3);
     store.annotateOutermost(Annotation::Parallel);
     return emit.finish(ic[1], oc[1]);

@@ -39,6 +39,8 @@ constexpr std::array<FamilyRow, 3> kFamilies = {{
      {"dense.mali", nullptr}},
 }};
 
+constexpr std::int64_t kLargeBatch = 32;
+
 bool fits32(std::int64_t value)
 {
     return value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
@@ -180,7 +182,7 @@ std::string_view templateNameOf(const Candidate& candidate)
 
 Result<std::vector<schedule::Step>> TaskTemplate::steps(const Config& config) const
 {
-    return row->steps({*dag, nest, vectorBytes}, config);
+    return row->steps({*dag, nest, vectorBytes, facts.maxThreadsPerBlock, winograd ? &*winograd : nullptr}, config);
 }
 
 Result<Candidate> TaskTemplate::candidate(const Config& config) const
@@ -229,10 +231,57 @@ TemplateFacts factsOf(const Target& target, const Hardware& hardware)
 {
     TemplateFacts facts;
     facts.vectorLanes = std::max<std::int64_t>(1, hardware.get("vector_unit_bytes", 32) / sizeOf(DType::F32));
-    if (target.traits().form == KernelForm::Launches)
+    if (target.traits().form == KernelForm::Launches) {
         facts.maxThreadsPerBlock = hardware.get("max_threads_per_block");
+        facts.maxVirtualThreads = hardware.get("max_vthread_extent");
+        facts.maxSharedBytes = hardware.get("max_shared_memory_per_block");
+    }
     return facts;
 }
+
+namespace {
+
+/// Which alternative the template schedules, and where its operations are there. Errors: NotFound, Unsupported.
+Result<> takeAlternative(TaskTemplate& made, const search::SearchTask& task, const search::SearchAlternative& direct)
+{
+    const search::SearchAlternative* taken = &direct;
+    if (made.row->winogradTile != nullptr && made.nest.conv() != nullptr) {
+        const std::string name = fmt::format("winograd:{}", made.row->winogradTile(*made.nest.conv()));
+        const auto found = std::find_if(task.alternatives.begin(), task.alternatives.end(),
+                                        [&](const search::SearchAlternative& other) { return other.name == name; });
+        if (found == task.alternatives.end())
+            return makeError(Errc::NotFound, "the task has no alternative " + name);
+        LATHE_TRY_ASSIGN(made.winograd, matchWinograd(*found));
+        MatchedNest arguments;
+        arguments.args = std::move(made.nest.args);
+        made.nest = std::move(arguments);
+        taken = &*found;
+    }
+    made.alternative = taken->name;
+    made.dag = taken->dag;
+    made.constantInputs = taken->constantInputs;
+    return {};
+}
+
+/// Errors: those of its space, and of takeAlternative().
+Result<TaskTemplate> templateOf(const Template& row, const search::SearchTask& task,
+                                const search::SearchAlternative& direct, const MatchedNest& nest)
+{
+    TaskTemplate made;
+    made.row = &row;
+    made.nest = nest;
+    const std::string name(row.name);
+    made.workload = nest.conv() != nullptr ? convWorkload(name, *nest.conv()) : denseWorkload(name, *nest.dense());
+    made.facts = factsOf(task.target, task.hardware);
+    made.vectorBytes = std::clamp<std::int64_t>(task.hardware.get("vector_unit_bytes", 32), 4, 256);
+    made.taskKey = task.key;
+    made.form = task.target.traits().form;
+    LATHE_TRY_ASSIGN(made.space, row.space(made.workload, made.facts));
+    LATHE_TRY(takeAlternative(made, task, direct));
+    return made;
+}
+
+} // namespace
 
 std::vector<TaskTemplate> workloadsOf(const search::SearchTask& task, Message* why)
 {
@@ -265,24 +314,14 @@ std::vector<TaskTemplate> workloadsOf(const search::SearchTask& task, Message* w
             const Template* row = findTemplate(name);
             if (row == nullptr)
                 continue;
-            TaskTemplate made;
-            made.row = row;
-            made.alternative = alternative.name;
-            made.dag = alternative.dag;
-            made.constantInputs = alternative.constantInputs;
-            made.nest = *nest;
-            made.workload = conv != nullptr ? convWorkload(name, *conv) : denseWorkload(name, *nest->dense());
-            made.facts = factsOf(task.target, task.hardware);
-            made.vectorBytes = std::clamp<std::int64_t>(task.hardware.get("vector_unit_bytes", 32), 4, 256);
-            made.taskKey = task.key;
-            made.form = task.target.traits().form;
-            auto space = row->space(made.workload, made.facts);
-            if (!space) {
-                reason = messageOf(space.error());
+            // The reference offers this one for large batches alone (autotvm.md 3.2).
+            if (row->name == "dense_large_batch.gpu" && nest->dense()->m < kLargeBatch)
                 continue;
-            }
-            made.space = *std::move(space);
-            found.push_back(std::move(made));
+            auto made = templateOf(*row, task, alternative, *nest);
+            if (made)
+                found.push_back(*std::move(made));
+            else
+                reason = messageOf(made.error());
         }
     }
     if (found.empty() && why != nullptr)

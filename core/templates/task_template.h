@@ -18,6 +18,7 @@ struct TaskTemplate
     compute::DagPtr dag;
     std::vector<bool> constantInputs; ///< SearchAlternative::constantInputs
     MatchedNest nest;
+    std::optional<WinogradNest> winograd; ///< of a winograd template; the nest then has arguments alone
     Workload workload;
     TemplateFacts facts;
     std::int64_t vectorBytes = 32;

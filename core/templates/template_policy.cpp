@@ -1,5 +1,6 @@
 #include "core/templates/template_policy.h"
 
+#include "core/schedule/launch_limits.h"
 #include "core/search/lathe/lathe_cpu_sketches.h"
 #include "core/support/message.h"
 #include "core/templates/tuner_table.h"
@@ -88,6 +89,18 @@ Result<std::vector<Candidate>> TemplatePolicy::propose(std::uint64_t, std::int32
     return std::vector<Candidate>();
 }
 
+Result<Candidate> TemplatePolicy::runnable(const Way& way, const Config& config) const
+{
+    LATHE_TRY_ASSIGN(Candidate candidate, way.made->candidate(config));
+    const KernelForm form = m_task.target.traits().form;
+    if (form == KernelForm::Launches) {
+        LATHE_TRY_ASSIGN(const auto steps, way.made->steps(config));
+        LATHE_TRY_ASSIGN(const schedule::State state, schedule::State::replay(way.made->dag, steps));
+        LATHE_TRY(schedule::checkRunnable(state, form, way.made->constantInputs, m_task.hardware));
+    }
+    return candidate;
+}
+
 Result<std::vector<Candidate>> TemplatePolicy::proposeOf(Way& way, std::size_t count, std::stop_token stop)
 {
     if (!searches(way))
@@ -103,14 +116,14 @@ Result<std::vector<Candidate>> TemplatePolicy::proposeOf(Way& way, std::size_t c
             break;
         for (const std::uint64_t index : indices) {
             LATHE_TRY_ASSIGN(const Config config, way.made->space.at(index));
-            auto candidate = way.made->candidate(config);
+            auto candidate = runnable(way, config);
             if (candidate) {
                 way.given.push_back(index);
                 candidates.push_back(*std::move(candidate));
                 continue;
             }
             // It counts as rejected, and the tuner learns from it as from any that failed.
-            ++way.failedSteps[candidate.error().message];
+            ++way.refusedBy[candidate.error().message];
             way.tuner->tell(index, std::numeric_limits<double>::infinity());
         }
     }
@@ -132,8 +145,9 @@ Result<std::vector<Candidate>> TemplatePolicy::bestOfOthers(const Way& way, std:
         if (way.told.contains(index) || candidates.size() == count)
             continue;
         LATHE_TRY_ASSIGN(const Config config, way.made->space.at(index));
-        LATHE_TRY_ASSIGN(Candidate candidate, way.made->candidate(config));
-        candidates.push_back(std::move(candidate));
+        // The task that was measured has other operators behind it: what fitted there need not fit here.
+        if (auto candidate = runnable(way, config))
+            candidates.push_back(*std::move(candidate));
     }
     return candidates;
 }
@@ -181,7 +195,7 @@ std::map<std::string, double> TemplatePolicy::statistics() const
         configurations += static_cast<double>(way->made->space.size());
         measured += static_cast<double>(way->told.size());
         statistics["rejected"] += static_cast<double>(way->tuner->refused());
-        for (const auto& [why, count] : way->failedSteps)
+        for (const auto& [why, count] : way->refusedBy)
             statistics["rejected"] += static_cast<double>(count);
     }
     statistics["configurations"] = configurations;

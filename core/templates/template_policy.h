@@ -63,7 +63,7 @@ private:
         FeatureKind features = FeatureKind::None;
         std::vector<std::uint64_t> given; ///< by the tuner, in the round whose results are awaited
         std::map<std::uint64_t, double> told; ///< infinite: it failed
-        std::map<std::string, std::uint64_t> failedSteps; ///< configurations that no steps could be made of, by why
+        std::map<std::string, std::uint64_t> refusedBy; ///< configurations that cannot be run, by why
     };
 
     TemplatePolicy(search::SearchTask task, std::shared_ptr<SharedTemplates> shared,
@@ -74,6 +74,9 @@ private:
     {
     }
     bool searches(const Way& way) const; ///< it is the task of its workload that is searched
+    /// A candidate that the task's device can run, as far as that is known without building it. Errors: what is in the
+    /// way.
+    Result<Candidate> runnable(const Way& way, const Config& config) const;
     Result<std::vector<Candidate>> proposeOf(Way& way, std::size_t count, std::stop_token stop);
     Result<std::vector<Candidate>> bestOfOthers(const Way& way, std::size_t count) const;
 

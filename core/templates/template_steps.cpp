@@ -1,6 +1,7 @@
 #include "core/templates/template_steps.h"
 
 #include "core/ir/bounds.h"
+#include "core/support/element_count.h"
 
 #include <fmt/format.h>
 
@@ -56,6 +57,11 @@ Result<std::vector<std::int64_t>> splitSizes(const Config& config, const std::st
     return all;
 }
 
+std::int64_t cappedProduct(std::initializer_list<std::int64_t> sizes)
+{
+    return checkedElementCount(std::span(sizes.begin(), sizes.size())).value_or(kMostElements);
+}
+
 Result<std::int64_t> optionOf(const Config& config, const std::string& knob)
 {
     if (const std::optional<std::int64_t> number = config.number(knob))
@@ -85,6 +91,27 @@ void blockChannels(StepEmitter& emitter, std::int32_t stage, const ImageTensor& 
         isPlain = step.axes[j].dim == static_cast<std::int32_t>(j) && step.axes[j].div == 1;
     if (!isPlain)
         emitter.add(std::move(step));
+}
+
+void packKernel(StepEmitter& emitter, const MatchedNest& nest, std::int64_t inBlock, std::int64_t outBlock)
+{
+    if (!nest.weightIsConstant || nest.conv() == nullptr)
+        return;
+    const ConvArgs& conv = *nest.conv();
+    const std::array<std::int32_t, 4>& dims = nest.weightDims;
+    schedule::LayoutStep step{emitter.stageOf(nest.weight), {}};
+    step.axes.push_back({dims[0], outBlock, conv.outChannels / outBlock});
+    if (dims[1] >= 0)
+        step.axes.push_back({dims[1], inBlock, conv.inChannels / inBlock});
+    step.axes.push_back({dims[2], 1, conv.kernelHeight});
+    step.axes.push_back({dims[3], 1, conv.kernelWidth});
+    if (dims[1] >= 0)
+        step.axes.push_back({dims[1], 1, inBlock});
+    step.axes.push_back({dims[0], 1, outBlock});
+    for (std::int32_t d = 0; d < 4; ++d) // the multiplier of depthwise kernels, which is 1
+        if (std::find(dims.begin(), dims.end(), d) == dims.end())
+            step.axes.insert(step.axes.begin(), {d, 1, 1});
+    emitter.add(std::move(step));
 }
 
 void inlineAll(StepEmitter& emitter, const MatchedNest& nest)

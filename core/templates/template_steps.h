@@ -4,8 +4,10 @@
 #include "core/search/lathe/step_emitter.h"
 #include "core/templates/config.h"
 #include "core/templates/matched_nest.h"
+#include "core/templates/winograd_nest.h"
 
 #include <functional>
+#include <initializer_list>
 #include <span>
 
 namespace lathe::templates {
@@ -16,8 +18,14 @@ struct Scheduled
     const compute::Dag& dag;
     const MatchedNest& nest;
     std::int64_t vectorBytes = 32; ///< of a vector register
+    std::int64_t maxThreads = 0; ///< of a block of a GPU; 0: unknown
+    const WinogradNest* winograd = nullptr; ///< of the DAG, where it is winograd's; the nest then has arguments alone
 
-    const compute::Op& anchor() const { return dag.ops[static_cast<std::size_t>(nest.anchor)]; }
+    /// The reduction.
+    const compute::Op& anchor() const
+    {
+        return dag.ops[static_cast<std::size_t>(winograd != nullptr ? winograd->product : nest.anchor)];
+    }
     /// Whether the channels of the task's images lie innermost. Then they need no blocks to be read as vectors, and
     /// images keep the layout of the network.
     bool channelsInnermost() const { return nest.output.dims[1] == 3; }
@@ -33,12 +41,32 @@ Result<std::vector<schedule::Step>> convStepsX86(const Scheduled& scheduled, con
 Result<std::vector<schedule::Step>> depthwiseStepsX86(const Scheduled& scheduled, const Config& config);
 Result<std::vector<schedule::Step>> densePackStepsX86(const Scheduled& scheduled, const Config& config);
 Result<std::vector<schedule::Step>> denseNopackStepsX86(const Scheduled& scheduled, const Config& config);
+// 3.2
+Result<std::vector<schedule::Step>> convStepsCuda(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> depthwiseStepsCuda(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> denseSmallBatchSteps(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> denseLargeBatchSteps(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> winogradStepsCuda(const Scheduled& scheduled, const Config& config);
+// 3.3
+Result<std::vector<schedule::Step>> convStepsMali(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> depthwiseStepsMali(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> denseStepsMali(const Scheduled& scheduled, const Config& config);
+Result<std::vector<schedule::Step>> winogradStepsMali(const Scheduled& scheduled, const Config& config);
 
 // What several of them share.
 
 /// Multiply-adds of vectors that are unrolled for one kernel at most: more compile too long and leave the code cache.
 /// A configuration that asks for more keeps its outer small loops as loops.
 inline constexpr std::int64_t kMostUnrolled = 512;
+
+/// A product of sizes, all at least 1, that foreign records may have made absurdly large: no more than kMostElements.
+std::int64_t cappedProduct(std::initializer_list<std::int64_t> sizes);
+
+/// Statements that auto_unroll_max_step asks for at most; the largest of the reference's spaces.
+inline constexpr std::int64_t kMostAutoUnrolled = 1500;
+/// How many statements are written out: auto_unroll_max_step where unroll_explicit is set. Where it is not, loops stay
+/// loops, and what becomes of them is left to the device's compiler. Errors: InvalidArgument, with the knob.
+Result<std::int64_t> autoUnrollSteps(const Config& config);
 
 /// Unrolls loops from the last to the first of `loops`, until the body would exceed kMostUnrolled. `body`: what is
 /// inside them; returns what it is now.
@@ -55,6 +83,9 @@ Result<std::int64_t> optionOf(const Config& config, const std::string& knob);
 /// LY: an image with its channels in blocks, [N, C/block, H, W, block]; no step where that is how it lies anyway.
 void blockChannels(search::StepEmitter& emitter, std::int32_t stage, const ImageTensor& image,
                    std::span<const std::int64_t> shape, std::int64_t block);
+
+/// LY of a convolution's weight, if it is a constant: OIHW{ic}i{oc}o, as the loops walk it.
+void packKernel(search::StepEmitter& emitter, const MatchedNest& nest, std::int64_t inBlock, std::int64_t outBlock);
 
 /// Operations without loops of their own that come behind `from` in the DAG, or before it: inlined where they stand.
 void inlineAll(search::StepEmitter& emitter, const MatchedNest& nest);

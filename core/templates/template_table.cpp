@@ -1,5 +1,8 @@
 #include "core/templates/template_table.h"
 
+#include "core/ir/bounds.h"
+#include "core/runtime/dtype.h"
+#include "core/support/element_count.h"
 #include "core/templates/fallback.h"
 #include "core/templates/spaces.h"
 #include "core/templates/user_template.h"
@@ -47,6 +50,31 @@ Result<Config> fallbackOf(const Workload& workload, const TemplateFacts& facts)
     return found->fallback == nullptr ? plainFallback(space) : found->fallback(workload, facts, space);
 }
 
+namespace {
+
+/// The product of sizes that a configuration chooses.
+std::int64_t productOf(const Config& config, const std::vector<ThreadSize>& sizes)
+{
+    std::int64_t product = 1;
+    for (const ThreadSize& size : sizes) {
+        const std::vector<std::int64_t>* split = config.sizes(size.knob);
+        if (split != nullptr && size.place < split->size())
+            product *= std::clamp<std::int64_t>((*split)[size.place], 1, 1 << 20);
+    }
+    return product;
+}
+
+/// Of an element; 0: there is no such type.
+std::int64_t bytesOf(std::string_view dtype)
+{
+    for (auto t = static_cast<std::uint8_t>(DType::Bool); t <= static_cast<std::uint8_t>(DType::F64); ++t)
+        if (dtype == toString(static_cast<DType>(t)))
+            return sizeOf(static_cast<DType>(t));
+    return 0;
+}
+
+} // namespace
+
 void limitThreads(ConfigSpace& space, const TemplateFacts& facts, std::initializer_list<ThreadSize> sizes)
 {
     const std::int64_t most = facts.maxThreadsPerBlock;
@@ -54,16 +82,53 @@ void limitThreads(ConfigSpace& space, const TemplateFacts& facts, std::initializ
         return;
     space.addConstraint(
         {"threads per block", [most, all = std::vector(sizes)](const Config& config) -> std::optional<Message> {
-             std::int64_t threads = 1;
-             for (const ThreadSize& size : all) {
-                 const std::vector<std::int64_t>* split = config.sizes(size.knob);
-                 if (split != nullptr && size.place < split->size())
-                     threads *= std::clamp<std::int64_t>((*split)[size.place], 1, 1 << 20);
-             }
+             const std::int64_t threads = productOf(config, all);
              if (threads <= most)
                  return std::nullopt;
              return say(Msg::ThreadsOverBlock, threads, most, "max_threads_per_block");
          }});
+}
+
+void limitVirtualThreads(ConfigSpace& space, const TemplateFacts& facts, std::initializer_list<ThreadSize> sizes)
+{
+    const std::int64_t most = facts.maxVirtualThreads;
+    if (most <= 0)
+        return;
+    space.addConstraint(
+        {"virtual threads", [most, all = std::vector(sizes)](const Config& config) -> std::optional<Message> {
+             const std::int64_t threads = productOf(config, all);
+             if (threads <= most)
+                 return std::nullopt;
+             return say(Msg::VirtualThreadsOver, threads, most, "max_vthread_extent");
+         }});
+}
+
+void limitShared(ConfigSpace& space, const TemplateFacts& facts, const std::string& dtype, SharedTiles tiles)
+{
+    const std::int64_t most = facts.maxSharedBytes;
+    const std::int64_t size = bytesOf(dtype);
+    if (most <= 0 || size == 0)
+        return;
+    space.addConstraint(
+        {"shared memory", [most, size, tiles = std::move(tiles)](const Config& config) -> std::optional<Message> {
+             constexpr std::int64_t kAligned = 16; // each tile begins at a whole vector
+             std::int64_t bytes = 0;
+             for (const std::vector<std::int64_t>& shape : tiles(config))
+                 bytes += ir::ceilDivide(checkedElementCount(shape).value_or(kMostElements) * size, kAligned)
+                          * kAligned;
+             if (bytes <= most)
+                 return std::nullopt;
+             return say(Msg::SharedOverBlock, bytes, most, "max_shared_memory_per_block");
+         }});
+}
+
+std::int64_t innerSize(const Config& config, const std::string& knob)
+{
+    std::int64_t product = 1;
+    if (const std::vector<std::int64_t>* split = config.sizes(knob))
+        for (std::size_t i = 1; i < split->size(); ++i)
+            product *= std::clamp<std::int64_t>((*split)[i], 1, 1 << 20);
+    return std::min<std::int64_t>(product, 1 << 24);
 }
 
 Error notFor(const Workload& workload, std::string_view part, std::string wanted)

@@ -2,7 +2,7 @@
 
 #include "core/templates/config_space.h"
 #include "core/templates/template_steps.h"
-#include "core/templates/workload.h"
+#include "core/templates/workload_args.h"
 
 #include <functional>
 #include <span>
@@ -20,8 +20,10 @@ struct TemplateFacts
     SplitPolicy widthPolicy = SplitPolicy::Verbose;
     /// Whether generated code must be unrolled explicitly, as for the reference's targets nvptx and rocm.
     bool explicitUnroll = false;
-    /// 0: unknown, nothing is refused for it.
+    // Limits of GPUs. 0: unknown, nothing is refused for it.
     std::int64_t maxThreadsPerBlock = 0;
+    std::int64_t maxVirtualThreads = 0;
+    std::int64_t maxSharedBytes = 0; ///< of a block
 };
 
 /// A parametric schedule of the reference: which configurations it has for a workload.
@@ -38,6 +40,9 @@ struct Template
         fallback = {};
     /// Its schedule. Null: configurations of it can be read and shown, and are not turned into code yet.
     StepsOf steps = {};
+    /// Of those that compute by winograd's transforms: the tile m of the image, by which the alternative "winograd:m"
+    /// of a task is chosen. Null: it computes the task's direct form.
+    std::int64_t (*winogradTile)(const ConvArgs& conv) = nullptr;
 };
 
 /// Those that are built in, by target: processors, GPUs, Mali.

@@ -1,7 +1,6 @@
 #include "core/search/lathe/lathe_policy.h"
 
 #include "core/schedule/launch_limits.h"
-#include "core/schedule/lower.h"
 #include "core/search/lathe/launch_sketches.h"
 #include "core/support/message.h"
 
@@ -330,15 +329,14 @@ bool LathePolicy::isRunnable(const Individual& individual)
     if (!isNew)
         return known->second;
     const PartedSketch& sketch = *m_sketches[static_cast<std::size_t>(individual.sketch)];
-    schedule::LowerOptions options;
-    options.form = KernelForm::Launches;
+    std::vector<bool> constantInputs;
     for (const SearchAlternative& alternative : m_task.alternatives)
         if (alternative.name == sketch.alternative())
-            options.constantInputs = alternative.constantInputs;
+            constantInputs = alternative.constantInputs;
     if (const auto steps = sketch.instantiate(individual.genome))
         if (const auto state = schedule::State::replay(sketch.dag(), *steps))
-            if (const auto kernel = schedule::lower(*state, options))
-                known->second = schedule::checkLimits(*state, kernel->nest, m_task.hardware).has_value();
+            known->second =
+                schedule::checkRunnable(*state, KernelForm::Launches, constantInputs, m_task.hardware).has_value();
     m_rejected += known->second ? 0 : 1;
     return known->second;
 }

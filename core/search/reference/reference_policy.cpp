@@ -1,7 +1,6 @@
 #include "core/search/reference/reference_policy.h"
 
 #include "core/schedule/launch_limits.h"
-#include "core/schedule/lower.h"
 #include "core/search/features.h"
 #include "core/support/message.h"
 
@@ -41,12 +40,9 @@ bool ReferencePolicy::isRunnable(const Program& program)
     const auto [known, isNew] = m_runnable.try_emplace(program.identity, false);
     if (!isNew)
         return known->second;
-    schedule::LowerOptions options;
-    options.form = KernelForm::Launches;
-    options.constantInputs = m_constantInputs;
     if (const auto state = m_sketches[static_cast<std::size_t>(program.sketch)]->state(program.genome))
-        if (const auto kernel = schedule::lower(*state, options))
-            known->second = schedule::checkLimits(*state, kernel->nest, m_task.hardware).has_value();
+        known->second =
+            schedule::checkRunnable(*state, KernelForm::Launches, m_constantInputs, m_task.hardware).has_value();
     m_rejected += known->second ? 0 : 1;
     return known->second;
 }

@@ -18,7 +18,7 @@ std::vector<std::string> passWords()
     return words;
 }
 
-const std::vector<std::string> kOnModels = {"tasks", "tune",   "compile", "graph-tune",  "run",
+const std::vector<std::string> kOnModels = {"tasks", "tune",   "compile",  "graph-tune", "run",
                                             "bench", "verify", "roofline", "weights"};
 
 OptionTable<ModelSpec> makeModelTable()

@@ -3,6 +3,7 @@
 #include "core/compute/definitions/conv2d.h"
 #include "core/compute/definitions/dense.h"
 #include "core/compute/definitions/elementwise.h"
+#include "core/compute/definitions/winograd.h"
 #include "core/search/search_task.h"
 #include "core/templates/task_template.h"
 #include "tests/support/must.h"
@@ -30,7 +31,18 @@ inline search::SearchAlternative finished(compute::DagBuilder&& builder, compute
     return alternative;
 }
 
-inline search::SearchAlternative convOf(const ConvCase& c)
+inline compute::Conv2dParams parametersOf(const ConvCase& c)
+{
+    compute::Conv2dParams p;
+    p.layout = c.layout;
+    p.strides = {c.stride, c.stride};
+    p.padding = {c.padding, c.padding, c.padding, c.padding};
+    p.dilation = {c.dilation, c.dilation};
+    return p;
+}
+
+/// By winograd's transforms, `m` rows and columns of the image at a time; 0: directly.
+inline search::SearchAlternative convOf(const ConvCase& c, std::int64_t m = 0, bool splitTransforms = false)
 {
     using namespace compute;
     DagBuilder b;
@@ -44,14 +56,13 @@ inline search::SearchAlternative convOf(const ConvCase& c)
     if (c.depthwise)
         kernel = nchw ? std::vector{c.in, std::int64_t{1}, c.kernel, c.kernel}
                       : std::vector{c.kernel, c.kernel, c.in, std::int64_t{1}};
+    if (m > 0)
+        kernel = {m + 2, m + 2, c.out, c.in};
     const Tensor weight = b.placeholder("weight", kernel, DType::F32);
-    Conv2dParams p;
-    p.layout = c.layout;
-    p.strides = {c.stride, c.stride};
-    p.padding = {c.padding, c.padding, c.padding, c.padding};
-    p.dilation = {c.dilation, c.dilation};
-    Tensor out = c.depthwise ? depthwiseConv2d(b, data, weight, p, NameEra::Nested)
-                             : conv2d(b, data, weight, p, NameEra::Nested);
+    const Conv2dParams p = parametersOf(c);
+    Tensor out = m > 0         ? conv2dWinograd(b, data, weight, m, p, NameEra::Nested, splitTransforms)
+                 : c.depthwise ? depthwiseConv2d(b, data, weight, p, NameEra::Nested)
+                               : conv2d(b, data, weight, p, NameEra::Nested);
     const std::vector<std::int64_t> shape = b.shape(out);
     if (c.residual) {
         const Tensor other = b.placeholder("residual", shape, DType::F32);
@@ -61,7 +72,10 @@ inline search::SearchAlternative convOf(const ConvCase& c)
     if (c.relu)
         out = b.compute("relu", shape, {}, "elemwise",
                         [&](const std::vector<ir::Expr>& a) { return ir::max(b.at(out, a), ir::floatImm(0)); });
-    return finished(std::move(b), out, 1);
+    search::SearchAlternative alternative = finished(std::move(b), out, 1);
+    if (m > 0)
+        alternative.name = "winograd:" + std::to_string(m);
+    return alternative;
 }
 
 inline search::SearchAlternative denseOf(std::int64_t m, std::int64_t n, std::int64_t k, bool relu)

@@ -1,9 +1,6 @@
 #include "core/schedule/lower.h"
 #include "core/schedule/state.h"
-#include "core/support/random.h"
-#include "core/templates/space_summary.h"
-#include "tests/core/schedule/kernel_check.h"
-#include "tests/core/templates/template_cases.h"
+#include "tests/core/templates/step_check.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -21,43 +18,6 @@ namespace {
 
 constexpr const char* kProcessor = "cpu -mcpu=haswell -threads=2";
 
-/// What is wrong with configurations of all templates of the task, `most` of each, drawn at random; empty: nothing.
-QString wrongOf(const search::SearchAlternative& alternative, const char* target, std::size_t most,
-                std::set<std::string>* names = nullptr)
-{
-    Message why;
-    const std::vector<TaskTemplate> all = templatesOf(taskOf(alternative, target), &why);
-    if (all.empty())
-        return QString::fromStdString("no template: " + textOf(why));
-    for (const TaskTemplate& made : all) {
-        if (names != nullptr)
-            names->insert(std::string(made.row->name));
-        Random random(7);
-        for (std::size_t i = 0; i < std::min<std::size_t>(most, made.space.size()); ++i) {
-            const std::uint64_t index = made.space.size() <= most ? i : random.below(made.space.size());
-            const Config config = must(made.space.at(index));
-            const QString where = QString::fromStdString(std::string(made.row->name) + ' ' + configText(config) + ": ");
-            if (made.space.refusal(config))
-                continue;
-            const auto candidate = made.candidate(config);
-            if (!candidate)
-                return where + QString::fromStdString(candidate.error().message);
-            if (made.configOf(*candidate) != config)
-                return where + "its genome is of another configuration";
-            const auto state = schedule::State::replay(made.dag, must(made.steps(config)));
-            if (!state)
-                return where + QString::fromStdString(state.error().message);
-            schedule::LowerOptions options;
-            options.constantInputs = alternative.constantInputs;
-            options.form = must(Target::parse(target)).traits().form;
-            const std::string wrong = schedule::test::checkKernel(*state, 3, options);
-            if (!wrong.empty())
-                return where + QString::fromStdString(wrong);
-        }
-    }
-    return {};
-}
-
 } // namespace
 
 class TestTemplateSteps : public QObject
@@ -74,7 +34,8 @@ private slots:
     void configurationsComputeWhatTheTaskSays()
     {
         QFETCH(int, which);
-        const QString wrong = wrongOf(convOf(cases()[static_cast<std::size_t>(which)].second), kProcessor, 40);
+        const auto task = taskOf(convOf(cases()[static_cast<std::size_t>(which)].second), kProcessor);
+        const QString wrong = wrongOf(task, 40);
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
     }
 
@@ -82,7 +43,7 @@ private slots:
     {
         for (const std::int64_t rows : {1, 6}) {
             std::set<std::string> names;
-            const QString wrong = wrongOf(denseOf(rows, 20, 24, rows == 6), kProcessor, 60, &names);
+            const QString wrong = wrongOf(taskOf(denseOf(rows, 20, 24, rows == 6), kProcessor), 60, &names);
             QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
             QCOMPARE(names, (std::set<std::string>{"dense_nopack.x86", "dense_pack.x86"}));
         }
