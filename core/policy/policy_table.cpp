@@ -41,6 +41,24 @@ Result<ModelPtr> referenceModel(std::size_t tasks, const PolicyOptions& options)
                                          search::kReferenceFeatures, warmup);
 }
 
+/// The policy sketch with a tuner in the place of evolution; the model is then what tasks share of their results.
+Result<ModelPtr> sketchModel(std::size_t tasks, const PolicyOptions& options)
+{
+    if (!options.tuner.empty())
+        return ModelPtr(std::make_shared<templates::SharedTemplates>(options.seed));
+    return ownModel(tasks, options);
+}
+
+MadePolicy byTuner(const SearchTask& task, ModelPtr model, const PolicyOptions& options, bool ofSketches)
+{
+    if (options.pool)
+        return makeError(Errc::Unsupported, "a tuner cannot be confined to given candidates");
+    auto shared = std::dynamic_pointer_cast<templates::SharedTemplates>(std::move(model));
+    LATHE_CHECK(shared != nullptr) << "the model is not that of a tuner";
+    LATHE_TRY_ASSIGN(auto made, templates::TemplatePolicy::create(task, std::move(shared), options, ofSketches));
+    return std::unique_ptr<search::Policy>(std::move(made));
+}
+
 template<Guidance guidance>
 MadePolicy own(const SearchTask& task, ModelPtr model, const PolicyOptions& options)
 {
@@ -63,12 +81,14 @@ Result<ModelPtr> templatesModel(std::size_t, const PolicyOptions& options)
 
 MadePolicy byTemplates(const SearchTask& task, ModelPtr model, const PolicyOptions& options)
 {
-    if (options.pool)
-        return makeError(Errc::Unsupported, "policy template cannot be confined to given candidates");
-    auto shared = std::dynamic_pointer_cast<templates::SharedTemplates>(std::move(model));
-    LATHE_CHECK(shared != nullptr) << "the model is not that of the policy template";
-    LATHE_TRY_ASSIGN(auto made, templates::TemplatePolicy::create(task, std::move(shared), options));
-    return std::unique_ptr<search::Policy>(std::move(made));
+    return byTuner(task, std::move(model), options, false);
+}
+
+MadePolicy bySketches(const SearchTask& task, ModelPtr model, const PolicyOptions& options)
+{
+    if (!options.tuner.empty())
+        return byTuner(task, std::move(model), options, true);
+    return own<Guidance::Model>(task, std::move(model), options);
 }
 
 /// What the analytical estimate ranks first. Launches have guesses of their own (search/lathe/launch_guess.h), with
@@ -94,9 +114,10 @@ std::vector<PolicyEntry> ownPolicies()
          .help = "Lathe's search",
          .missing = {},
          .takesHeadStart = true,
+         .takesTuner = true,
          .suits = {},
-         .model = ownModel,
-         .make = own<Guidance::Model>,
+         .model = sketchModel,
+         .make = bySketches,
          .guess = ownGuess},
         {.name = "reference",
          .help = "the reference compiler's rules",

@@ -19,17 +19,16 @@ SharedTemplates::SharedTemplates(std::uint64_t seed)
 {
 }
 
-std::vector<ForeignRecords> SharedTemplates::othersOf(const std::string& workload, const Template& row,
-                                                      FeatureKind kind) const
+std::vector<ForeignRecords> SharedTemplates::othersOf(const Tunable& own, FeatureKind kind) const
 {
     std::vector<ForeignRecords> others;
     for (const auto& [key, board] : m_boards) {
-        if (key == workload || board.made == nullptr || board.made->row != &row)
+        if (key == own.workload() || board.made == nullptr || board.made->kind() != own.kind())
             continue;
         ForeignRecords records;
-        records.space = &board.made->space;
+        records.space = &board.made->space();
         records.seconds.assign(board.seconds.begin(), board.seconds.end());
-        records.features = featuresOf(*board.made, kind);
+        records.features = board.made->features(kind);
         others.push_back(std::move(records));
     }
     return others;
@@ -37,17 +36,23 @@ std::vector<ForeignRecords> SharedTemplates::othersOf(const std::string& workloa
 
 Result<std::unique_ptr<TemplatePolicy>> TemplatePolicy::create(const search::SearchTask& task,
                                                                std::shared_ptr<SharedTemplates> shared,
-                                                               const search::PolicyOptions& options)
+                                                               const search::PolicyOptions& options, bool ofSketches)
 {
     LATHE_TRY_ASSIGN(const TunerEntry* const tuner,
                      findTuner(options.tuner.empty() ? std::string_view(kDefaultTuner) : options.tuner));
     LATHE_TRY_ASSIGN(const TunerValues values, tunerValues(*tuner, options.tunerSettings));
     std::unique_ptr<TemplatePolicy> policy(new TemplatePolicy(task, std::move(shared), options));
-    for (TaskTemplate& made : templatesOf(task)) {
-        auto way = std::make_unique<Way>(); // its features refer to it
-        way->made = std::make_shared<const TaskTemplate>(std::move(made));
-        way->workload = workloadKey(way->made->workload);
-        way->tuner = tuner->make(way->made->space, values, featuresOf(*way->made, tuner->features), options.seed);
+    std::vector<std::shared_ptr<const Tunable>> spaces;
+    if (ofSketches) {
+        LATHE_TRY_ASSIGN(spaces, sketchTunables(task));
+    } else {
+        spaces = templateTunables(task);
+    }
+    for (std::shared_ptr<const Tunable>& made : spaces) {
+        auto way = std::make_unique<Way>();
+        way->made = std::move(made);
+        way->workload = way->made->workload();
+        way->tuner = tuner->make(way->made->space(), values, way->made->features(tuner->features), options.seed);
         way->transfers = values.contains("transfer") && values.find("transfer")->second != 0;
         way->features = tuner->features;
         policy->m_ways.push_back(std::move(way));
@@ -92,12 +97,7 @@ Result<std::vector<Candidate>> TemplatePolicy::propose(std::uint64_t, std::int32
 Result<Candidate> TemplatePolicy::runnable(const Way& way, const Config& config) const
 {
     LATHE_TRY_ASSIGN(Candidate candidate, way.made->candidate(config));
-    const KernelForm form = m_task.target.traits().form;
-    if (form == KernelForm::Launches) {
-        LATHE_TRY_ASSIGN(const auto steps, way.made->steps(config));
-        LATHE_TRY_ASSIGN(const schedule::State state, schedule::State::replay(way.made->dag, steps));
-        LATHE_TRY(schedule::checkRunnable(state, form, way.made->constantInputs, m_task.hardware));
-    }
+    LATHE_TRY(way.made->checkRunnable(config, m_task.hardware));
     return candidate;
 }
 
@@ -106,7 +106,7 @@ Result<std::vector<Candidate>> TemplatePolicy::proposeOf(Way& way, std::size_t c
     if (!searches(way))
         return bestOfOthers(way, std::min(count, kTaken));
     if (std::exchange(way.transfers, false)) {
-        const std::vector<ForeignRecords> others = m_shared->othersOf(way.workload, *way.made->row, way.features);
+        const std::vector<ForeignRecords> others = m_shared->othersOf(*way.made, way.features);
         LATHE_TRY(way.tuner->transfer(others, stop));
     }
     std::vector<Candidate> candidates;
@@ -115,7 +115,7 @@ Result<std::vector<Candidate>> TemplatePolicy::proposeOf(Way& way, std::size_t c
         if (indices.empty())
             break;
         for (const std::uint64_t index : indices) {
-            LATHE_TRY_ASSIGN(const Config config, way.made->space.at(index));
+            LATHE_TRY_ASSIGN(const Config config, way.made->space().at(index));
             auto candidate = runnable(way, config);
             if (candidate) {
                 way.given.push_back(index);
@@ -144,7 +144,7 @@ Result<std::vector<Candidate>> TemplatePolicy::bestOfOthers(const Way& way, std:
     for (const auto& [seconds, index] : best) {
         if (way.told.contains(index) || candidates.size() == count)
             continue;
-        LATHE_TRY_ASSIGN(const Config config, way.made->space.at(index));
+        LATHE_TRY_ASSIGN(const Config config, way.made->space().at(index));
         // The task that was measured has other operators behind it: what fitted there need not fit here.
         if (auto candidate = runnable(way, config))
             candidates.push_back(*std::move(candidate));
@@ -160,7 +160,7 @@ Result<> TemplatePolicy::tell(std::span<const Measured> results, std::stop_token
             const std::optional<Config> config = way->made->configOf(measured.candidate);
             if (!config)
                 continue;
-            const auto index = way->made->space.indexOf(*config);
+            const auto index = way->made->space().indexOf(*config);
             if (!index)
                 continue; // of a log: no choice of this space
             const bool worked = measured.result.ok() && std::isfinite(measured.result.meanNs());
@@ -192,7 +192,7 @@ std::map<std::string, double> TemplatePolicy::statistics() const
     std::map<std::string, double> statistics = {{"templates", static_cast<double>(m_ways.size())}, {"rejected", 0}};
     double configurations = 0, measured = 0;
     for (const auto& way : m_ways) {
-        configurations += static_cast<double>(way->made->space.size());
+        configurations += static_cast<double>(way->made->space().size());
         measured += static_cast<double>(way->told.size());
         statistics["rejected"] += static_cast<double>(way->tuner->refused());
         for (const auto& [why, count] : way->refusedBy)

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/search/policy.h"
-#include "core/templates/task_template.h"
+#include "core/templates/tunable.h"
 #include "core/templates/tuner.h"
 
 #include <map>
@@ -20,12 +20,12 @@ public:
     struct Board
     {
         std::string searched; ///< Task::key; empty: none is yet
-        std::shared_ptr<const TaskTemplate> made; ///< of that task
+        std::shared_ptr<const Tunable> made; ///< of that task
         std::map<std::uint64_t, double> seconds; ///< by index in its space; infinite: it failed
     };
     Board& boardOf(const std::string& workload) { return m_boards[workload]; }
     /// What was measured of other workloads of a template, with features of a kind. Valid as long as this is.
-    std::vector<ForeignRecords> othersOf(const std::string& workload, const Template& row, FeatureKind kind) const;
+    std::vector<ForeignRecords> othersOf(const Tunable& own, FeatureKind kind) const;
 
 private:
     std::map<std::string, Board> m_boards; ///< by workloadKey()
@@ -37,10 +37,12 @@ private:
 class TemplatePolicy final : public search::Policy
 {
 public:
-    /// Errors: InvalidArgument for an unknown tuner or setting.
+    /// @param ofSketches  the spaces are those of Lathe's sketches instead (policy sketch with a tuner)
+    /// Errors: InvalidArgument for an unknown tuner or setting; Unsupported, no sketch fits.
     static Result<std::unique_ptr<TemplatePolicy>> create(const search::SearchTask& task,
                                                           std::shared_ptr<SharedTemplates> shared,
-                                                          const search::PolicyOptions& options);
+                                                          const search::PolicyOptions& options,
+                                                          bool ofSketches = false);
 
     Result<std::vector<Candidate>> propose(std::uint64_t round, std::int32_t count, Executor& executor,
                                            std::stop_token stop) override;
@@ -56,7 +58,7 @@ private:
     /// A template with its tuner. Neither moves: tuners refer to spaces.
     struct Way
     {
-        std::shared_ptr<const TaskTemplate> made;
+        std::shared_ptr<const Tunable> made;
         std::string workload; ///< workloadKey()
         std::unique_ptr<Tuner> tuner;
         bool transfers = false; ///< it is to learn from other workloads before it gives anything

@@ -175,7 +175,8 @@ OptionTable<TuneOptions> makeTuneTable()
         optionRow(&S::tuner, {.flag = "--tuner",
                               .type = OptionType::Word,
                               .placeholder = "TUNER",
-                              .help = "How policy template chooses configurations",
+                              .help = "How policy template chooses configurations, or policy sketch its open choices "
+                                      "in the place of its own search",
                               .commands = kOnTune,
                               .key = "tuner",
                               .words = tunerWords(),

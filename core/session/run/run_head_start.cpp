@@ -43,7 +43,7 @@ Result<> RunHeadStart::take(RunParts& parts, TuneOptions& options, std::stop_tok
                                              : installedHeadStart(parts.model.target.text());
     options.headStart = kNoHeadStart; // until it is taken
     LATHE_TRY_ASSIGN(const policy::PolicyPtr policy, policy::findPolicy(options.policy));
-    if (file.empty() || file == kNoHeadStart || !policy->takesHeadStart)
+    if (file.empty() || file == kNoHeadStart || !policy->takesHeadStart || !options.tuner.empty())
         return {};
     search::HeadStart headStart;
     auto read = loadHeadStart(file, headStart);

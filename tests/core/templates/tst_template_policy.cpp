@@ -182,6 +182,30 @@ private slots:
         QVERIFY(round(*policy, 0, 8).empty());
     }
 
+    /// The same tuners choose the open choices of Lathe's own sketches.
+    void sketchesAreTunedToo()
+    {
+        for (const char* tuner : {"random", "ga", "gaussian", "xgb_knob"}) {
+            search::PolicyOptions options;
+            options.tuner = tuner;
+            options.tunerSettings = QByteArray(tuner) == "ga" ? std::vector<std::string>{"pop_size=8"}
+                                                              : std::vector<std::string>();
+            const auto task = convTask("a", false);
+            const auto policy = must(TemplatePolicy::create(task, std::make_shared<SharedTemplates>(1), options, true));
+            std::set<std::string> seen;
+            for (std::uint64_t number = 0; number < 4; ++number) {
+                const auto candidates = round(*policy, number, 8);
+                QVERIFY(!candidates.empty());
+                for (const Candidate& candidate : candidates) {
+                    QCOMPARE(candidate.kind, std::string("sketch"));
+                    QVERIFY(candidate.sketch.starts_with("lathe-cpu/1:"));
+                    QVERIFY(seen.insert(candidate.hash().hex()).second);
+                }
+                tell(*policy, measuredAll(candidates));
+            }
+        }
+    }
+
     void unknownTunersAndSettingsAreTold()
     {
         const auto create = [](const char* tuner, std::vector<std::string> settings) {
