@@ -70,9 +70,9 @@ public:
     {
         ConfigSpace space;
         for (std::size_t p = 0; p < sketch.parameters().size(); ++p) {
-            std::vector<JsonValue> places;
-            for (std::int64_t i = 0; i < sketch.parameters()[p].count; ++i)
-                places.push_back({i});
+            std::vector<JsonValue> places(static_cast<std::size_t>(sketch.parameters()[p].count));
+            for (std::size_t i = 0; i < places.size(); ++i)
+                places[i].value = static_cast<std::int64_t>(i);
             LATHE_TRY(space.addOption(std::to_string(p) + ' ' + sketch.parameters()[p].name, places));
         }
         return space;

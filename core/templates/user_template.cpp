@@ -477,10 +477,11 @@ private:
             || item["option"].size() > 1000)
             return wrong(part, "it is neither a split nor an option with a list of values");
         for (const json& value : item["option"]) {
+            JsonValue& taken = knob.values.emplace_back();
             if (value.is_boolean())
-                knob.values.push_back({value.get<bool>()});
+                taken.value = value.get<bool>();
             else if (value.is_number_integer())
-                knob.values.push_back({value.get<std::int64_t>()});
+                taken.value = value.get<std::int64_t>();
             else
                 return wrong(part, "a value is no whole number, true or false");
         }
