@@ -195,7 +195,7 @@ Result<Steps> depthwiseStepsMali(const Scheduled& scheduled, const Config& confi
     // The kernel is always written out, as far as the code stays short.
     const std::array<std::pair<LoopPart, std::int64_t>, 2> kernel = {
         {{{nest.reduce[1], 0}, conv.kernelHeight}, {{nest.reduce[2], 0}, conv.kernelWidth}}};
-    unrollWithin(loops, kernel, cappedProduct({c[2], y[2], x[2]}));
+    unrollWithin(loops, kernel, cappedProduct({c[2], y[2], x[2]}), kMostUnrolled);
     for (const StagedOperand& operand : patch)
         emitter.add(ComputeAtStep{operand.local, owner, kThreadLoop});
     inlineWithBorder(emitter, nest);

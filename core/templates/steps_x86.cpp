@@ -118,6 +118,14 @@ void splitTile(StageLoops& loops, const MatchedNest& nest, std::int64_t channels
     loops.cover(nest.spatial[3], width, {tileWidth});
 }
 
+/// The first of the loops is that of the kernel, the others are the tile's, whose sums stay in registers.
+void unrollTile(StageLoops& sum, StageLoops& store, std::span<const std::pair<LoopPart, std::int64_t>> loops)
+{
+    if (const auto tile = unrollWithin(sum, loops.subspan(1), 1, kMostAccumulators))
+        unrollWithin(sum, loops.first(1), *tile, kMostUnrolled);
+    unrollWithin(store, loops.subspan(1), 1, kMostAccumulators);
+}
+
 Result<> checkBlock(const char* knob, std::int64_t extent, std::int64_t block)
 {
     if (extent % block == 0)
@@ -177,8 +185,7 @@ Result<Steps> convStepsX86(const Scheduled& scheduled, const Config& config)
          {emit.spatial(2, 1), tileHeight},
          {emit.spatial(3, 1), tileWidth},
          {emit.spatial(1, 1), vectors}}};
-    unrollWithin(sum, small4, 1);
-    unrollWithin(store, std::span(small4).subspan(1), 1);
+    unrollTile(sum, store, small4);
     if (lanes > 1)
         for (StageLoops* loops : {&sum, &store})
             loops->annotate(emit.spatial(1, 2), Annotation::Vectorize);
@@ -227,8 +234,7 @@ Result<Steps> depthwiseStepsX86(const Scheduled& scheduled, const Config& config
         {{emit.reduce(2), unrollsKernel != 0 ? conv.kernelWidth : 1},
          {emit.spatial(3, 1), tileWidth},
          {emit.spatial(1, 1), vectors}}};
-    unrollWithin(sum, small, 1);
-    unrollWithin(store, std::span(small).subspan(1), 1);
+    unrollTile(sum, store, small);
     if (lanes > 1)
         for (StageLoops* loops : {&sum, &store})
             loops->annotate(emit.spatial(1, 2), Annotation::Vectorize);
@@ -275,8 +281,9 @@ Result<Steps> densePackStepsX86(const Scheduled& scheduled, const Config& config
     emitter.add(schedule::ComputeAtStep{stages.sum, stages.store, store.position({n, 1})});
     const std::array<std::pair<LoopPart, std::int64_t>, 4> small = {
         {{{m, 2}, y[2] / rows}, {{depth, 1}, k[1]}, {{m, 3}, rows}, {{n, 2}, vectors}}};
-    unrollWithin(sum, small, 1);
-    unrollWithin(store, std::span(small).subspan(2), 1);
+    if (const auto tile = unrollWithin(sum, std::span(small).subspan(2), 1, kMostAccumulators))
+        unrollWithin(sum, std::span(small).first(2), *tile, kMostUnrolled);
+    unrollWithin(store, std::span(small).subspan(2), 1, kMostAccumulators);
     if (lanes > 1)
         for (StageLoops* loops : {&sum, &store})
             loops->annotate({n, 3}, Annotation::Vectorize);
@@ -333,11 +340,11 @@ Result<Steps> denseNopackStepsX86(const Scheduled& scheduled, const Config& conf
     parts.reorder({{0, 0}, {1, 0}, {3, 0}, {2, 0}, {2, 1}, {2, 2}});
     emitter.add(schedule::ComputeAtStep{partial, stages.store, at});
     const std::array<std::pair<LoopPart, std::int64_t>, 1> vectorLoop = {{{{2, 1}, vectors}}};
-    unrollWithin(parts, vectorLoop, 1);
+    unrollWithin(parts, vectorLoop, 1, kMostAccumulators);
     if (lanes > 1)
         parts.annotate({2, 2}, Annotation::Vectorize);
     const std::array<std::pair<LoopPart, std::int64_t>, 1> last = {{{{depth, 0}, k[1]}}};
-    unrollWithin(sum, last, 1);
+    unrollWithin(sum, last, 1, kMostAccumulators);
     store.fuseOuter(2);
     store.annotateOutermost(Annotation::Parallel);
     return emitter.take();

@@ -23,15 +23,15 @@ std::int64_t Scheduled::lanesOf(std::int64_t extent) const
     return 1;
 }
 
-std::int64_t unrollWithin(StageLoops& stage, std::span<const std::pair<LoopPart, std::int64_t>> loops,
-                          std::int64_t body)
+std::optional<std::int64_t> unrollWithin(StageLoops& stage, std::span<const std::pair<LoopPart, std::int64_t>> loops,
+                                         std::int64_t body, std::int64_t most)
 {
     for (std::size_t i = loops.size(); i-- > 0;) {
         const auto& [loop, extent] = loops[i];
         if (extent == 1)
             continue;
-        if (body * extent > kMostUnrolled)
-            break;
+        if (body * extent > most)
+            return std::nullopt;
         stage.annotate(loop, Annotation::Unroll);
         body *= extent;
     }

@@ -57,7 +57,10 @@ Result<std::vector<schedule::Step>> winogradStepsMali(const Scheduled& scheduled
 
 /// Multiply-adds of vectors that are unrolled for one kernel at most: more compile too long and leave the code cache.
 /// A configuration that asks for more keeps its outer small loops as loops.
-inline constexpr std::int64_t kMostUnrolled = 512;
+inline constexpr std::int64_t kMostUnrolled = 256;
+/// Vectors that a tile sums up at most to be unrolled, twice the registers that the largest processors have: the code
+/// of 512 took LLVM eight seconds, and was thirty times slower than the best.
+inline constexpr std::int64_t kMostAccumulators = 64;
 
 /// A product of sizes, all at least 1, that foreign records may have made absurdly large: no more than kMostElements.
 std::int64_t cappedProduct(std::initializer_list<std::int64_t> sizes);
@@ -68,10 +71,11 @@ inline constexpr std::int64_t kMostAutoUnrolled = 1500;
 /// loops, and what becomes of them is left to the device's compiler. Errors: InvalidArgument, with the knob.
 Result<std::int64_t> autoUnrollSteps(const Config& config);
 
-/// Unrolls loops from the last to the first of `loops`, until the body would exceed kMostUnrolled. `body`: what is
-/// inside them; returns what it is now.
-std::int64_t unrollWithin(search::StageLoops& stage, std::span<const std::pair<search::LoopPart, std::int64_t>> loops,
-                          std::int64_t body);
+/// Unrolls loops from the last to the first of `loops`, until the body would exceed `most`. `body`: what is inside
+/// them. Returns what it is now; nothing if a loop is left, so that what is around it stays, too.
+std::optional<std::int64_t> unrollWithin(search::StageLoops& stage,
+                                         std::span<const std::pair<search::LoopPart, std::int64_t>> loops,
+                                         std::int64_t body, std::int64_t most);
 
 /// The sizes of a split of `count` parts, the first computed from the extent where it is -1.
 /// Errors: InvalidArgument, with the knob.
