@@ -191,4 +191,21 @@
             </translation>
         </message>
     </context>
+    <context>
+        <name>lathe::ui::ParallelView</name>
+        <message numerus="yes">
+            <source>%Ln configurations were measured.</source>
+            <translation>
+                <numerusform>%Ln configuration was measured.</numerusform>
+                <numerusform>%Ln configurations were measured.</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln configurations were tried, %1 of them failed.</source>
+            <translation>
+                <numerusform>%Ln configuration was tried, %1 of them failed.</numerusform>
+                <numerusform>%Ln configurations were tried, %1 of them failed.</numerusform>
+            </translation>
+        </message>
+    </context>
 </TS>

@@ -3839,6 +3839,10 @@
             <source>Devices</source>
             <translation>设备</translation>
         </message>
+        <message>
+            <source>Templates</source>
+            <translation>模板</translation>
+        </message>
     </context>
     <context>
         <name>Texts</name>
@@ -9681,6 +9685,238 @@ It is tried again every few seconds.</source>
         <message>
             <source>%1 at %2: %3</source>
             <translation>%1，%2 时：%3</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::KnobCostModel</name>
+        <message>
+            <source>The fastest configuration of all as a share of this value's median: 100 % is the best that a value can have</source>
+            <translation>最快的配置与该值代价中位数之比：100 % 是一个值所能达到的最好结果</translation>
+        </message>
+        <message>
+            <source>Value</source>
+            <translation>值</translation>
+        </message>
+        <message>
+            <source>Median</source>
+            <translation>中位数</translation>
+        </message>
+        <message>
+            <source>Best</source>
+            <translation>最佳</translation>
+        </message>
+        <message>
+            <source>Speed</source>
+            <translation>速度</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>试验</translation>
+        </message>
+        <message>
+            <source>Failed</source>
+            <translation>失败</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::KnobModel</name>
+        <message>
+            <source>split of an axis</source>
+            <translation>轴的切分</translation>
+        </message>
+        <message>
+            <source>order of loops</source>
+            <translation>循环的顺序</translation>
+        </message>
+        <message>
+            <source>marks of loops</source>
+            <translation>循环的标记</translation>
+        </message>
+        <message>
+            <source>option</source>
+            <translation>选项</translation>
+        </message>
+        <message>
+            <source>Choices: %1</source>
+            <translation>可选值：%1</translation>
+        </message>
+        <message>
+            <source>Knob</source>
+            <translation>旋钮</translation>
+        </message>
+        <message>
+            <source>Kind</source>
+            <translation>种类</translation>
+        </message>
+        <message>
+            <source>Extent</source>
+            <translation>长度</translation>
+        </message>
+        <message>
+            <source>Choices</source>
+            <translation>可选</translation>
+        </message>
+        <message>
+            <source>Tried</source>
+            <translation>试过</translation>
+        </message>
+        <message>
+            <source>Fastest has</source>
+            <translation>最快的取值</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ParallelView</name>
+        <message numerus="yes">
+            <source>%Ln configurations were measured.</source>
+            <translation>
+                <numerusform>测量了 %Ln 个配置。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln configurations were tried, %1 of them failed.</source>
+            <translation>
+                <numerusform>试过 %Ln 个配置，其中 %1 个失败。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>The fastest %1 are drawn.</source>
+            <translation>画出其中最快的 %1 个。</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>Cost</source>
+            <translation>代价</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::TemplatesPage</name>
+        <message>
+            <source>Template</source>
+            <translation>模板</translation>
+        </message>
+        <message>
+            <source>The templates that compute this task</source>
+            <translation>可以计算该任务的模板</translation>
+        </message>
+        <message>
+            <source>Measured for</source>
+            <translation>测量目标</translation>
+        </message>
+        <message>
+            <source>What the trials were measured for: costs of different devices do not compare</source>
+            <translation>试验是为什么目标测量的：不同设备的代价不可比较</translation>
+        </message>
+        <message>
+            <source>Configurations as lines through the knobs</source>
+            <translation>以穿过各旋钮的线表示的配置</translation>
+        </message>
+        <message>
+            <source>Knobs of the template</source>
+            <translation>模板的旋钮</translation>
+        </message>
+        <message>
+            <source>Cost by the values of the knob</source>
+            <translation>按旋钮取值划分的代价</translation>
+        </message>
+        <message>
+            <source>templates</source>
+            <translation>模板</translation>
+        </message>
+        <message>
+            <source>from a log: %1</source>
+            <translation>来自日志：%1</translation>
+        </message>
+        <message>
+            <source>measured for this target</source>
+            <translation>为本目标测量</translation>
+        </message>
+        <message>
+            <source>Open a network to see the templates of its tasks.</source>
+            <translation>打开网络即可查看其任务的模板。</translation>
+        </message>
+        <message>
+            <source>Looking for templates…</source>
+            <translation>正在查找模板…</translation>
+        </message>
+        <message>
+            <source>No template computes a task of this network on this target.</source>
+            <translation>在此目标上，没有模板可以计算该网络的任务。</translation>
+        </message>
+        <message>
+            <source>Select a task to see its templates.</source>
+            <translation>选择一个任务即可查看其模板。</translation>
+        </message>
+        <message>
+            <source>No template computes this task on this target.</source>
+            <translation>在此目标上，没有模板可以计算该任务。</translation>
+        </message>
+        <message>
+            <source>This template cannot be turned into code yet: its space can be looked at, not measured.</source>
+            <translation>该模板尚不能转换为代码：可以查看其空间，但不能测量。</translation>
+        </message>
+        <message>
+            <source>Nothing was measured with this template yet. Choose the policy template for the next run, or import a log of a template tuner.</source>
+            <translation>尚未用该模板测量过。可以为下一次运行选择策略 template，或导入模板调优器的日志。</translation>
+        </message>
+        <message>
+            <source>all of them valid</source>
+            <translation>全部有效</translation>
+        </message>
+        <message>
+            <source>as good as all of them valid</source>
+            <translation>几乎全部有效</translation>
+        </message>
+        <message>
+            <source>%1 % of them invalid</source>
+            <translation>其中 %1 % 无效</translation>
+        </message>
+        <message>
+            <source>about %1 % of them invalid</source>
+            <translation>其中约 %1 % 无效</translation>
+        </message>
+        <message>
+            <source>%1: %2 configurations of %3 knobs, %4.</source>
+            <translation>%1：%3 个旋钮，共 %2 个配置，%4。</translation>
+        </message>
+        <message>
+            <source>The space is searched for the task %1; this one measures what was best there.</source>
+            <translation>该空间为任务 %1 搜索；本任务测量那里最好的配置。</translation>
+        </message>
+        <message>
+            <source>What is best here is also measured for %1.</source>
+            <translation>这里最好的配置也会为 %1 测量。</translation>
+        </message>
+        <message>
+            <source>%1 %2: the template is used, the search has not measured this task.</source>
+            <translation>%1 为 %2：使用模板，搜索尚未测量该任务。</translation>
+        </message>
+        <message>
+            <source>%1 %2, sketch %3: the template is used.</source>
+            <translation>%1 为 %2，草图为 %3：使用模板。</translation>
+        </message>
+        <message>
+            <source>%1 %2, sketch %3: the sketch is used.</source>
+            <translation>%1 为 %2，草图为 %3：使用草图。</translation>
+        </message>
+        <message>
+            <source>Fastest trial so far: %1 with %2</source>
+            <translation>目前最快的试验：%1，%2</translation>
+        </message>
+        <message>
+            <source>By the records that an export chooses from: where finals measured them again, the figures are those of the finals</source>
+            <translation>按导出时可供选择的记录：在决赛中重新测量过的，以决赛的数字为准</translation>
+        </message>
+        <message>
+            <source>Trial %1</source>
+            <translation>试验 %1</translation>
+        </message>
+        <message>
+            <source>Cost by %1</source>
+            <translation>按 %1 划分的代价</translation>
         </message>
     </context>
 </TS>
