@@ -2,6 +2,7 @@
 
 #include "core/session/events.h"
 #include "core/session/log_import.h"
+#include "core/session/log_preview.h"
 #include "core/session/options/options.h"
 #include "core/session/progress.h"
 #include "core/session/views.h"
@@ -68,6 +69,10 @@ public:
     /// StoreFailed.
     virtual Result<LogImport> importLogs(std::span<const std::filesystem::path> files, const Progress& progress,
                                          std::stop_token stop) = 0;
+    /// What importLogs() would do with these, and what they hold; nothing is changed. Blocks: call it off the GUI
+    /// thread. Errors: as importLogs().
+    virtual Result<LogPreview> previewLogs(std::span<const std::filesystem::path> files, const Progress& progress,
+                                           std::stop_token stop) = 0;
     /// A note on a trial, or on the project where `trial` is empty; an empty text takes it away. Writes to the disk:
     /// call it off the GUI thread; may be called while a run goes on. StoreFailed, NotFound.
     virtual Result<> setNote(const std::string& trial, const std::string& text) = 0;

@@ -125,6 +125,8 @@ public:
     }
     Result<LogImport> importLogs(std::span<const std::filesystem::path> files, const Progress& progress,
                                  std::stop_token stop) override;
+    Result<LogPreview> previewLogs(std::span<const std::filesystem::path> files, const Progress& progress,
+                                   std::stop_token stop) override;
     Result<> setNote(const std::string& trial, const std::string& text) override;
     std::vector<DeviceView::Limit> hardware() const override { return m_limits.all(); }
     Result<> setHardware(std::string_view name, std::optional<std::int64_t> value) override;
@@ -364,6 +366,15 @@ Result<LogImport> Session::importLogs(std::span<const std::filesystem::path> fil
         return refusal();
     LATHE_TRY_ASSIGN(store::Project writer, m_project->beside());
     return importTuningLogs(*m_model, writer, files, progress, std::move(stop));
+}
+
+Result<LogPreview> Session::previewLogs(std::span<const std::filesystem::path> files, const Progress& progress,
+                                        std::stop_token stop)
+{
+    if (!m_project)
+        return makeError(Errc::NotFound, say(Msg::NoProjectToImport));
+    LATHE_TRY_ASSIGN(const store::Project project, reader());
+    return previewTuningLogs(*m_model, project, files, progress, std::move(stop));
 }
 
 Result<> Session::setNote(const std::string& trial, const std::string& text)

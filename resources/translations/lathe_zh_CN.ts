@@ -9919,4 +9919,147 @@ It is tried again every few seconds.</source>
             <translation>按 %1 划分的代价</translation>
         </message>
     </context>
+    <context>
+        <name>lathe::ui::LogPreviewDialog</name>
+        <message numerus="yes">
+            <source>%n files</source>
+            <translation>
+                <numerusform>%n 个文件</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Reading %1…</source>
+            <translation>正在读取 %1…</translation>
+        </message>
+        <message>
+            <source>%1: the files contain no lines of a log.</source>
+            <translation>%1：文件中没有日志行。</translation>
+        </message>
+        <message numerus="yes">
+            <source>%1: %Ln lines.</source>
+            <translation>
+                <numerusform>%1：%Ln 行。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Nothing in it can be imported.</source>
+            <translation>其中没有可以导入的内容。</translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln records will be imported (tasks: %1).</source>
+            <translation>
+                <numerusform>将导入 %Ln 条记录（任务：%1）。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln records are in the project already.</source>
+            <translation>
+                <numerusform>%Ln 条记录项目中已有。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln lines will be skipped.</source>
+            <translation>
+                <numerusform>将跳过 %Ln 行。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln records were measured elsewhere by another tuner: exports use them only after they are measured again here.</source>
+            <translation>
+                <numerusform>%Ln 条记录由其他调优器在别处测得：在本机重新测量之后，导出才会使用它们。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Import tuning logs</source>
+            <translation>导入调优日志</translation>
+        </message>
+        <message>
+            <source>&amp;Import</source>
+            <translation>导入(&amp;I)</translation>
+        </message>
+        <message>
+            <source>&amp;Cancel</source>
+            <translation>取消(&amp;C)</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>关闭(&amp;L)</translation>
+        </message>
+        <message>
+            <source>How far the logs have been read</source>
+            <translation>日志读取的进度</translation>
+        </message>
+        <message>
+            <source>none of this network</source>
+            <translation>本网络中没有</translation>
+        </message>
+        <message>
+            <source>the template is unknown here</source>
+            <translation>此处没有该模板</translation>
+        </message>
+        <message>
+            <source>Workloads of template tuners</source>
+            <translation>模板调优器的工作负载</translation>
+        </message>
+        <message>
+            <source>Template</source>
+            <translation>模板</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>试验</translation>
+        </message>
+        <message>
+            <source>Failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>Best</source>
+            <translation>最佳</translation>
+        </message>
+        <message>
+            <source>Tasks</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>Best configuration</source>
+            <translation>最佳配置</translation>
+        </message>
+        <message>
+            <source>Target</source>
+            <translation>目标</translation>
+        </message>
+        <message>
+            <source>Tasks that get records</source>
+            <translation>将得到记录的任务</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>New records</source>
+            <translation>新记录</translation>
+        </message>
+        <message>
+            <source>%1, line %2</source>
+            <translation>%1，第 %2 行</translation>
+        </message>
+        <message>
+            <source>Lines that will be skipped</source>
+            <translation>将跳过的行</translation>
+        </message>
+        <message>
+            <source>Lines</source>
+            <translation>行数</translation>
+        </message>
+        <message>
+            <source>Why</source>
+            <translation>原因</translation>
+        </message>
+        <message>
+            <source>First of them</source>
+            <translation>其中第一行</translation>
+        </message>
+    </context>
 </TS>
