@@ -4,6 +4,7 @@
 #include "core/session/log_import.h"
 #include "core/session/log_preview.h"
 #include "core/session/options/options.h"
+#include "core/session/options/search_choice.h"
 #include "core/session/progress.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
@@ -22,6 +23,7 @@ struct RunChoices
 {
     std::string budget; ///< in words: "20 min"; empty: nothing was picked
     std::optional<std::string> headStart; ///< TuneOptions::headStart; nothing: nothing was picked
+    std::optional<SearchChoice> search = {}; ///< likewise
     friend bool operator==(const RunChoices&, const RunChoices&) = default;
 };
 

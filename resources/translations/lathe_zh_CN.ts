@@ -234,6 +234,10 @@
             <source>&amp;Add a device to the farm…</source>
             <translation>向设备群添加设备(&amp;A)…</translation>
         </message>
+        <message>
+            <source>Run opt&amp;ions…</source>
+            <translation>运行选项(&amp;I)…</translation>
+        </message>
     </context>
     <context>
         <name>Appearance</name>
@@ -5695,6 +5699,26 @@
             <source>▲ Farm: not connected</source>
             <translation>▲ 设备群：未连接</translation>
         </message>
+        <message>
+            <source>policy %1</source>
+            <translation>策略 %1</translation>
+        </message>
+        <message>
+            <source>preset %1</source>
+            <translation>预设 %1</translation>
+        </message>
+        <message>
+            <source>tuner %1</source>
+            <translation>调优器 %1</translation>
+        </message>
+        <message>
+            <source>not all tasks</source>
+            <translation>并非全部任务</translation>
+        </message>
+        <message>
+            <source>The next run: %1</source>
+            <translation>下一次运行：%1</translation>
+        </message>
     </context>
     <context>
         <name>Options</name>
@@ -10060,6 +10084,299 @@ It is tried again every few seconds.</source>
         <message>
             <source>First of them</source>
             <translation>其中第一行</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::RunOptionsDialog</name>
+        <message>
+            <source>&amp;Policy:</source>
+            <translation>策略(&amp;P)：</translation>
+        </message>
+        <message>
+            <source>P&amp;reset:</source>
+            <translation>预设(&amp;R)：</translation>
+        </message>
+        <message>
+            <source>&amp;Tuner:</source>
+            <translation>调优器(&amp;T)：</translation>
+        </message>
+        <message>
+            <source>&amp;Leave a task after:</source>
+            <translation>离开任务的条件(&amp;L)：</translation>
+        </message>
+        <message>
+            <source>Only these &amp;operators:</source>
+            <translation>仅这些算子(&amp;O)：</translation>
+        </message>
+        <message>
+            <source>Only these task &amp;numbers:</source>
+            <translation>仅这些任务编号(&amp;N)：</translation>
+        </message>
+        <message>
+            <source>%1 is not the number of a task: they go from 0 to %2</source>
+            <translation>%1 不是任务的编号：编号从 0 到 %2</translation>
+        </message>
+        <message>
+            <source>Presets tune templates as the tutorials of the reference compiler do.</source>
+            <translation>预设按参考编译器教程的方式调优模板。</translation>
+        </message>
+        <message>
+            <source>Sets%1. What was set otherwise for this project's runs stays.</source>
+            <translation>设置%1。该项目的运行另行设置过的内容保持不变。</translation>
+        </message>
+        <message>
+            <source>the usual one: %1</source>
+            <translation>通常的：%1</translation>
+        </message>
+        <message>
+            <source>the preset's: %1</source>
+            <translation>预设的：%1</translation>
+        </message>
+        <message>
+            <source>Only the policy template has a tuner.</source>
+            <translation>只有策略 template 有调优器。</translation>
+        </message>
+        <message>
+            <source>Run options</source>
+            <translation>运行选项</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>Parameters of the tuner</source>
+            <translation>调优器的参数</translation>
+        </message>
+        <message>
+            <source>never</source>
+            <translation>从不</translation>
+        </message>
+        <message>
+            <source> trials without a gain</source>
+            <translation> 次试验没有收益</translation>
+        </message>
+        <message>
+            <source>all, or for instance conv2d, dense</source>
+            <translation>全部，或例如 conv2d, dense</translation>
+        </message>
+        <message>
+            <source>Other tasks are measured once as they are without tuning</source>
+            <translation>其他任务按未调优的状态测量一次</translation>
+        </message>
+        <message>
+            <source>all, or for instance 0, 3</source>
+            <translation>全部，或例如 0, 3</translation>
+        </message>
+        <message>
+            <source>&amp;OK</source>
+            <translation>确定(&amp;O)</translation>
+        </message>
+        <message>
+            <source>&amp;Cancel</source>
+            <translation>取消(&amp;C)</translation>
+        </message>
+        <message>
+            <source>&amp;Usual options</source>
+            <translation>通常的选项(&amp;U)</translation>
+        </message>
+        <message>
+            <source>As a run has them that nobody chose anything for</source>
+            <translation>未作任何选择时运行所用的选项</translation>
+        </message>
+    </context>
+    <context>
+        <name>Tuners</name>
+        <message>
+            <source>Lathe's search</source>
+            <translation>Lathe 的搜索</translation>
+        </message>
+        <message>
+            <source>the reference compiler's rules</source>
+            <translation>参考编译器的规则</translation>
+        </message>
+        <message>
+            <source>no cost model</source>
+            <translation>没有代价模型</translation>
+        </message>
+        <message>
+            <source>schedules with knobs, by a tuner</source>
+            <translation>带旋钮的调度，由调优器选择</translation>
+        </message>
+        <message>
+            <source>all configurations in order</source>
+            <translation>按顺序逐个尝试全部配置</translation>
+        </message>
+        <message>
+            <source>configurations at random, none twice</source>
+            <translation>随机配置，不重复</translation>
+        </message>
+        <message>
+            <source>breeding from good configurations</source>
+            <translation>由好的配置繁殖</translation>
+        </message>
+        <message>
+            <source>boosted trees that guess throughput, of loops</source>
+            <translation>预测吞吐量的提升树，看循环</translation>
+        </message>
+        <message>
+            <source>boosted trees that guess throughput, of knobs</source>
+            <translation>预测吞吐量的提升树，看旋钮</translation>
+        </message>
+        <message>
+            <source>boosted trees that guess throughput, of curves of reuse</source>
+            <translation>预测吞吐量的提升树，看重用曲线</translation>
+        </message>
+        <message>
+            <source>boosted trees that rank, of loops</source>
+            <translation>排序的提升树，看循环</translation>
+        </message>
+        <message>
+            <source>boosted trees that rank, of knobs</source>
+            <translation>排序的提升树，看旋钮</translation>
+        </message>
+        <message>
+            <source>boosted trees that rank, of curves of reuse</source>
+            <translation>排序的提升树，看重用曲线</translation>
+        </message>
+        <message>
+            <source>boosted trees that rank, judged by halves, of loops</source>
+            <translation>按两半判断的排序提升树，看循环</translation>
+        </message>
+        <message>
+            <source>boosted trees that rank, judged by halves, of knobs</source>
+            <translation>按两半判断的排序提升树，看旋钮</translation>
+        </message>
+        <message>
+            <source>boosted trees that rank, judged by halves, of curves of reuse</source>
+            <translation>按两半判断的排序提升树，看重用曲线</translation>
+        </message>
+        <message>
+            <source>the first index that is looked at</source>
+            <translation>查看的第一个索引</translation>
+        </message>
+        <message>
+            <source>the last index that is looked at</source>
+            <translation>查看的最后一个索引</translation>
+        </message>
+        <message>
+            <source>configurations of a generation</source>
+            <translation>一代的配置数</translation>
+        </message>
+        <message>
+            <source>best ones that are parents of every generation</source>
+            <translation>每一代都作为父代的最好配置数</translation>
+        </message>
+        <message>
+            <source>how probably a knob of a child gets a random choice</source>
+            <translation>子代的旋钮取随机值的概率</translation>
+        </message>
+        <message>
+            <source>configurations that are chosen by one model</source>
+            <translation>由一个模型选出的配置数</translation>
+        </message>
+        <message>
+            <source>so many times the plan are found, then the most different picked; below 1: not</source>
+            <translation>找出计划的这么多倍，再挑最不相同的；小于 1：不这样做</translation>
+        </message>
+        <message>
+            <source>share of a plan that is random</source>
+            <translation>计划中随机的比例</translation>
+        </message>
+        <message>
+            <source>whether it learns from other tasks of the template first</source>
+            <translation>是否先从该模板的其他任务学习</translation>
+        </message>
+        <message>
+            <source>threads that train the model</source>
+            <translation>训练模型的线程数</translation>
+        </message>
+        <message>
+            <source>walkers of the annealing</source>
+            <translation>退火的游走者数</translation>
+        </message>
+        <message>
+            <source>iterations of the annealing</source>
+            <translation>退火的迭代次数</translation>
+        </message>
+        <message>
+            <source>iterations without a change after which the annealing ends</source>
+            <translation>退火在多少次迭代没有变化后结束</translation>
+        </message>
+        <message>
+            <source>temperature that the annealing begins with</source>
+            <translation>退火开始的温度</translation>
+        </message>
+        <message>
+            <source>temperature that it ends with</source>
+            <translation>退火结束的温度</translation>
+        </message>
+        <message>
+            <source>whether walkers go on where they stood</source>
+            <translation>游走者是否从原处继续</translation>
+        </message>
+        <message>
+            <source>depth of the trees</source>
+            <translation>树的深度</translation>
+        </message>
+        <message>
+            <source>what each tree counts</source>
+            <translation>每棵树的权重</translation>
+        </message>
+        <message>
+            <source>least gain of a split</source>
+            <translation>一次分裂的最小增益</translation>
+        </message>
+        <message>
+            <source>least weight of a leaf</source>
+            <translation>叶子的最小权重</translation>
+        </message>
+        <message>
+            <source>trees at most</source>
+            <translation>最多的树数</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::TunerParameterModel</name>
+        <message>
+            <source>0 or 1</source>
+            <translation>0 或 1</translation>
+        </message>
+        <message>
+            <source>%1 to %2</source>
+            <translation>%1 到 %2</translation>
+        </message>
+        <message>
+            <source>Parameter</source>
+            <translation>参数</translation>
+        </message>
+        <message>
+            <source>Value</source>
+            <translation>值</translation>
+        </message>
+        <message>
+            <source>Usual</source>
+            <translation>通常</translation>
+        </message>
+        <message>
+            <source>Range</source>
+            <translation>范围</translation>
+        </message>
+        <message>
+            <source>Meaning</source>
+            <translation>含义</translation>
+        </message>
+        <message>
+            <source>%1 takes %2 from %3 to %4</source>
+            <translation>%1 应为从 %3 到 %4 的%2</translation>
+        </message>
+        <message>
+            <source>a whole number</source>
+            <translation>整数</translation>
+        </message>
+        <message>
+            <source>a number</source>
+            <translation>数</translation>
         </message>
     </context>
 </TS>

@@ -101,6 +101,8 @@ private:
     };
     Result<session::TuneOptions> wantedRun(RunStart how) const;
     void startRun(RunStart how);
+    void showRunOptions();
+    QString searchText() const;
     void takeChoices();
     void keepChoices();
     void explainReadOnly();
