@@ -238,6 +238,10 @@
             <source>Run opt&amp;ions…</source>
             <translation>运行选项(&amp;I)…</translation>
         </message>
+        <message>
+            <source>La&amp;youts of tensors</source>
+            <translation>张量的布局(&amp;Y)</translation>
+        </message>
     </context>
     <context>
         <name>Appearance</name>
@@ -5914,6 +5918,14 @@
             <source>From %1 to %2: %3, %4, through %5 nodes</source>
             <translation>从 %1 到 %2：%3，%4，经过 %5 个节点</translation>
         </message>
+        <message>
+            <source>Layouts</source>
+            <translation>布局</translation>
+        </message>
+        <message>
+            <source>Show in which layouts tensors are written and read, and what that costs</source>
+            <translation>显示张量以哪种布局写入和读取，以及由此产生的代价</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::ProgramComparison</name>
@@ -9790,160 +9802,6 @@ It is tried again every few seconds.</source>
         </message>
     </context>
     <context>
-        <name>lathe::ui::ParallelView</name>
-        <message numerus="yes">
-            <source>%Ln configurations were measured.</source>
-            <translation>
-                <numerusform>测量了 %Ln 个配置。</numerusform>
-            </translation>
-        </message>
-        <message numerus="yes">
-            <source>%Ln configurations were tried, %1 of them failed.</source>
-            <translation>
-                <numerusform>试过 %Ln 个配置，其中 %1 个失败。</numerusform>
-            </translation>
-        </message>
-        <message>
-            <source>The fastest %1 are drawn.</source>
-            <translation>画出其中最快的 %1 个。</translation>
-        </message>
-        <message>
-            <source>failed</source>
-            <translation>失败</translation>
-        </message>
-        <message>
-            <source>Cost</source>
-            <translation>代价</translation>
-        </message>
-    </context>
-    <context>
-        <name>lathe::ui::TemplatesPage</name>
-        <message>
-            <source>Template</source>
-            <translation>模板</translation>
-        </message>
-        <message>
-            <source>The templates that compute this task</source>
-            <translation>可以计算该任务的模板</translation>
-        </message>
-        <message>
-            <source>Measured for</source>
-            <translation>测量目标</translation>
-        </message>
-        <message>
-            <source>What the trials were measured for: costs of different devices do not compare</source>
-            <translation>试验是为什么目标测量的：不同设备的代价不可比较</translation>
-        </message>
-        <message>
-            <source>Configurations as lines through the knobs</source>
-            <translation>以穿过各旋钮的线表示的配置</translation>
-        </message>
-        <message>
-            <source>Knobs of the template</source>
-            <translation>模板的旋钮</translation>
-        </message>
-        <message>
-            <source>Cost by the values of the knob</source>
-            <translation>按旋钮取值划分的代价</translation>
-        </message>
-        <message>
-            <source>templates</source>
-            <translation>模板</translation>
-        </message>
-        <message>
-            <source>from a log: %1</source>
-            <translation>来自日志：%1</translation>
-        </message>
-        <message>
-            <source>measured for this target</source>
-            <translation>为本目标测量</translation>
-        </message>
-        <message>
-            <source>Open a network to see the templates of its tasks.</source>
-            <translation>打开网络即可查看其任务的模板。</translation>
-        </message>
-        <message>
-            <source>Looking for templates…</source>
-            <translation>正在查找模板…</translation>
-        </message>
-        <message>
-            <source>No template computes a task of this network on this target.</source>
-            <translation>在此目标上，没有模板可以计算该网络的任务。</translation>
-        </message>
-        <message>
-            <source>Select a task to see its templates.</source>
-            <translation>选择一个任务即可查看其模板。</translation>
-        </message>
-        <message>
-            <source>No template computes this task on this target.</source>
-            <translation>在此目标上，没有模板可以计算该任务。</translation>
-        </message>
-        <message>
-            <source>This template cannot be turned into code yet: its space can be looked at, not measured.</source>
-            <translation>该模板尚不能转换为代码：可以查看其空间，但不能测量。</translation>
-        </message>
-        <message>
-            <source>Nothing was measured with this template yet. Choose the policy template for the next run, or import a log of a template tuner.</source>
-            <translation>尚未用该模板测量过。可以为下一次运行选择策略 template，或导入模板调优器的日志。</translation>
-        </message>
-        <message>
-            <source>all of them valid</source>
-            <translation>全部有效</translation>
-        </message>
-        <message>
-            <source>as good as all of them valid</source>
-            <translation>几乎全部有效</translation>
-        </message>
-        <message>
-            <source>%1 % of them invalid</source>
-            <translation>其中 %1 % 无效</translation>
-        </message>
-        <message>
-            <source>about %1 % of them invalid</source>
-            <translation>其中约 %1 % 无效</translation>
-        </message>
-        <message>
-            <source>%1: %2 configurations of %3 knobs, %4.</source>
-            <translation>%1：%3 个旋钮，共 %2 个配置，%4。</translation>
-        </message>
-        <message>
-            <source>The space is searched for the task %1; this one measures what was best there.</source>
-            <translation>该空间为任务 %1 搜索；本任务测量那里最好的配置。</translation>
-        </message>
-        <message>
-            <source>What is best here is also measured for %1.</source>
-            <translation>这里最好的配置也会为 %1 测量。</translation>
-        </message>
-        <message>
-            <source>%1 %2: the template is used, the search has not measured this task.</source>
-            <translation>%1 为 %2：使用模板，搜索尚未测量该任务。</translation>
-        </message>
-        <message>
-            <source>%1 %2, sketch %3: the template is used.</source>
-            <translation>%1 为 %2，草图为 %3：使用模板。</translation>
-        </message>
-        <message>
-            <source>%1 %2, sketch %3: the sketch is used.</source>
-            <translation>%1 为 %2，草图为 %3：使用草图。</translation>
-        </message>
-        <message>
-            <source>Fastest trial so far: %1 with %2</source>
-            <translation>目前最快的试验：%1，%2</translation>
-        </message>
-        <message>
-            <source>By the records that an export chooses from: where finals measured them again, the figures are those of the finals</source>
-            <translation>按导出时可供选择的记录：在决赛中重新测量过的，以决赛的数字为准</translation>
-        </message>
-        <message>
-            <source>Trial %1</source>
-            <translation>试验 %1</translation>
-        </message>
-        <message>
-            <source>Cost by %1</source>
-            <translation>按 %1 划分的代价</translation>
-        </message>
-    </context>
-    <context>
         <name>lathe::ui::LogPreviewDialog</name>
         <message numerus="yes">
             <source>%n files</source>
@@ -9968,12 +9826,6 @@ It is tried again every few seconds.</source>
         <message>
             <source>Nothing in it can be imported.</source>
             <translation>其中没有可以导入的内容。</translation>
-        </message>
-        <message numerus="yes">
-            <source>%Ln records will be imported (tasks: %1).</source>
-            <translation>
-                <numerusform>将导入 %Ln 条记录（任务：%1）。</numerusform>
-            </translation>
         </message>
         <message numerus="yes">
             <source>%Ln records are in the project already.</source>
@@ -10084,6 +9936,400 @@ It is tried again every few seconds.</source>
         <message>
             <source>First of them</source>
             <translation>其中第一行</translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln records will be imported (tasks: %1).</source>
+            <translation>
+                <numerusform>将导入 %Ln 条记录（任务：%1）。</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ParallelView</name>
+        <message numerus="yes">
+            <source>%Ln configurations were measured.</source>
+            <translation>
+                <numerusform>测量了 %Ln 个配置。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln configurations were tried, %1 of them failed.</source>
+            <translation>
+                <numerusform>试过 %Ln 个配置，其中 %1 个失败。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>The fastest %1 are drawn.</source>
+            <translation>画出其中最快的 %1 个。</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>Cost</source>
+            <translation>代价</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::TemplatesPage</name>
+        <message>
+            <source>Template</source>
+            <translation>模板</translation>
+        </message>
+        <message>
+            <source>The templates that compute this task</source>
+            <translation>可以计算该任务的模板</translation>
+        </message>
+        <message>
+            <source>Measured for</source>
+            <translation>测量目标</translation>
+        </message>
+        <message>
+            <source>What the trials were measured for: costs of different devices do not compare</source>
+            <translation>试验是为什么目标测量的：不同设备的代价不可比较</translation>
+        </message>
+        <message>
+            <source>Configurations as lines through the knobs</source>
+            <translation>以穿过各旋钮的线表示的配置</translation>
+        </message>
+        <message>
+            <source>Knobs of the template</source>
+            <translation>模板的旋钮</translation>
+        </message>
+        <message>
+            <source>Cost by the values of the knob</source>
+            <translation>按旋钮取值划分的代价</translation>
+        </message>
+        <message>
+            <source>templates</source>
+            <translation>模板</translation>
+        </message>
+        <message>
+            <source>measured for this target</source>
+            <translation>为本目标测量</translation>
+        </message>
+        <message>
+            <source>Open a network to see the templates of its tasks.</source>
+            <translation>打开网络即可查看其任务的模板。</translation>
+        </message>
+        <message>
+            <source>Looking for templates…</source>
+            <translation>正在查找模板…</translation>
+        </message>
+        <message>
+            <source>No template computes a task of this network on this target.</source>
+            <translation>在此目标上，没有模板可以计算该网络的任务。</translation>
+        </message>
+        <message>
+            <source>Select a task to see its templates.</source>
+            <translation>选择一个任务即可查看其模板。</translation>
+        </message>
+        <message>
+            <source>No template computes this task on this target.</source>
+            <translation>在此目标上，没有模板可以计算该任务。</translation>
+        </message>
+        <message>
+            <source>This template cannot be turned into code yet: its space can be looked at, not measured.</source>
+            <translation>该模板尚不能转换为代码：可以查看其空间，但不能测量。</translation>
+        </message>
+        <message>
+            <source>Nothing was measured with this template yet. Choose the policy template for the next run, or import a log of a template tuner.</source>
+            <translation>尚未用该模板测量过。可以为下一次运行选择策略 template，或导入模板调优器的日志。</translation>
+        </message>
+        <message>
+            <source>all of them valid</source>
+            <translation>全部有效</translation>
+        </message>
+        <message>
+            <source>as good as all of them valid</source>
+            <translation>几乎全部有效</translation>
+        </message>
+        <message>
+            <source>%1 % of them invalid</source>
+            <translation>其中 %1 % 无效</translation>
+        </message>
+        <message>
+            <source>about %1 % of them invalid</source>
+            <translation>其中约 %1 % 无效</translation>
+        </message>
+        <message>
+            <source>%1: %2 configurations of %3 knobs, %4.</source>
+            <translation>%1：%3 个旋钮，共 %2 个配置，%4。</translation>
+        </message>
+        <message>
+            <source>The space is searched for the task %1; this one measures what was best there.</source>
+            <translation>该空间为任务 %1 搜索；本任务测量那里最好的配置。</translation>
+        </message>
+        <message>
+            <source>%1 %2: the template is used, the search has not measured this task.</source>
+            <translation>%1 为 %2：使用模板，搜索尚未测量该任务。</translation>
+        </message>
+        <message>
+            <source>%1 %2, sketch %3: the template is used.</source>
+            <translation>%1 为 %2，草图为 %3：使用模板。</translation>
+        </message>
+        <message>
+            <source>%1 %2, sketch %3: the sketch is used.</source>
+            <translation>%1 为 %2，草图为 %3：使用草图。</translation>
+        </message>
+        <message>
+            <source>Trial %1</source>
+            <translation>试验 %1</translation>
+        </message>
+        <message>
+            <source>Cost by %1</source>
+            <translation>按 %1 划分的代价</translation>
+        </message>
+        <message>
+            <source>Fastest trial so far: %1 with %2</source>
+            <translation>目前最快的试验：%1，%2</translation>
+        </message>
+        <message>
+            <source>By the records that an export chooses from: where finals measured them again, the figures are those of the finals</source>
+            <translation>按导出时可供选择的记录：在决赛中重新测量过的，以决赛的数字为准</translation>
+        </message>
+        <message>
+            <source>What is best here is also measured for %1.</source>
+            <translation>这里最好的配置也会为 %1 测量。</translation>
+        </message>
+        <message>
+            <source>from a log: %1</source>
+            <translation>来自日志：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::LayoutTensorModel</name>
+        <message>
+            <source>rest of the network</source>
+            <translation>网络的其余部分</translation>
+        </message>
+        <message>
+            <source>Converted from %1 to %2, which takes %3</source>
+            <translation>从 %1 转换为 %2，需要 %3</translation>
+        </message>
+        <message>
+            <source>Read as it is written: nothing is converted</source>
+            <translation>按写入的布局读取：无需转换</translation>
+        </message>
+        <message>
+            <source>From</source>
+            <translation>来自</translation>
+        </message>
+        <message>
+            <source>To</source>
+            <translation>去往</translation>
+        </message>
+        <message>
+            <source>Written as</source>
+            <translation>写入布局</translation>
+        </message>
+        <message>
+            <source>Read as</source>
+            <translation>读取布局</translation>
+        </message>
+        <message>
+            <source>Conversion</source>
+            <translation>转换</translation>
+        </message>
+        <message>
+            <source>Shape</source>
+            <translation>形状</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::LayoutFunctionModel</name>
+        <message>
+            <source>Only takes several inputs, which must lie alike</source>
+            <translation>只接收多个输入，它们的布局必须相同</translation>
+        </message>
+        <message>
+            <source>Its task has no valid record: it runs with a default schedule</source>
+            <translation>其任务没有有效的记录：使用默认调度</translation>
+        </message>
+        <message>
+            <source>Kernel of the trial %1</source>
+            <translation>试验 %1 的内核</translation>
+        </message>
+        <message>
+            <source>Function</source>
+            <translation>函数</translation>
+        </message>
+        <message>
+            <source>Reads</source>
+            <translation>读取</translation>
+        </message>
+        <message>
+            <source>Writes</source>
+            <translation>写入</translation>
+        </message>
+        <message>
+            <source>Kernel</source>
+            <translation>内核</translation>
+        </message>
+        <message>
+            <source>Change</source>
+            <translation>变化</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::LayoutsPanel</name>
+        <message>
+            <source>Tensors</source>
+            <translation>张量</translation>
+        </message>
+        <message>
+            <source>Functions</source>
+            <translation>函数</translation>
+        </message>
+        <message>
+            <source>Layouts of the tensors</source>
+            <translation>张量的布局</translation>
+        </message>
+        <message>
+            <source>Layouts and kernels of the functions</source>
+            <translation>函数的布局和内核</translation>
+        </message>
+        <message>
+            <source>Layout to try</source>
+            <translation>要尝试的布局</translation>
+        </message>
+        <message>
+            <source>Shows what the network would take; exports choose for themselves</source>
+            <translation>显示网络将需要的时间；导出时会自行选择</translation>
+        </message>
+        <message>
+            <source>&amp;Try the layout:</source>
+            <translation>尝试布局(&amp;T)：</translation>
+        </message>
+        <message>
+            <source>&amp;Measure conversions</source>
+            <translation>测量转换(&amp;M)</translation>
+        </message>
+        <message>
+            <source>Times on this machine the conversions that were never timed, and keeps that with the project</source>
+            <translation>在本机为从未计时的转换计时，并保存在项目中</translation>
+        </message>
+        <message>
+            <source>A replay does not choose layouts: open the project itself.</source>
+            <translation>回放不选择布局：请打开项目本身。</translation>
+        </message>
+        <message>
+            <source>Measuring conversions…</source>
+            <translation>正在测量转换…</translation>
+        </message>
+        <message>
+            <source>Choosing layouts…</source>
+            <translation>正在选择布局…</translation>
+        </message>
+        <message>
+            <source>No record of this project has a layout of its own: all tensors lie as the network has them. Templates make records with layouts.</source>
+            <translation>该项目的记录都没有自己的布局：所有张量都按网络的布局存放。模板会产生带布局的记录。</translation>
+        </message>
+        <message>
+            <source>These layouts do not go together: no kernels were measured for all of them.</source>
+            <translation>这些布局不能同时使用：没有为它们全部测量过内核。</translation>
+        </message>
+        <message>
+            <source>Open a network to see the layouts of its tensors.</source>
+            <translation>打开网络即可查看其张量的布局。</translation>
+        </message>
+        <message>
+            <source>%1 in all: kernels %2, conversions %3 (%4 of %5 tensors).</source>
+            <translation>共 %1：内核 %2，转换 %3（%5 个张量中的 %4 个）。</translation>
+        </message>
+        <message>
+            <source>With the fastest kernel of each function: %1.</source>
+            <translation>若每个函数都用最快的内核：%1。</translation>
+        </message>
+        <message>
+            <source>A faster choice may exist.</source>
+            <translation>可能存在更快的选择。</translation>
+        </message>
+        <message numerus="yes">
+            <source>The times of %Ln conversions are estimates.</source>
+            <translation>
+                <numerusform>%Ln 个转换的时间是估计值。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Working out what changes…</source>
+            <translation>正在计算变化…</translation>
+        </message>
+        <message>
+            <source>The network takes as long as before.</source>
+            <translation>网络所需时间不变。</translation>
+        </message>
+        <message>
+            <source>The network takes %1, %2 against what was chosen.</source>
+            <translation>网络需要 %1，与所选布局相比 %2。</translation>
+        </message>
+        <message>
+            <source>No function changes its kernel.</source>
+            <translation>没有函数更换内核。</translation>
+        </message>
+        <message>
+            <source>Other kernels or layouts: %1.</source>
+            <translation>更换内核或布局：%1。</translation>
+        </message>
+        <message>
+            <source>select a row first</source>
+            <translation>请先选择一行</translation>
+        </message>
+        <message>
+            <source>as chosen</source>
+            <translation>按所选</translation>
+        </message>
+        <message>
+            <source>&amp;Forget all tried layouts</source>
+            <translation>清除全部尝试(&amp;F)</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::TunerParameterModel</name>
+        <message>
+            <source>0 or 1</source>
+            <translation>0 或 1</translation>
+        </message>
+        <message>
+            <source>%1 to %2</source>
+            <translation>%1 到 %2</translation>
+        </message>
+        <message>
+            <source>Parameter</source>
+            <translation>参数</translation>
+        </message>
+        <message>
+            <source>Value</source>
+            <translation>值</translation>
+        </message>
+        <message>
+            <source>Usual</source>
+            <translation>通常</translation>
+        </message>
+        <message>
+            <source>Range</source>
+            <translation>范围</translation>
+        </message>
+        <message>
+            <source>Meaning</source>
+            <translation>含义</translation>
+        </message>
+        <message>
+            <source>%1 takes %2 from %3 to %4</source>
+            <translation>%1 应为从 %3 到 %4 的%2</translation>
+        </message>
+        <message>
+            <source>a whole number</source>
+            <translation>整数</translation>
+        </message>
+        <message>
+            <source>a number</source>
+            <translation>数</translation>
         </message>
     </context>
     <context>
@@ -10334,49 +10580,6 @@ It is tried again every few seconds.</source>
         <message>
             <source>trees at most</source>
             <translation>最多的树数</translation>
-        </message>
-    </context>
-    <context>
-        <name>lathe::ui::TunerParameterModel</name>
-        <message>
-            <source>0 or 1</source>
-            <translation>0 或 1</translation>
-        </message>
-        <message>
-            <source>%1 to %2</source>
-            <translation>%1 到 %2</translation>
-        </message>
-        <message>
-            <source>Parameter</source>
-            <translation>参数</translation>
-        </message>
-        <message>
-            <source>Value</source>
-            <translation>值</translation>
-        </message>
-        <message>
-            <source>Usual</source>
-            <translation>通常</translation>
-        </message>
-        <message>
-            <source>Range</source>
-            <translation>范围</translation>
-        </message>
-        <message>
-            <source>Meaning</source>
-            <translation>含义</translation>
-        </message>
-        <message>
-            <source>%1 takes %2 from %3 to %4</source>
-            <translation>%1 应为从 %3 到 %4 的%2</translation>
-        </message>
-        <message>
-            <source>a whole number</source>
-            <translation>整数</translation>
-        </message>
-        <message>
-            <source>a number</source>
-            <translation>数</translation>
         </message>
     </context>
 </TS>

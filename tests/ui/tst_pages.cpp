@@ -109,7 +109,8 @@ private slots:
         QCOMPARE(entries(menu("&Go")).size(), qsizetype(5 + table.size()));
         QCOMPARE(entries(menu("&View")),
                  QStringList({"view.zoomIn", "view.zoomOut", "view.fit", "graph.fold", "graph.unfold", "graph.weights",
-                              "graph.save", "-", "&Docks", "&Layouts", "&Appearance", "Lan&guage", "view.fullScreen"}));
+                              "graph.layouts", "graph.save", "-", "&Docks", "&Layouts", "&Appearance", "Lan&guage",
+                              "view.fullScreen"}));
         QCOMPARE(entries(menu("&Help")), QStringList({"help.manual", "help.keys", "-", "help.about", "help.aboutQt"}));
     }
 

@@ -66,7 +66,7 @@ public:
         LATHE_TRY_ASSIGN(NodeCandidates ofNodes,
                          candidatesOf(reducedGraph, candidates, static_cast<std::size_t>(m_choice.mostCandidates)));
         const std::vector<Conversion> wanted = conversionsOf(reducedGraph, ofNodes);
-        LATHE_TRY_ASSIGN(const ConversionCost cost, costsOf(wanted));
+        LATHE_TRY_ASSIGN(const ConversionCost cost, costsOf(wanted, made.guessedConversions));
         LATHE_TRY_ASSIGN(made.problem, makeLayoutProblem(std::move(reducedGraph), std::move(ofNodes), cost));
         LATHE_TRY_ASSIGN(made.fastest, planFastestKernels(made.problem));
         if (m_choice.tuner == "off") {
@@ -114,8 +114,8 @@ private:
         return {};
     }
 
-    void take(const LayoutNode& node, const graph::Task& task, const Record& record,
-              const store::Conditions& condition, std::set<std::string>& seen, std::vector<LayoutCandidate>& candidates,
+    void take(const LayoutNode& node, const graph::Task& task, const Record& record, const store::Conditions& condition,
+              std::set<std::string>& seen, std::vector<LayoutCandidate>& candidates,
               std::map<std::string, store::BestRow>& rows) const
     {
         const graph::Alternative* const alternative = alternativeOf(task, record.candidate.alternative);
@@ -157,7 +157,7 @@ private:
         return input && output ? std::optional(std::pair(*input, *output)) : std::nullopt;
     }
 
-    Result<ConversionCost> costsOf(const std::vector<Conversion>& wanted)
+    Result<ConversionCost> costsOf(const std::vector<Conversion>& wanted, std::int64_t& guesses)
     {
         const std::vector<store::Conditions> none;
         std::string device = "processor";
@@ -180,6 +180,7 @@ private:
         if (missing.empty())
             return costFrom(std::move(table));
         if (!m_choice.measures) {
+            guesses = static_cast<std::int64_t>(missing.size());
             if (table.empty())
                 for (const Conversion& conversion : missing)
                     table[conversion] = guessed(conversion);
