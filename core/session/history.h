@@ -4,6 +4,7 @@
 #include "core/deploy/estimate_parts.h"
 #include "core/session/events.h"
 #include "core/session/report/checks.h"
+#include "core/session/template_trials.h"
 #include "core/session/time_spent.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
@@ -234,6 +235,8 @@ public:
     /// Of rounds from `fromRound` on. Errors: Cancelled, StoreFailed.
     virtual Result<std::vector<QualityView>> quality(std::int64_t run, std::int32_t fromRound,
                                                      std::stop_token stop) = 0;
+    /// What templates measured of a task. Errors: InvalidArgument (no such task), Cancelled, StoreFailed.
+    virtual Result<TemplateHistory> templateTrials(std::int32_t task, std::stop_token stop) = 0;
     /// Takes the file's name only when it is whole. Errors: StoreFailed, Cancelled.
     virtual Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format,
                            std::stop_token stop) = 0;

@@ -2,7 +2,9 @@
 
 #include "core/session/events.h"
 #include "core/session/log_import.h"
+#include "core/session/log_preview.h"
 #include "core/session/options/options.h"
+#include "core/session/options/search_choice.h"
 #include "core/session/progress.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
@@ -21,6 +23,7 @@ struct RunChoices
 {
     std::string budget; ///< in words: "20 min"; empty: nothing was picked
     std::optional<std::string> headStart; ///< TuneOptions::headStart; nothing: nothing was picked
+    std::optional<SearchChoice> search = {}; ///< likewise
     friend bool operator==(const RunChoices&, const RunChoices&) = default;
 };
 
@@ -72,6 +75,10 @@ public:
     /// log of the reference's. Blocks: call it off the GUI thread. Errors: NotFound (no project), StoreFailed,
     /// Cancelled.
     virtual Result<LogExport> exportTemplateLog(const std::filesystem::path& file, std::stop_token stop) const = 0;
+    /// What importLogs() would do with these, and what they hold; nothing is changed. Blocks: call it off the GUI
+    /// thread. Errors: as importLogs().
+    virtual Result<LogPreview> previewLogs(std::span<const std::filesystem::path> files, const Progress& progress,
+                                           std::stop_token stop) = 0;
     /// A note on a trial, or on the project where `trial` is empty; an empty text takes it away. Writes to the disk:
     /// call it off the GUI thread; may be called while a run goes on. StoreFailed, NotFound.
     virtual Result<> setNote(const std::string& trial, const std::string& text) = 0;

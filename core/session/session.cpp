@@ -11,6 +11,7 @@
 #include "core/session/options/options_json.h"
 #include "core/session/options/tune_options.h"
 #include "core/session/plan/plan_log.h"
+#include "core/session/plan/network_layouts.h"
 #include "core/session/project/known_model.h"
 #include "core/session/project/log_importer.h"
 #include "core/session/project/measure_again.h"
@@ -45,7 +46,7 @@ using nlohmann::json;
 
 namespace {
 
-class Session final : public SessionBase, public ProjectPart, public ExportPart, public FollowPart
+class Session final : public SessionBase, public ProjectPart, public ExportPart, public FollowPart, public LayoutPart
 {
 public:
     Session(OpenOptions options, std::shared_ptr<const LoadedModel> model, std::optional<store::Project> project,
@@ -103,6 +104,8 @@ public:
     Result<> start(TuneOptions options) override;
     ProjectPart* project() override { return this; }
     ExportPart* exports() override { return this; }
+    LayoutPart* layouts() override { return this; }
+    Result<std::shared_ptr<const NetworkLayouts>> chooseLayouts(bool measures, std::stop_token stop) override;
 
     std::vector<TaskBudget> budgets() const override { return m_steering.budgets(); }
     Result<> setBudget(std::int32_t task, const TaskBudget& budget) override;
@@ -129,6 +132,8 @@ public:
     Result<LogImport> importLogs(std::span<const std::filesystem::path> files, const Progress& progress,
                                  std::stop_token stop) override;
     Result<LogExport> exportTemplateLog(const std::filesystem::path& file, std::stop_token stop) const override;
+    Result<LogPreview> previewLogs(std::span<const std::filesystem::path> files, const Progress& progress,
+                                   std::stop_token stop) override;
     Result<> setNote(const std::string& trial, const std::string& text) override;
     std::vector<DeviceView::Limit> hardware() const override { return m_limits.all(); }
     Result<> setHardware(std::string_view name, std::optional<std::int64_t> value) override;
@@ -382,6 +387,15 @@ Result<LogImport> Session::importLogs(std::span<const std::filesystem::path> fil
     return importTuningLogs(*m_model, writer, files, progress, std::move(stop));
 }
 
+Result<LogPreview> Session::previewLogs(std::span<const std::filesystem::path> files, const Progress& progress,
+                                        std::stop_token stop)
+{
+    if (!m_project)
+        return makeError(Errc::NotFound, say(Msg::NoProjectToImport));
+    LATHE_TRY_ASSIGN(const store::Project project, reader());
+    return previewTuningLogs(*m_model, project, files, progress, std::move(stop));
+}
+
 Result<> Session::setNote(const std::string& trial, const std::string& text)
 {
     if (!m_project)
@@ -542,6 +556,23 @@ Result<CompileReport> Session::compile(const CompileOptions& options, const Prog
     }
     LATHE_TRY_ASSIGN(const ModelVariants variants, loadVariants(m_limits.model(), m_options.variants));
     return exportLibrary(variants, project ? &*project : nullptr, options, progress, stop);
+}
+
+Result<std::shared_ptr<const NetworkLayouts>> Session::chooseLayouts(bool measures, std::stop_token stop)
+{
+    using Chosen = std::shared_ptr<const NetworkLayouts>;
+    if (!m_project)
+        return makeError(Errc::NotFound, say(Msg::NoProjectNoRecords));
+    LayoutChoice choice;
+    choice.measures = measures;
+    const auto choose = [&](const store::Project& project) -> Result<Chosen> {
+        LATHE_TRY_ASSIGN(auto plan, planNetwork(*m_limits.model(), &project, {}, choice, stop));
+        return plan ? viewLayouts(*std::move(plan)) : Chosen();
+    };
+    if (measures)
+        return alone<Chosen>(choose);
+    LATHE_TRY_ASSIGN(const store::Project project, reader());
+    return choose(project);
 }
 
 } // namespace

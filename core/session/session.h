@@ -5,6 +5,7 @@
 #include "core/session/follow_part.h"
 #include "core/session/history.h"
 #include "core/session/input_sizes.h"
+#include "core/session/layout_part.h"
 #include "core/session/project_part.h"
 #include "core/session/replay/replay.h"
 #include "core/session/run_part.h"
@@ -61,6 +62,8 @@ public:
     /// Null: nothing can be exported, this is a replay.
     virtual ExportPart* exports() { return nullptr; }
     const ExportPart* exports() const { return const_cast<TuningSession*>(this)->exports(); }
+    /// Null: layouts are not chosen, this is a replay.
+    virtual LayoutPart* layouts() { return nullptr; }
     /// Null: not a replay.
     virtual Replay* replay() { return nullptr; }
     /// Null: it may write, or was opened to read, or nobody else writes.

@@ -26,6 +26,12 @@ Result<std::span<const TemplateMatches::Match>> TemplateMatches::of(const templa
     return std::span<const Match>(found->second);
 }
 
+std::span<const TemplateMatches::Match> TemplateMatches::ofWorkload(const std::string& workload) const
+{
+    const auto found = m_byWorkload.find(workload);
+    return found == m_byWorkload.end() ? std::span<const Match>() : std::span<const Match>(found->second);
+}
+
 const templates::TaskTemplate* TemplateMatches::of(const Candidate& candidate) const
 {
     const std::string_view name = templates::templateNameOf(candidate);

@@ -25,6 +25,8 @@ public:
     /// Errors, each the reason why a line is passed over: Unsupported (no template of this name, or none that is turned
     /// into code), NotFound (no task has the workload).
     Result<std::span<const Match>> of(const templates::TemplateTrial& trial) const;
+    /// Of a key with plain layouts; empty: no task has it.
+    std::span<const Match> ofWorkload(const std::string& workload) const;
     /// Null: no template that is turned into code made it, or its task is of another network.
     const templates::TaskTemplate* of(const Candidate& candidate) const;
 

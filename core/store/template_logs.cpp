@@ -5,6 +5,7 @@
 #include "core/store/log_reader.h"
 #include "core/support/message.h"
 #include "core/templates/template_table.h"
+#include "core/templates/workload_args.h"
 
 #include <fmt/format.h>
 
@@ -99,12 +100,14 @@ std::string targetModel(std::string_view target)
     return model == "unknown" ? std::string() : model;
 }
 
-Result<LogSummary> summarizeLogs(std::span<const std::filesystem::path> files)
+Result<LogSummary> summarizeLogs(std::span<const std::filesystem::path> files, std::stop_token stop)
 {
     LogSummary summary;
     std::map<std::pair<std::string, std::string>, std::size_t> known;
     LATHE_TRY(forEachTrial(
         files, summary.lines, summary.skipped, [&](const TemplateTrial& trial, std::string_view) -> Result<> {
+            if (stop.stop_requested())
+                return makeError(Errc::Cancelled, say(Msg::QueryStopped));
             const std::string key = templates::workloadKey(trial.workload);
             const auto [place, isNew] = known.try_emplace({trial.target, key}, summary.workloads.size());
             if (isNew) {
@@ -112,6 +115,7 @@ Result<LogSummary> summarizeLogs(std::span<const std::filesystem::path> files)
                 workload.target = trial.target;
                 workload.name = trial.workload.task;
                 workload.workload = key;
+                workload.plainWorkload = templates::workloadKey(templates::unpacked(trial.workload));
                 workload.known = templates::findTemplate(trial.workload.task) != nullptr;
                 summary.workloads.push_back(std::move(workload));
             }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace lathe::store {
 struct WorkloadOfLog
 {
     std::string target, name, workload; ///< as the lines have them; the template's name; workloadKey()
+    std::string plainWorkload; ///< the key with plain layouts, as tasks have it (templates::unpacked())
     std::int64_t trials = 0, failed = 0;
     double bestSeconds = std::numeric_limits<double>::infinity(); ///< mean of the best one's costs
     std::string bestConfig; ///< for people
@@ -39,8 +41,8 @@ struct LogSummary
     std::map<std::string, PassedOver> skipped; ///< by reason
 };
 
-/// What the logs hold; nothing is changed. Errors: NotFound, BadFile (a disk that fails).
-Result<LogSummary> summarizeLogs(std::span<const std::filesystem::path> files);
+/// What the logs hold; nothing is changed. Errors: NotFound, BadFile (a disk that fails), Cancelled.
+Result<LogSummary> summarizeLogs(std::span<const std::filesystem::path> files, std::stop_token stop = {});
 
 /// What one of the following wrote.
 struct LogsWritten

@@ -191,4 +191,76 @@
             </translation>
         </message>
     </context>
+    <context>
+        <name>lathe::ui::LogPreviewDialog</name>
+        <message numerus="yes">
+            <source>%n files</source>
+            <translation>
+                <numerusform>%n file</numerusform>
+                <numerusform>%n files</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%1: %Ln lines.</source>
+            <translation>
+                <numerusform>%1: %Ln line.</numerusform>
+                <numerusform>%1: %Ln lines.</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln records are in the project already.</source>
+            <translation>
+                <numerusform>%Ln record is in the project already.</numerusform>
+                <numerusform>%Ln records are in the project already.</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln lines will be skipped.</source>
+            <translation>
+                <numerusform>%Ln line will be skipped.</numerusform>
+                <numerusform>%Ln lines will be skipped.</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln records were measured elsewhere by another tuner: exports use them only after they are measured again here.</source>
+            <translation>
+                <numerusform>%Ln record was measured elsewhere by another tuner: exports use it only after it is measured again here.</numerusform>
+                <numerusform>%Ln records were measured elsewhere by another tuner: exports use them only after they are measured again here.</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln records will be imported (tasks: %1).</source>
+            <translation>
+                <numerusform>%Ln record will be imported (tasks: %1).</numerusform>
+                <numerusform>%Ln records will be imported (tasks: %1).</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ParallelView</name>
+        <message numerus="yes">
+            <source>%Ln configurations were measured.</source>
+            <translation>
+                <numerusform>%Ln configuration was measured.</numerusform>
+                <numerusform>%Ln configurations were measured.</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln configurations were tried, %1 of them failed.</source>
+            <translation>
+                <numerusform>%Ln configuration was tried, %1 of them failed.</numerusform>
+                <numerusform>%Ln configurations were tried, %1 of them failed.</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::LayoutsPanel</name>
+        <message numerus="yes">
+            <source>The times of %Ln conversions are estimates.</source>
+            <translation>
+                <numerusform>The time of %Ln conversion is an estimate.</numerusform>
+                <numerusform>The times of %Ln conversions are estimates.</numerusform>
+            </translation>
+        </message>
+    </context>
 </TS>

@@ -234,6 +234,14 @@
             <source>&amp;Add a device to the farm…</source>
             <translation>向设备群添加设备(&amp;A)…</translation>
         </message>
+        <message>
+            <source>Run opt&amp;ions…</source>
+            <translation>运行选项(&amp;I)…</translation>
+        </message>
+        <message>
+            <source>La&amp;youts of tensors</source>
+            <translation>张量的布局(&amp;Y)</translation>
+        </message>
     </context>
     <context>
         <name>Appearance</name>
@@ -3839,6 +3847,10 @@
             <source>Devices</source>
             <translation>设备</translation>
         </message>
+        <message>
+            <source>Templates</source>
+            <translation>模板</translation>
+        </message>
     </context>
     <context>
         <name>Texts</name>
@@ -5691,6 +5703,26 @@
             <source>▲ Farm: not connected</source>
             <translation>▲ 设备群：未连接</translation>
         </message>
+        <message>
+            <source>policy %1</source>
+            <translation>策略 %1</translation>
+        </message>
+        <message>
+            <source>preset %1</source>
+            <translation>预设 %1</translation>
+        </message>
+        <message>
+            <source>tuner %1</source>
+            <translation>调优器 %1</translation>
+        </message>
+        <message>
+            <source>not all tasks</source>
+            <translation>并非全部任务</translation>
+        </message>
+        <message>
+            <source>The next run: %1</source>
+            <translation>下一次运行：%1</translation>
+        </message>
     </context>
     <context>
         <name>Options</name>
@@ -5885,6 +5917,14 @@
         <message>
             <source>From %1 to %2: %3, %4, through %5 nodes</source>
             <translation>从 %1 到 %2：%3，%4，经过 %5 个节点</translation>
+        </message>
+        <message>
+            <source>Layouts</source>
+            <translation>布局</translation>
+        </message>
+        <message>
+            <source>Show in which layouts tensors are written and read, and what that costs</source>
+            <translation>显示张量以哪种布局写入和读取，以及由此产生的代价</translation>
         </message>
     </context>
     <context>
@@ -9681,6 +9721,865 @@ It is tried again every few seconds.</source>
         <message>
             <source>%1 at %2: %3</source>
             <translation>%1，%2 时：%3</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::KnobCostModel</name>
+        <message>
+            <source>The fastest configuration of all as a share of this value's median: 100 % is the best that a value can have</source>
+            <translation>最快的配置与该值代价中位数之比：100 % 是一个值所能达到的最好结果</translation>
+        </message>
+        <message>
+            <source>Value</source>
+            <translation>值</translation>
+        </message>
+        <message>
+            <source>Median</source>
+            <translation>中位数</translation>
+        </message>
+        <message>
+            <source>Best</source>
+            <translation>最佳</translation>
+        </message>
+        <message>
+            <source>Speed</source>
+            <translation>速度</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>试验</translation>
+        </message>
+        <message>
+            <source>Failed</source>
+            <translation>失败</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::KnobModel</name>
+        <message>
+            <source>split of an axis</source>
+            <translation>轴的切分</translation>
+        </message>
+        <message>
+            <source>order of loops</source>
+            <translation>循环的顺序</translation>
+        </message>
+        <message>
+            <source>marks of loops</source>
+            <translation>循环的标记</translation>
+        </message>
+        <message>
+            <source>option</source>
+            <translation>选项</translation>
+        </message>
+        <message>
+            <source>Choices: %1</source>
+            <translation>可选值：%1</translation>
+        </message>
+        <message>
+            <source>Knob</source>
+            <translation>旋钮</translation>
+        </message>
+        <message>
+            <source>Kind</source>
+            <translation>种类</translation>
+        </message>
+        <message>
+            <source>Extent</source>
+            <translation>长度</translation>
+        </message>
+        <message>
+            <source>Choices</source>
+            <translation>可选</translation>
+        </message>
+        <message>
+            <source>Tried</source>
+            <translation>试过</translation>
+        </message>
+        <message>
+            <source>Fastest has</source>
+            <translation>最快的取值</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::LogPreviewDialog</name>
+        <message numerus="yes">
+            <source>%n files</source>
+            <translation>
+                <numerusform>%n 个文件</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Reading %1…</source>
+            <translation>正在读取 %1…</translation>
+        </message>
+        <message>
+            <source>%1: the files contain no lines of a log.</source>
+            <translation>%1：文件中没有日志行。</translation>
+        </message>
+        <message numerus="yes">
+            <source>%1: %Ln lines.</source>
+            <translation>
+                <numerusform>%1：%Ln 行。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Nothing in it can be imported.</source>
+            <translation>其中没有可以导入的内容。</translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln records are in the project already.</source>
+            <translation>
+                <numerusform>%Ln 条记录项目中已有。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln lines will be skipped.</source>
+            <translation>
+                <numerusform>将跳过 %Ln 行。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln records were measured elsewhere by another tuner: exports use them only after they are measured again here.</source>
+            <translation>
+                <numerusform>%Ln 条记录由其他调优器在别处测得：在本机重新测量之后，导出才会使用它们。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Import tuning logs</source>
+            <translation>导入调优日志</translation>
+        </message>
+        <message>
+            <source>&amp;Import</source>
+            <translation>导入(&amp;I)</translation>
+        </message>
+        <message>
+            <source>&amp;Cancel</source>
+            <translation>取消(&amp;C)</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>关闭(&amp;L)</translation>
+        </message>
+        <message>
+            <source>How far the logs have been read</source>
+            <translation>日志读取的进度</translation>
+        </message>
+        <message>
+            <source>none of this network</source>
+            <translation>本网络中没有</translation>
+        </message>
+        <message>
+            <source>the template is unknown here</source>
+            <translation>此处没有该模板</translation>
+        </message>
+        <message>
+            <source>Workloads of template tuners</source>
+            <translation>模板调优器的工作负载</translation>
+        </message>
+        <message>
+            <source>Template</source>
+            <translation>模板</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>试验</translation>
+        </message>
+        <message>
+            <source>Failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>Best</source>
+            <translation>最佳</translation>
+        </message>
+        <message>
+            <source>Tasks</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>Best configuration</source>
+            <translation>最佳配置</translation>
+        </message>
+        <message>
+            <source>Target</source>
+            <translation>目标</translation>
+        </message>
+        <message>
+            <source>Tasks that get records</source>
+            <translation>将得到记录的任务</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>New records</source>
+            <translation>新记录</translation>
+        </message>
+        <message>
+            <source>%1, line %2</source>
+            <translation>%1，第 %2 行</translation>
+        </message>
+        <message>
+            <source>Lines that will be skipped</source>
+            <translation>将跳过的行</translation>
+        </message>
+        <message>
+            <source>Lines</source>
+            <translation>行数</translation>
+        </message>
+        <message>
+            <source>Why</source>
+            <translation>原因</translation>
+        </message>
+        <message>
+            <source>First of them</source>
+            <translation>其中第一行</translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln records will be imported (tasks: %1).</source>
+            <translation>
+                <numerusform>将导入 %Ln 条记录（任务：%1）。</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ParallelView</name>
+        <message numerus="yes">
+            <source>%Ln configurations were measured.</source>
+            <translation>
+                <numerusform>测量了 %Ln 个配置。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln configurations were tried, %1 of them failed.</source>
+            <translation>
+                <numerusform>试过 %Ln 个配置，其中 %1 个失败。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>The fastest %1 are drawn.</source>
+            <translation>画出其中最快的 %1 个。</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>Cost</source>
+            <translation>代价</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::TemplatesPage</name>
+        <message>
+            <source>Template</source>
+            <translation>模板</translation>
+        </message>
+        <message>
+            <source>The templates that compute this task</source>
+            <translation>可以计算该任务的模板</translation>
+        </message>
+        <message>
+            <source>Measured for</source>
+            <translation>测量目标</translation>
+        </message>
+        <message>
+            <source>What the trials were measured for: costs of different devices do not compare</source>
+            <translation>试验是为什么目标测量的：不同设备的代价不可比较</translation>
+        </message>
+        <message>
+            <source>Configurations as lines through the knobs</source>
+            <translation>以穿过各旋钮的线表示的配置</translation>
+        </message>
+        <message>
+            <source>Knobs of the template</source>
+            <translation>模板的旋钮</translation>
+        </message>
+        <message>
+            <source>Cost by the values of the knob</source>
+            <translation>按旋钮取值划分的代价</translation>
+        </message>
+        <message>
+            <source>templates</source>
+            <translation>模板</translation>
+        </message>
+        <message>
+            <source>measured for this target</source>
+            <translation>为本目标测量</translation>
+        </message>
+        <message>
+            <source>Open a network to see the templates of its tasks.</source>
+            <translation>打开网络即可查看其任务的模板。</translation>
+        </message>
+        <message>
+            <source>Looking for templates…</source>
+            <translation>正在查找模板…</translation>
+        </message>
+        <message>
+            <source>No template computes a task of this network on this target.</source>
+            <translation>在此目标上，没有模板可以计算该网络的任务。</translation>
+        </message>
+        <message>
+            <source>Select a task to see its templates.</source>
+            <translation>选择一个任务即可查看其模板。</translation>
+        </message>
+        <message>
+            <source>No template computes this task on this target.</source>
+            <translation>在此目标上，没有模板可以计算该任务。</translation>
+        </message>
+        <message>
+            <source>This template cannot be turned into code yet: its space can be looked at, not measured.</source>
+            <translation>该模板尚不能转换为代码：可以查看其空间，但不能测量。</translation>
+        </message>
+        <message>
+            <source>Nothing was measured with this template yet. Choose the policy template for the next run, or import a log of a template tuner.</source>
+            <translation>尚未用该模板测量过。可以为下一次运行选择策略 template，或导入模板调优器的日志。</translation>
+        </message>
+        <message>
+            <source>all of them valid</source>
+            <translation>全部有效</translation>
+        </message>
+        <message>
+            <source>as good as all of them valid</source>
+            <translation>几乎全部有效</translation>
+        </message>
+        <message>
+            <source>%1 % of them invalid</source>
+            <translation>其中 %1 % 无效</translation>
+        </message>
+        <message>
+            <source>about %1 % of them invalid</source>
+            <translation>其中约 %1 % 无效</translation>
+        </message>
+        <message>
+            <source>%1: %2 configurations of %3 knobs, %4.</source>
+            <translation>%1：%3 个旋钮，共 %2 个配置，%4。</translation>
+        </message>
+        <message>
+            <source>The space is searched for the task %1; this one measures what was best there.</source>
+            <translation>该空间为任务 %1 搜索；本任务测量那里最好的配置。</translation>
+        </message>
+        <message>
+            <source>%1 %2: the template is used, the search has not measured this task.</source>
+            <translation>%1 为 %2：使用模板，搜索尚未测量该任务。</translation>
+        </message>
+        <message>
+            <source>%1 %2, sketch %3: the template is used.</source>
+            <translation>%1 为 %2，草图为 %3：使用模板。</translation>
+        </message>
+        <message>
+            <source>%1 %2, sketch %3: the sketch is used.</source>
+            <translation>%1 为 %2，草图为 %3：使用草图。</translation>
+        </message>
+        <message>
+            <source>Trial %1</source>
+            <translation>试验 %1</translation>
+        </message>
+        <message>
+            <source>Cost by %1</source>
+            <translation>按 %1 划分的代价</translation>
+        </message>
+        <message>
+            <source>Fastest trial so far: %1 with %2</source>
+            <translation>目前最快的试验：%1，%2</translation>
+        </message>
+        <message>
+            <source>By the records that an export chooses from: where finals measured them again, the figures are those of the finals</source>
+            <translation>按导出时可供选择的记录：在决赛中重新测量过的，以决赛的数字为准</translation>
+        </message>
+        <message>
+            <source>What is best here is also measured for %1.</source>
+            <translation>这里最好的配置也会为 %1 测量。</translation>
+        </message>
+        <message>
+            <source>from a log: %1</source>
+            <translation>来自日志：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::LayoutTensorModel</name>
+        <message>
+            <source>rest of the network</source>
+            <translation>网络的其余部分</translation>
+        </message>
+        <message>
+            <source>Converted from %1 to %2, which takes %3</source>
+            <translation>从 %1 转换为 %2，需要 %3</translation>
+        </message>
+        <message>
+            <source>Read as it is written: nothing is converted</source>
+            <translation>按写入的布局读取：无需转换</translation>
+        </message>
+        <message>
+            <source>From</source>
+            <translation>来自</translation>
+        </message>
+        <message>
+            <source>To</source>
+            <translation>去往</translation>
+        </message>
+        <message>
+            <source>Written as</source>
+            <translation>写入布局</translation>
+        </message>
+        <message>
+            <source>Read as</source>
+            <translation>读取布局</translation>
+        </message>
+        <message>
+            <source>Conversion</source>
+            <translation>转换</translation>
+        </message>
+        <message>
+            <source>Shape</source>
+            <translation>形状</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::LayoutFunctionModel</name>
+        <message>
+            <source>Only takes several inputs, which must lie alike</source>
+            <translation>只接收多个输入，它们的布局必须相同</translation>
+        </message>
+        <message>
+            <source>Its task has no valid record: it runs with a default schedule</source>
+            <translation>其任务没有有效的记录：使用默认调度</translation>
+        </message>
+        <message>
+            <source>Kernel of the trial %1</source>
+            <translation>试验 %1 的内核</translation>
+        </message>
+        <message>
+            <source>Function</source>
+            <translation>函数</translation>
+        </message>
+        <message>
+            <source>Reads</source>
+            <translation>读取</translation>
+        </message>
+        <message>
+            <source>Writes</source>
+            <translation>写入</translation>
+        </message>
+        <message>
+            <source>Kernel</source>
+            <translation>内核</translation>
+        </message>
+        <message>
+            <source>Change</source>
+            <translation>变化</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::LayoutsPanel</name>
+        <message>
+            <source>Tensors</source>
+            <translation>张量</translation>
+        </message>
+        <message>
+            <source>Functions</source>
+            <translation>函数</translation>
+        </message>
+        <message>
+            <source>Layouts of the tensors</source>
+            <translation>张量的布局</translation>
+        </message>
+        <message>
+            <source>Layouts and kernels of the functions</source>
+            <translation>函数的布局和内核</translation>
+        </message>
+        <message>
+            <source>Layout to try</source>
+            <translation>要尝试的布局</translation>
+        </message>
+        <message>
+            <source>Shows what the network would take; exports choose for themselves</source>
+            <translation>显示网络将需要的时间；导出时会自行选择</translation>
+        </message>
+        <message>
+            <source>&amp;Try the layout:</source>
+            <translation>尝试布局(&amp;T)：</translation>
+        </message>
+        <message>
+            <source>&amp;Measure conversions</source>
+            <translation>测量转换(&amp;M)</translation>
+        </message>
+        <message>
+            <source>Times on this machine the conversions that were never timed, and keeps that with the project</source>
+            <translation>在本机为从未计时的转换计时，并保存在项目中</translation>
+        </message>
+        <message>
+            <source>A replay does not choose layouts: open the project itself.</source>
+            <translation>回放不选择布局：请打开项目本身。</translation>
+        </message>
+        <message>
+            <source>Measuring conversions…</source>
+            <translation>正在测量转换…</translation>
+        </message>
+        <message>
+            <source>Choosing layouts…</source>
+            <translation>正在选择布局…</translation>
+        </message>
+        <message>
+            <source>No record of this project has a layout of its own: all tensors lie as the network has them. Templates make records with layouts.</source>
+            <translation>该项目的记录都没有自己的布局：所有张量都按网络的布局存放。模板会产生带布局的记录。</translation>
+        </message>
+        <message>
+            <source>These layouts do not go together: no kernels were measured for all of them.</source>
+            <translation>这些布局不能同时使用：没有为它们全部测量过内核。</translation>
+        </message>
+        <message>
+            <source>Open a network to see the layouts of its tensors.</source>
+            <translation>打开网络即可查看其张量的布局。</translation>
+        </message>
+        <message>
+            <source>%1 in all: kernels %2, conversions %3 (%4 of %5 tensors).</source>
+            <translation>共 %1：内核 %2，转换 %3（%5 个张量中的 %4 个）。</translation>
+        </message>
+        <message>
+            <source>With the fastest kernel of each function: %1.</source>
+            <translation>若每个函数都用最快的内核：%1。</translation>
+        </message>
+        <message>
+            <source>A faster choice may exist.</source>
+            <translation>可能存在更快的选择。</translation>
+        </message>
+        <message numerus="yes">
+            <source>The times of %Ln conversions are estimates.</source>
+            <translation>
+                <numerusform>%Ln 个转换的时间是估计值。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Working out what changes…</source>
+            <translation>正在计算变化…</translation>
+        </message>
+        <message>
+            <source>The network takes as long as before.</source>
+            <translation>网络所需时间不变。</translation>
+        </message>
+        <message>
+            <source>The network takes %1, %2 against what was chosen.</source>
+            <translation>网络需要 %1，与所选布局相比 %2。</translation>
+        </message>
+        <message>
+            <source>No function changes its kernel.</source>
+            <translation>没有函数更换内核。</translation>
+        </message>
+        <message>
+            <source>Other kernels or layouts: %1.</source>
+            <translation>更换内核或布局：%1。</translation>
+        </message>
+        <message>
+            <source>select a row first</source>
+            <translation>请先选择一行</translation>
+        </message>
+        <message>
+            <source>as chosen</source>
+            <translation>按所选</translation>
+        </message>
+        <message>
+            <source>&amp;Forget all tried layouts</source>
+            <translation>清除全部尝试(&amp;F)</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::TunerParameterModel</name>
+        <message>
+            <source>0 or 1</source>
+            <translation>0 或 1</translation>
+        </message>
+        <message>
+            <source>%1 to %2</source>
+            <translation>%1 到 %2</translation>
+        </message>
+        <message>
+            <source>Parameter</source>
+            <translation>参数</translation>
+        </message>
+        <message>
+            <source>Value</source>
+            <translation>值</translation>
+        </message>
+        <message>
+            <source>Usual</source>
+            <translation>通常</translation>
+        </message>
+        <message>
+            <source>Range</source>
+            <translation>范围</translation>
+        </message>
+        <message>
+            <source>Meaning</source>
+            <translation>含义</translation>
+        </message>
+        <message>
+            <source>%1 takes %2 from %3 to %4</source>
+            <translation>%1 应为从 %3 到 %4 的%2</translation>
+        </message>
+        <message>
+            <source>a whole number</source>
+            <translation>整数</translation>
+        </message>
+        <message>
+            <source>a number</source>
+            <translation>数</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::RunOptionsDialog</name>
+        <message>
+            <source>&amp;Policy:</source>
+            <translation>策略(&amp;P)：</translation>
+        </message>
+        <message>
+            <source>P&amp;reset:</source>
+            <translation>预设(&amp;R)：</translation>
+        </message>
+        <message>
+            <source>&amp;Tuner:</source>
+            <translation>调优器(&amp;T)：</translation>
+        </message>
+        <message>
+            <source>&amp;Leave a task after:</source>
+            <translation>离开任务的条件(&amp;L)：</translation>
+        </message>
+        <message>
+            <source>Only these &amp;operators:</source>
+            <translation>仅这些算子(&amp;O)：</translation>
+        </message>
+        <message>
+            <source>Only these task &amp;numbers:</source>
+            <translation>仅这些任务编号(&amp;N)：</translation>
+        </message>
+        <message>
+            <source>%1 is not the number of a task: they go from 0 to %2</source>
+            <translation>%1 不是任务的编号：编号从 0 到 %2</translation>
+        </message>
+        <message>
+            <source>Presets tune templates as the tutorials of the reference compiler do.</source>
+            <translation>预设按参考编译器教程的方式调优模板。</translation>
+        </message>
+        <message>
+            <source>Sets%1. What was set otherwise for this project's runs stays.</source>
+            <translation>设置%1。该项目的运行另行设置过的内容保持不变。</translation>
+        </message>
+        <message>
+            <source>the usual one: %1</source>
+            <translation>通常的：%1</translation>
+        </message>
+        <message>
+            <source>the preset's: %1</source>
+            <translation>预设的：%1</translation>
+        </message>
+        <message>
+            <source>Only the policy template has a tuner.</source>
+            <translation>只有策略 template 有调优器。</translation>
+        </message>
+        <message>
+            <source>Run options</source>
+            <translation>运行选项</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>Parameters of the tuner</source>
+            <translation>调优器的参数</translation>
+        </message>
+        <message>
+            <source>never</source>
+            <translation>从不</translation>
+        </message>
+        <message>
+            <source> trials without a gain</source>
+            <translation> 次试验没有收益</translation>
+        </message>
+        <message>
+            <source>all, or for instance conv2d, dense</source>
+            <translation>全部，或例如 conv2d, dense</translation>
+        </message>
+        <message>
+            <source>Other tasks are measured once as they are without tuning</source>
+            <translation>其他任务按未调优的状态测量一次</translation>
+        </message>
+        <message>
+            <source>all, or for instance 0, 3</source>
+            <translation>全部，或例如 0, 3</translation>
+        </message>
+        <message>
+            <source>&amp;OK</source>
+            <translation>确定(&amp;O)</translation>
+        </message>
+        <message>
+            <source>&amp;Cancel</source>
+            <translation>取消(&amp;C)</translation>
+        </message>
+        <message>
+            <source>&amp;Usual options</source>
+            <translation>通常的选项(&amp;U)</translation>
+        </message>
+        <message>
+            <source>As a run has them that nobody chose anything for</source>
+            <translation>未作任何选择时运行所用的选项</translation>
+        </message>
+    </context>
+    <context>
+        <name>Tuners</name>
+        <message>
+            <source>Lathe's search</source>
+            <translation>Lathe 的搜索</translation>
+        </message>
+        <message>
+            <source>the reference compiler's rules</source>
+            <translation>参考编译器的规则</translation>
+        </message>
+        <message>
+            <source>no cost model</source>
+            <translation>没有代价模型</translation>
+        </message>
+        <message>
+            <source>schedules with knobs, by a tuner</source>
+            <translation>带旋钮的调度，由调优器选择</translation>
+        </message>
+        <message>
+            <source>all configurations in order</source>
+            <translation>按顺序逐个尝试全部配置</translation>
+        </message>
+        <message>
+            <source>configurations at random, none twice</source>
+            <translation>随机配置，不重复</translation>
+        </message>
+        <message>
+            <source>breeding from good configurations</source>
+            <translation>由好的配置繁殖</translation>
+        </message>
+        <message>
+            <source>boosted trees that guess throughput, of loops</source>
+            <translation>预测吞吐量的提升树，看循环</translation>
+        </message>
+        <message>
+            <source>boosted trees that guess throughput, of knobs</source>
+            <translation>预测吞吐量的提升树，看旋钮</translation>
+        </message>
+        <message>
+            <source>boosted trees that guess throughput, of curves of reuse</source>
+            <translation>预测吞吐量的提升树，看重用曲线</translation>
+        </message>
+        <message>
+            <source>boosted trees that rank, of loops</source>
+            <translation>排序的提升树，看循环</translation>
+        </message>
+        <message>
+            <source>boosted trees that rank, of knobs</source>
+            <translation>排序的提升树，看旋钮</translation>
+        </message>
+        <message>
+            <source>boosted trees that rank, of curves of reuse</source>
+            <translation>排序的提升树，看重用曲线</translation>
+        </message>
+        <message>
+            <source>boosted trees that rank, judged by halves, of loops</source>
+            <translation>按两半判断的排序提升树，看循环</translation>
+        </message>
+        <message>
+            <source>boosted trees that rank, judged by halves, of knobs</source>
+            <translation>按两半判断的排序提升树，看旋钮</translation>
+        </message>
+        <message>
+            <source>boosted trees that rank, judged by halves, of curves of reuse</source>
+            <translation>按两半判断的排序提升树，看重用曲线</translation>
+        </message>
+        <message>
+            <source>the first index that is looked at</source>
+            <translation>查看的第一个索引</translation>
+        </message>
+        <message>
+            <source>the last index that is looked at</source>
+            <translation>查看的最后一个索引</translation>
+        </message>
+        <message>
+            <source>configurations of a generation</source>
+            <translation>一代的配置数</translation>
+        </message>
+        <message>
+            <source>best ones that are parents of every generation</source>
+            <translation>每一代都作为父代的最好配置数</translation>
+        </message>
+        <message>
+            <source>how probably a knob of a child gets a random choice</source>
+            <translation>子代的旋钮取随机值的概率</translation>
+        </message>
+        <message>
+            <source>configurations that are chosen by one model</source>
+            <translation>由一个模型选出的配置数</translation>
+        </message>
+        <message>
+            <source>so many times the plan are found, then the most different picked; below 1: not</source>
+            <translation>找出计划的这么多倍，再挑最不相同的；小于 1：不这样做</translation>
+        </message>
+        <message>
+            <source>share of a plan that is random</source>
+            <translation>计划中随机的比例</translation>
+        </message>
+        <message>
+            <source>whether it learns from other tasks of the template first</source>
+            <translation>是否先从该模板的其他任务学习</translation>
+        </message>
+        <message>
+            <source>threads that train the model</source>
+            <translation>训练模型的线程数</translation>
+        </message>
+        <message>
+            <source>walkers of the annealing</source>
+            <translation>退火的游走者数</translation>
+        </message>
+        <message>
+            <source>iterations of the annealing</source>
+            <translation>退火的迭代次数</translation>
+        </message>
+        <message>
+            <source>iterations without a change after which the annealing ends</source>
+            <translation>退火在多少次迭代没有变化后结束</translation>
+        </message>
+        <message>
+            <source>temperature that the annealing begins with</source>
+            <translation>退火开始的温度</translation>
+        </message>
+        <message>
+            <source>temperature that it ends with</source>
+            <translation>退火结束的温度</translation>
+        </message>
+        <message>
+            <source>whether walkers go on where they stood</source>
+            <translation>游走者是否从原处继续</translation>
+        </message>
+        <message>
+            <source>depth of the trees</source>
+            <translation>树的深度</translation>
+        </message>
+        <message>
+            <source>what each tree counts</source>
+            <translation>每棵树的权重</translation>
+        </message>
+        <message>
+            <source>least gain of a split</source>
+            <translation>一次分裂的最小增益</translation>
+        </message>
+        <message>
+            <source>least weight of a leaf</source>
+            <translation>叶子的最小权重</translation>
+        </message>
+        <message>
+            <source>trees at most</source>
+            <translation>最多的树数</translation>
         </message>
     </context>
 </TS>

@@ -77,6 +77,10 @@ public:
     {
         return lathe::session::Listing();
     }
+    lathe::Result<lathe::session::TemplateHistory> templateTrials(std::int32_t, std::stop_token) override
+    {
+        return lathe::session::TemplateHistory();
+    }
     lathe::Result<std::vector<lathe::session::FailureView>> failures(std::stop_token) override
     {
         return std::vector<lathe::session::FailureView>();

@@ -96,33 +96,21 @@ private slots:
                  QStringList({"edit.undo", "edit.redo", "-", "edit.copy", "-", "records.note", "project.note",
                               "records.remeasure", "-", "edit.find", "graph.next", "graph.previous", "-",
                               "view.palette", "edit.settings"}));
-        QCOMPARE(entries(menu("&Run")), QStringList({"actionStart",
-                                                     "actionStartOver",
-                                                     "actionResume",
-                                                     "actionPause",
-                                                     "actionStop",
-                                                     "-",
-                                                     "Start &with",
-                                                     "-",
-                                                     "run.replay",
-                                                     "file.replay",
-                                                     "-",
-                                                     "copy.tasks",
-                                                     "copy.tune",
-                                                     "copy.resume",
-                                                     "copy.replay",
-                                                     "copy.coverage",
-                                                     "copy.export",
-                                                     "copy.report",
-                                                     "copy.compare",
-                                                     "copy.records",
+        QCOMPARE(entries(menu("&Run")), QStringList({"actionStart", "actionStartOver", "actionResume",
+                                                     "actionPause", "actionStop",      "-",
+                                                     "Start &with", "run.options",     "-",
+                                                     "run.replay",  "file.replay",     "-",
+                                                     "copy.tasks",  "copy.tune",       "copy.resume",
+                                                     "copy.replay", "copy.coverage",   "copy.export",
+                                                     "copy.report", "copy.compare",    "copy.records",
                                                      "copy.import"}));
         QCOMPARE(entries(menu("&Go")).mid(0, 5),
                  QStringList({"go.back", "go.forward", "go.nextPane", "go.previousPane", "-"}));
         QCOMPARE(entries(menu("&Go")).size(), qsizetype(5 + table.size()));
         QCOMPARE(entries(menu("&View")),
                  QStringList({"view.zoomIn", "view.zoomOut", "view.fit", "graph.fold", "graph.unfold", "graph.weights",
-                              "graph.save", "-", "&Docks", "&Layouts", "&Appearance", "Lan&guage", "view.fullScreen"}));
+                              "graph.layouts", "graph.save", "-", "&Docks", "&Layouts", "&Appearance", "Lan&guage",
+                              "view.fullScreen"}));
         QCOMPARE(entries(menu("&Help")), QStringList({"help.manual", "help.keys", "-", "help.about", "help.aboutQt"}));
     }
 

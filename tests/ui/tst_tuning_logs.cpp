@@ -1,7 +1,9 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/made_project.h"
+#include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
+#include "ui/dialogs/log_preview_dialog.h"
 #include "ui/models/issue_model.h"
 #include "ui/models/language.h"
 #include "ui/models/workspace.h"
@@ -16,6 +18,7 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QMimeData>
+#include <QPointer>
 #include <QPushButton>
 #include <QStandardPaths>
 #include <QTableView>
@@ -63,6 +66,44 @@ class TestTuningLogs : public QObject
         QApplication::sendEvent(m_window.get(), &enter); // which makes it the target
         QDropEvent event(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(m_window.get(), &event);
+    }
+    /// The dialog that shows what the logs hold, once it has read them.
+    ui::LogPreviewDialog* preview() const
+    {
+        ui::LogPreviewDialog* dialog = nullptr;
+        const bool read = QTest::qWaitFor(
+            [&] {
+                dialog = m_window->findChild<ui::LogPreviewDialog*>();
+                return dialog != nullptr && !test::find<QWidget>(dialog, "logPreviewProgress")->isVisible();
+            },
+            20000);
+        if (!read)
+            qFatal("no preview of the logs was shown");
+        return dialog;
+    }
+    QString previewText() const { return test::find<QLabel>(preview(), "logPreviewIntro")->text(); }
+    /// The cells of a row.
+    QString previewRow(const char* table, int row) const
+    {
+        const auto* model = test::find<QTableView>(preview(), table)->model();
+        QStringList cells;
+        for (int column = 0; column < model->columnCount(); ++column)
+            cells << model->index(row, column).data().toString();
+        return cells.join(QStringLiteral(" | "));
+    }
+    void accept() const
+    {
+        auto* button = test::find<QPushButton>(preview(), "logPreviewImport");
+        QVERIFY2(button->isEnabled(), qPrintable(previewText()));
+        button->click();
+    }
+    /// Of what cannot be imported.
+    void closePreview() const
+    {
+        QPointer<ui::LogPreviewDialog> dialog = preview();
+        QVERIFY(!test::find<QPushButton>(dialog, "logPreviewImport")->isEnabled());
+        test::find<QPushButton>(dialog, "logPreviewCancel")->click();
+        QTRY_VERIFY(dialog.isNull());
     }
     ui::Workspace& workspace() const { return *m_window->findChild<ui::Workspace*>(); }
     QStringList issues() const
@@ -123,6 +164,7 @@ private slots:
         drop({write("first.json", softmax(1700000000) + softmax(1700000001))});
         QVERIFY2(hasIssue("Open the network of this log"), qPrintable(issues().join('\n')));
         m_window->openSource(path("p.lathe"));
+        accept();
         QTRY_VERIFY_WITH_TIMEOUT(message().contains("2 of 2 lines imported (tasks: 1)."), 20000);
         QVERIFY2(message().contains("Measured elsewhere by another tuner: 2."), qPrintable(message()));
         QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 2);
@@ -132,6 +174,16 @@ private slots:
     void whatALogHoldsBesidesIsAmongTheIssues()
     {
         drop({write("second.log", softmax(1700000001) + softmax(1700000002) + "Best: 1 ms\nBest: 2 ms\n")});
+        QCOMPARE(previewText(),
+                 QString("second.log: 4 lines. 1 record will be imported (tasks: 1). 1 record is in the project "
+                         "already. 2 lines will be skipped. 1 record was measured elsewhere by another "
+                         "tuner: exports use it only after it is measured again here."));
+        QVERIFY2(previewRow("logPreviewTasks", 0).endsWith(" | 1"), qPrintable(previewRow("logPreviewTasks", 0)));
+        QVERIFY2(previewRow("logPreviewSkipped", 0).startsWith("2 | not JSON")
+                     && previewRow("logPreviewSkipped", 0).endsWith("second.log, line 3"),
+                 qPrintable(previewRow("logPreviewSkipped", 0)));
+        QCOMPARE(find<QTableView>("recordTable")->model()->rowCount(), 2); // nothing was changed yet
+        accept();
         QTRY_VERIFY_WITH_TIMEOUT(
             message().contains("1 of 4 lines imported (tasks: 1). Already present: 1. Skipped lines: 2"), 20000);
         QVERIFY2(hasIssue("2 not JSON"), qPrintable(issues().join('\n')));
@@ -151,19 +203,35 @@ private slots:
     void aFileThatIsNoLogIsSaidToBeNone()
     {
         drop({write("words.json", QByteArray("\0\1\2\n", 4))});
-        QTRY_VERIFY_WITH_TIMEOUT(hasIssue("binary data"), 20000);
-        QVERIFY(message().startsWith("0 of 1 lines imported"));
+        QVERIFY2(previewText().contains("Nothing in it can be imported"), qPrintable(previewText()));
+        QVERIFY2(previewRow("logPreviewSkipped", 0).contains("binary data"),
+                 qPrintable(previewRow("logPreviewSkipped", 0)));
+        closePreview();
         drop({path("gone.json")});
-        QTRY_VERIFY_WITH_TIMEOUT(hasIssue("there is no file"), 20000);
-        QVERIFY(message().contains("there is no file"));
+        QVERIFY2(previewText().contains("there is no file"), qPrintable(previewText()));
+        closePreview();
         drop({write("empty.json", {})});
-        QTRY_VERIFY_WITH_TIMEOUT(hasIssue("The files contain no lines of a log"), 20000);
+        QVERIFY2(previewText().contains("the files contain no lines of a log"), qPrintable(previewText()));
+        closePreview();
+        QCOMPARE(find<QTableView>("recordTable")->model()->rowCount(), 3);
+    }
+
+    /// Whoever looks and leaves changes nothing.
+    void aPreviewThatIsClosedImportsNothing()
+    {
+        drop({write("third.json", softmax(1700000005))});
+        QVERIFY2(previewText().contains("1 record will be imported"), qPrintable(previewText()));
+        QPointer<ui::LogPreviewDialog> dialog = preview();
+        QTest::keyClick(dialog, Qt::Key_Escape);
+        QTRY_VERIFY(dialog.isNull());
+        QVERIFY(!workspace().trialJobs().isImporting());
         QCOMPARE(find<QTableView>("recordTable")->model()->rowCount(), 3);
     }
 
     void severalLogsAreImportedTogether()
     {
         drop({write("a.json", softmax(1700000010)), write("b.jsonl", softmax(1700000011) + softmax(1700000012))});
+        accept();
         QTRY_VERIFY_WITH_TIMEOUT(message().contains("3 of 3 lines imported"), 20000);
         QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 6);
     }
@@ -172,6 +240,8 @@ private slots:
     {
         test::makeProject(path("q.lathe"), test::Project::Empty);
         drop({write("together.json", softmax(1700000020)), path("q.lathe")});
+        QTRY_VERIFY_WITH_TIMEOUT(workspace().source().endsWith("q.lathe"), 20000);
+        accept();
         QTRY_VERIFY_WITH_TIMEOUT(
             workspace().source().endsWith("q.lathe") && message().contains("1 of 1 lines imported"), 20000);
         QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 1);

@@ -6,6 +6,7 @@
 #include "ui/models/language.h"
 #include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/layouts_panel.h"
 #include "ui/views/graph_legend.h"
 #include "ui/views/graph_view.h"
 #include "ui/views/spacing.h"
@@ -19,6 +20,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QSplitter>
 #include <QTimer>
 #include <QToolBar>
 #include <QToolButton>
@@ -30,8 +32,11 @@
 namespace lathe::ui {
 
 namespace {
+
 constexpr int kNoticeMs = 6000;
-}
+constexpr int kWide = 1000; ///< from which on the table of layouts stands beside the graph
+
+} // namespace
 
 NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent)
     : Page(parent)
@@ -42,6 +47,8 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent)
     makeFind();
     makeNotices();
     makeWayBar();
+    m_layouts = new LayoutsPanel(workspace, this);
+    m_layouts->hide();
     m_legend = new GraphLegend(this);
     m_legend->setObjectName(QStringLiteral("graphLegend"));
     auto* layout = new QVBoxLayout(this);
@@ -51,7 +58,12 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent)
     layout->addWidget(m_notice);
     layout->addWidget(m_layoutNotice);
     layout->addWidget(m_wayBar);
-    layout->addWidget(m_graph, 1);
+    m_parts = new QSplitter(Qt::Vertical, this);
+    m_parts->addWidget(m_graph);
+    m_parts->addWidget(m_layouts);
+    m_parts->setStretchFactor(0, 3);
+    m_parts->setStretchFactor(1, 2);
+    layout->addWidget(m_parts, 1);
     layout->addWidget(m_legend);
     setFocusProxy(m_graph);
     connectGraph();
@@ -85,6 +97,11 @@ void NetworkPage::contribute(WindowActions& actions)
                 MenuPlace{ViewPicture, 50}, [this] { m_graph->unfoldAll(); });
     actions.addWhileOpen("graph.weights", QT_TRANSLATE_NOOP("Actions", "&Weights…"), {}, MenuPlace{ViewPicture, 55},
                          [this] { showWeights(m_workspace.selection().current().node); });
+    actions.addWhileOpen("graph.layouts", QT_TRANSLATE_NOOP("Actions", "La&youts of tensors"), {},
+                         MenuPlace{ViewPicture, 57}, [this] {
+                             emit frontRequested();
+                             m_showLayouts->toggle();
+                         });
     actions.add("graph.save", QT_TRANSLATE_NOOP("Actions", "Save the network's pi&cture…"), {},
                 MenuPlace{ViewPicture, 60}, [this] { savePicture(); });
 }
@@ -222,13 +239,20 @@ QToolBar* NetworkPage::makeBar()
     QAction* overview = button("graphOverview");
     overview->setCheckable(true);
     overview->setChecked(true);
+    QAction* layouts = m_showLayouts = button("graphLayouts");
+    layouts->setCheckable(true);
     QAction* picture = button("graphSave");
+    connect(layouts, &QAction::toggled, this, [this](bool on) {
+        m_layouts->setVisible(on);
+        if (on)
+            m_parts->setSizes({1000, 1000}); // halves, of whatever room there is
+    });
     connect(fold, &QAction::triggered, m_graph, &GraphView::foldAll);
     connect(unfold, &QAction::triggered, m_graph, &GraphView::unfoldAll);
     connect(names, &QAction::toggled, m_graph, &GraphView::setShowsNames);
     connect(overview, &QAction::toggled, m_graph, &GraphView::setShowsOverview);
     connect(picture, &QAction::triggered, this, &NetworkPage::savePicture);
-    retranslated(this, [this, fold, unfold, names, overview, picture, bar] {
+    retranslated(this, [this, fold, unfold, names, overview, layouts, picture, bar] {
         m_graph->setAccessibleName(tr("Network graph"));
         m_find->setPlaceholderText(tr("Find name, type, shape"));
         m_find->setAccessibleName(tr("Find nodes by name, type or shape"));
@@ -242,6 +266,8 @@ QToolBar* NetworkPage::makeBar()
         names->setText(tr("Names"));
         names->setToolTip(tr("Show the model's names of the nodes instead of their operators"));
         overview->setText(tr("Overview"));
+        layouts->setText(tr("Layouts"));
+        layouts->setToolTip(tr("Show in which layouts tensors are written and read, and what that costs"));
         picture->setText(tr("Save picture…"));
         bar->setWindowTitle(tr("Network"));
         find(m_find->text());
@@ -255,6 +281,16 @@ void NetworkPage::connectGraph()
         const auto graph = m_workspace.session() != nullptr ? m_workspace.session()->graph() : nullptr;
         if (graph && node >= 0 && m_workspace.selection().current().node != node)
             m_workspace.selection().selectNode(node, graph->nodes[static_cast<std::size_t>(node)].task);
+    });
+    connect(m_layouts, &LayoutsPanel::subgraphPicked, this, [this](int subgraph) {
+        const auto graph = m_workspace.session() != nullptr ? m_workspace.session()->graph() : nullptr;
+        if (!graph)
+            return;
+        for (const session::NodeView& node : graph->nodes)
+            if (node.subgraph == subgraph) {
+                m_workspace.selection().selectNode(node.id, node.task);
+                return;
+            }
     });
     connect(m_graph, &GraphView::wayChanged, this, &NetworkPage::showWay);
     connect(m_graph, &GraphView::weightsWanted, this, &NetworkPage::showWeights);
@@ -311,6 +347,13 @@ void NetworkPage::updateFigures()
         figures.push_back({task.share / std::max(1, task.weight), coverage});
     }
     m_graph->setFigures(std::move(figures));
+}
+
+/// The table of layouts stands where it has room: beside the graph in a wide window, else below it.
+void NetworkPage::resizeEvent(QResizeEvent* event)
+{
+    Page::resizeEvent(event);
+    m_parts->setOrientation(width() >= kWide ? Qt::Horizontal : Qt::Vertical);
 }
 
 void NetworkPage::startFind()

@@ -8,9 +8,11 @@
 #include <set>
 
 QT_BEGIN_NAMESPACE
+class QAction;
 class QComboBox;
 class QLabel;
 class QLineEdit;
+class QSplitter;
 class QToolBar;
 QT_END_NAMESPACE
 
@@ -18,6 +20,7 @@ namespace lathe::ui {
 
 class GraphLegend;
 class GraphView;
+class LayoutsPanel;
 struct GraphWay;
 class Workspace;
 
@@ -37,6 +40,7 @@ public:
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void zoomBy(double factor);
@@ -59,6 +63,9 @@ private:
     Workspace& m_workspace;
     GraphView* m_graph = nullptr;
     GraphLegend* m_legend = nullptr;
+    QSplitter* m_parts = nullptr; ///< the graph and its layouts
+    LayoutsPanel* m_layouts = nullptr;
+    QAction* m_showLayouts = nullptr;
     QLineEdit* m_find = nullptr;
     QLabel* m_found = nullptr;
     QComboBox* m_coloring = nullptr;

@@ -162,6 +162,8 @@ void MainWindow::addRunEntries()
     });
     connect(m_headStart, &QMenu::aboutToShow, this, [this] { m_headStart->setTarget(m_bar->target()); });
     a.place(m_headStart->menuAction(), {MenuSection::RunBegin, 10});
+    a.addWhileOpen("run.options", QT_TRANSLATE_NOOP("Actions", "Run opt&ions…"), {},
+                   MenuPlace{MenuSection::RunBegin, 20}, [this] { showRunOptions(); });
     a.addWhileOpen("run.replay", QT_TRANSLATE_NOOP("Actions", "Repla&y the latest run"), {Qt::CTRL | Qt::Key_R},
                    MenuPlace{MenuSection::RunReplay, 10},
                    [this] { openReplay(QString::fromStdString(m_workspace->session()->options().project.string())); });

@@ -310,6 +310,8 @@ void MainWindow::explainReadOnly()
         if (QAction* const action = m_actions->find(QLatin1String(id)))
             enableToWrite(*action, true, why);
     enableToWrite(*m_headStart->menuAction(), true, why);
+    if (QAction* const options = m_actions->find(QStringLiteral("run.options")))
+        enableToWrite(*options, m_workspace->session() != nullptr && m_workspace->replay() == nullptr, why);
 }
 
 bool MainWindow::hasActiveRun() const

@@ -47,7 +47,7 @@ public:
     Desktop& desktop() const { return *m_desktop; }
     /// Plays a stored run of a project, the latest for 0.
     void openReplay(const QString& project, qint64 run = 0);
-    /// Into the project that is open; where none is, into the one that is opened next.
+    /// Into the project that is open; where none is, into the one that is opened next. Shows first what they hold.
     void importLogs(const QStringList& files);
 
 protected:
@@ -101,6 +101,8 @@ private:
     };
     Result<session::TuneOptions> wantedRun(RunStart how) const;
     void startRun(RunStart how);
+    void showRunOptions();
+    QString searchText() const;
     void takeChoices();
     void keepChoices();
     void explainReadOnly();

@@ -1,6 +1,7 @@
 #include "ui/bridge/device_list.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
+#include "ui/dialogs/log_preview_dialog.h"
 #include "ui/models/import_problems.h"
 #include "ui/models/recent_projects.h"
 #include "ui/models/task_model.h"
@@ -95,10 +96,14 @@ void MainWindow::importLogs(const QStringList& files)
                               tr("A replay is read-only: open the project itself to import a log"));
         return;
     }
-    m_lastLogs = files;
     m_layout->showWork();
-    m_layout->showFor(Occasion::LogsImported, true);
-    m_workspace->trialJobs().importLogs(files);
+    auto* preview = new LogPreviewDialog(*m_workspace, files, this);
+    connect(preview, &LogPreviewDialog::importWanted, this, [this](const QStringList& wanted) {
+        m_lastLogs = wanted;
+        m_layout->showFor(Occasion::LogsImported, true);
+        m_workspace->trialJobs().importLogs(wanted);
+    });
+    preview->show();
 }
 
 void MainWindow::browseLogs()

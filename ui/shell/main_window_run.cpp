@@ -1,6 +1,7 @@
 #include "core/session/options/budget_text.h"
 #include "ui/bridge/farm_link.h"
 #include "ui/bridge/session_bridge.h"
+#include "ui/dialogs/run_options_dialog.h"
 #include "ui/models/core_text.h"
 #include "ui/models/farm_texts.h"
 #include "ui/models/language.h"
@@ -44,6 +45,10 @@ Result<session::TuneOptions> MainWindow::wantedRun(RunStart how) const
     // What the earlier runs began with holds until somebody picks another.
     if (m_choices.headStart || m_workspace->figures().trials == 0)
         options.headStart = m_headStart->choice().toStdString();
+    if (m_choices.search && m_choices.search->policy != options.policy)
+        options.headStart.clear(); // of the other policy; this one begins as it does usually
+    if (m_choices.search && how != RunStart::Resume) // a run that is resumed has its own
+        options = session::withSearch(std::move(options), *m_choices.search);
     options.resume = how == RunStart::Resume;
     options.startOver = how == RunStart::Over;
     if (!options.resume)
@@ -79,6 +84,36 @@ void MainWindow::startRun(RunStart how)
     m_layout->showFor(Occasion::RunStarted, false);
     m_workspace->bridge().start(*options);
     updateState();
+}
+
+void MainWindow::showRunOptions()
+{
+    const session::TuneOptions& usual = m_workspace->bridge().openedUsual();
+    auto* dialog = new RunOptionsDialog(usual, m_choices.search.value_or(session::searchOf(usual)),
+                                        m_workspace->tasks().rowCount(), this);
+    connect(&m_workspace->bridge(), &SessionBridge::closing, dialog, &QDialog::close);
+    connect(dialog, &RunOptionsDialog::chosen, this, [this](const session::SearchChoice& choice) {
+        m_choices.search = choice;
+        keepChoices();
+        updateState();
+    });
+    dialog->show();
+}
+
+/// How the next run finds candidates, where that is not as usual.
+QString MainWindow::searchText() const
+{
+    if (!m_choices.search || *m_choices.search == session::SearchChoice() || m_workspace->replay() != nullptr)
+        return {};
+    const session::SearchChoice& search = *m_choices.search;
+    QStringList parts{tr("policy %1").arg(QString::fromStdString(search.policy))};
+    if (!search.preset.empty())
+        parts << tr("preset %1").arg(QString::fromStdString(search.preset));
+    if (!search.tuner.empty())
+        parts << tr("tuner %1").arg(QString::fromStdString(search.tuner));
+    if (!search.operators.empty() || !search.tasks.empty())
+        parts << tr("not all tasks");
+    return tr("The next run: %1").arg(parts.join(QStringLiteral(", ")));
 }
 
 /// What the project that is open says of its runs; the settings' defaults where it says nothing.
@@ -180,7 +215,7 @@ QString MainWindow::runText(session::RunState state) const
     case session::RunState::Pausing: return tr("Pausing after this round");
     case session::RunState::Paused:
         return limited ? tr("Paused, %1 left").arg(minutesText(rounds.leftSeconds())) : tr("Paused");
-    default: return {};
+    default: return searchText();
     }
 }
 

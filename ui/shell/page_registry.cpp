@@ -11,6 +11,7 @@
 #include "ui/pages/records_page.h"
 #include "ui/pages/scheduler_page.h"
 #include "ui/pages/tasks_page.h"
+#include "ui/pages/templates_page.h"
 #include "ui/pages/time_page.h"
 
 #include <QtGlobal>
@@ -29,6 +30,7 @@ constexpr PageEntry kPages[] = {
     {"network", QT_TRANSLATE_NOOP("Pages", "Network"), PagePlace::Center, make<NetworkPage>},
     {"curves", QT_TRANSLATE_NOOP("Pages", "Curves"), PagePlace::Center, make<CurvesPage>},
     {"scheduler", QT_TRANSLATE_NOOP("Pages", "Scheduler"), PagePlace::Center, make<SchedulerPage>},
+    {"templates", QT_TRANSLATE_NOOP("Pages", "Templates"), PagePlace::Center, make<TemplatesPage>},
     {"records", QT_TRANSLATE_NOOP("Pages", "Records"), PagePlace::Center, make<RecordsPage>},
     {"time", QT_TRANSLATE_NOOP("Pages", "Time"), PagePlace::Center, make<TimePage>},
     {"compare", QT_TRANSLATE_NOOP("Pages", "Compare"), PagePlace::Center, make<ComparePage>},

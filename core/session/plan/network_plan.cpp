@@ -67,7 +67,7 @@ public:
                          candidatesOf(reducedGraph, candidates, static_cast<std::size_t>(m_choice.mostCandidates)));
         const std::vector<Conversion> wanted = conversionsOf(reducedGraph, ofNodes);
         tell(PlanStep::Timing);
-        LATHE_TRY_ASSIGN(const ConversionCost cost, costsOf(wanted));
+        LATHE_TRY_ASSIGN(const ConversionCost cost, costsOf(wanted, made.guessedConversions));
         tell(PlanStep::Timed);
         LATHE_TRY_ASSIGN(made.problem, makeLayoutProblem(std::move(reducedGraph), std::move(ofNodes), cost));
         LATHE_TRY_ASSIGN(made.fastest, planFastestKernels(made.problem));
@@ -174,7 +174,7 @@ private:
         return input && output ? std::optional(std::pair(*input, *output)) : std::nullopt;
     }
 
-    Result<ConversionCost> costsOf(const std::vector<Conversion>& wanted)
+    Result<ConversionCost> costsOf(const std::vector<Conversion>& wanted, std::int64_t& guesses)
     {
         std::string device = "processor";
         if (m_records.only)
@@ -200,6 +200,7 @@ private:
         if (missing.empty())
             return costFrom(std::move(table));
         if (!m_choice.measures) {
+            guesses = static_cast<std::int64_t>(missing.size());
             if (table.empty())
                 for (const Conversion& conversion : missing)
                     table[conversion] = guessed(conversion);

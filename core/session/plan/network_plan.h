@@ -21,6 +21,7 @@ struct NetworkPlan
     graph::plan::LayoutPlan fastest; ///< what it is compared with: each function's fastest kernel
     std::map<std::int32_t, std::string> trials; ///< by index into Partition::subgraphs
     std::map<std::string, store::BestRow> records; ///< of these, by trial
+    std::int64_t guessedConversions = 0; ///< whose time was worked out: LayoutChoice::measures was false
 };
 
 /// Which records it may choose among.

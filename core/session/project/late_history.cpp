@@ -45,6 +45,10 @@ public:
     {
         return ask(&History::quality, run, fromRound, stop);
     }
+    Result<TemplateHistory> templateTrials(std::int32_t task, std::stop_token stop) override
+    {
+        return ask(&History::templateTrials, task, stop);
+    }
     Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format,
                    std::stop_token stop) override
     {

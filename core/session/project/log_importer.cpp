@@ -5,6 +5,7 @@
 #include "core/session/template_matches.h"
 #include "core/store/log_line.h"
 #include "core/store/log_reader.h"
+#include "core/store/template_logs.h"
 #include "core/support/hash.h"
 #include "core/support/message.h"
 
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 namespace lathe::session {
@@ -51,8 +53,10 @@ struct Workload
 class LogImporter
 {
 public:
-    LogImporter(const LoadedModel& model, store::Project& writer)
+    /// `writer` null: what would be taken is counted alone.
+    LogImporter(const LoadedModel& model, const store::Project& project, store::Project* writer)
         : m_model(model)
+        , m_project(project)
         , m_writer(writer)
         , m_templates(model)
     {
@@ -78,19 +82,31 @@ public:
                     continue;
                 LATHE_TRY(flush());
                 if (stop.stop_requested())
-                    return makeError(Errc::Cancelled, say(Msg::ImportStopped, m_done.taken));
+                    return makeError(Errc::Cancelled, m_writer != nullptr ? say(Msg::ImportStopped, m_done.taken)
+                                                                          : say(Msg::QueryStopped));
                 if (progress)
                     progress(m_file,
                              (static_cast<double>(i) + readers[i].fraction()) / static_cast<double>(files.size()));
             }
         }
         LATHE_TRY(flush());
-        m_done.tasks = static_cast<std::int32_t>(m_tasks.size());
+        m_done.tasks = static_cast<std::int32_t>(m_fresh.size());
         for (auto& [reason, lines] : m_skipped)
             m_done.skipped.push_back(std::move(lines));
         std::stable_sort(m_done.skipped.begin(), m_done.skipped.end(),
                          [](const SkippedLines& a, const SkippedLines& b) { return a.count > b.count; });
         return std::move(m_done);
+    }
+
+    /// Records that are new, by the key of their task.
+    const std::map<std::string, std::int64_t>& fresh() const { return m_fresh; }
+    /// The tasks that a workload of the template tuner is for, by its key with plain layouts.
+    std::vector<std::int32_t> tasksOf(const std::string& workload) const
+    {
+        std::vector<std::int32_t> tasks;
+        for (const auto& [task, made] : m_templates.ofWorkload(workload))
+            tasks.push_back(static_cast<std::int32_t>(task - m_model.partition.tasks.data()));
+        return tasks;
     }
 
 private:
@@ -99,9 +115,9 @@ private:
 
     Result<> readTasks()
     {
-        LATHE_TRY_ASSIGN(const auto models, m_writer.models());
+        LATHE_TRY_ASSIGN(const auto models, m_project.models());
         for (const store::ModelRow& model : models) {
-            LATHE_TRY_ASSIGN(const auto tasks, m_writer.tasks(model.id));
+            LATHE_TRY_ASSIGN(const auto tasks, m_project.tasks(model.id));
             for (const store::TaskRow& task : tasks)
                 m_known.insert(task.key);
         }
@@ -320,9 +336,10 @@ private:
         std::set<std::string> here;
         std::int64_t foreign = 0;
         for (auto& [record, isForeign] : m_batch) {
-            bool known = !here.insert(record.trial).second;
+            // What is not written is not found there the next time.
+            bool known = !(m_writer != nullptr ? here : m_counted).insert(record.trial).second;
             if (!known) {
-                const auto there = m_writer.record(record.trial);
+                const auto there = m_project.record(record.trial);
                 if (!there && there.error().code != Errc::NotFound)
                     return there.error();
                 known = there.has_value();
@@ -332,26 +349,28 @@ private:
                 continue;
             }
             foreign += isForeign ? 1 : 0;
-            m_tasks.insert(record.candidate.task);
+            ++m_fresh[record.candidate.task];
             fresh.push_back(std::move(record));
         }
         m_batch.clear();
-        if (!fresh.empty())
-            LATHE_TRY(m_writer.addRecords(fresh));
+        if (!fresh.empty() && m_writer != nullptr)
+            LATHE_TRY(m_writer->addRecords(fresh));
         m_done.taken += static_cast<std::int64_t>(fresh.size());
         m_done.foreign += foreign;
         return {};
     }
 
     const LoadedModel& m_model;
-    store::Project& m_writer;
+    const store::Project& m_project;
+    store::Project* m_writer; ///< null: nothing is written
     std::set<std::string> m_known; ///< tasks of the project
     std::map<std::string, std::vector<Workload>> m_workloads; ///< by flattened key
     TemplateMatches m_templates;
     std::string m_file;
     std::vector<std::pair<Record, bool>> m_batch; ///< with whether it is foreign
     std::map<std::string, SkippedLines> m_skipped; ///< by reason
-    std::set<std::string> m_tasks;
+    std::map<std::string, std::int64_t> m_fresh; ///< by the key of the task
+    std::set<std::string> m_counted; ///< trials that would be new, where nothing is written
     LogImport m_done;
 };
 
@@ -363,7 +382,33 @@ Result<LogImport> importTuningLogs(const LoadedModel& model, store::Project& wri
 {
     if (files.empty())
         return makeError(Errc::InvalidArgument, say(Msg::SayWhichLogs));
-    return LogImporter(model, writer).run(files, progress, std::move(stop));
+    return LogImporter(model, writer, &writer).run(files, progress, std::move(stop));
+}
+
+Result<LogPreview> previewTuningLogs(const LoadedModel& model, const store::Project& project,
+                                     std::span<const std::filesystem::path> files, const Progress& progress,
+                                     std::stop_token stop)
+{
+    if (files.empty())
+        return makeError(Errc::InvalidArgument, say(Msg::SayWhichLogs));
+    LogImporter counter(model, project, nullptr);
+    LogPreview preview;
+    LATHE_TRY_ASSIGN(preview.would, counter.run(files, progress, stop));
+    std::map<std::string, std::int32_t> places;
+    for (std::size_t i = 0; i < model.partition.tasks.size(); ++i)
+        places[model.partition.tasks[i].key] = static_cast<std::int32_t>(i);
+    for (const auto& [key, count] : counter.fresh())
+        if (const auto place = places.find(key); place != places.end())
+            preview.byTask.emplace_back(place->second, count);
+    std::stable_sort(preview.byTask.begin(), preview.byTask.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    LATHE_TRY_ASSIGN(const store::LogSummary summary, store::summarizeLogs(files, std::move(stop)));
+    for (const store::WorkloadOfLog& logged : summary.workloads)
+        preview.workloads.push_back({store::quoted(logged.target, 300), store::quoted(logged.name, 60), logged.workload,
+                                     logged.trials, logged.failed,
+                                     std::isfinite(logged.bestSeconds) ? logged.bestSeconds * 1e3 : kUnknown,
+                                     logged.bestConfig, logged.known, counter.tasksOf(logged.plainWorkload)});
+    return preview;
 }
 
 } // namespace lathe::session

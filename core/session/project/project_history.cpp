@@ -12,6 +12,7 @@
 #include "core/session/project/stored_events.h"
 #include "core/session/project/stored_runs.h"
 #include "core/session/project/stored_time.h"
+#include "core/session/project/template_history.h"
 #include "core/store/record_reader.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
@@ -81,6 +82,7 @@ public:
     Result<std::vector<RoundView>> rounds(std::int64_t run) override;
     Result<std::vector<Check>> checks() override;
     Result<std::vector<QualityView>> quality(std::int64_t run, std::int32_t fromRound, std::stop_token stop) override;
+    Result<TemplateHistory> templateTrials(std::int32_t task, std::stop_token stop) override;
     Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format,
                    std::stop_token stop) override;
 
@@ -149,6 +151,21 @@ Result<std::vector<std::int64_t>> ProjectHistory::find(const TrialQuery& query, 
     if (m_front)
         std::erase_if(rows, [last = m_front->row.load()](std::int64_t row) { return row > last; });
     return rows;
+}
+
+Result<TemplateHistory> ProjectHistory::templateTrials(std::int32_t task, std::stop_token stop)
+{
+    TrialQuery query;
+    query.task = task;
+    query.text = kTemplateSketch;
+    LATHE_TRY_ASSIGN(const auto rows, find(query, stop));
+    LATHE_TRY_ASSIGN(TemplateHistory history, readTemplateTrials(*m_model, task, m_reader, rows, stop));
+    if (!m_front && !rows.empty()) {
+        LATHE_TRY_ASSIGN(auto ways, bestWays(*m_model, task, m_reader.project(), stop));
+        history.byTemplate = std::move(ways.first);
+        history.bySearch = std::move(ways.second);
+    }
+    return history;
 }
 
 namespace {

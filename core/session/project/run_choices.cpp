@@ -46,6 +46,10 @@ Result<RunChoices> choicesOf(const store::Project& project)
     RunChoices choices{textIn(kept, "budget"), std::nullopt};
     if (kept.is_object() && kept.contains("head_start"))
         choices.headStart = textIn(kept, "head_start");
+    if (kept.is_object() && kept.contains("search")) {
+        LATHE_TRY_ASSIGN(const TuneOptions held, tuneOptionsFromJson(kept["search"].dump()));
+        choices.search = searchOf(held);
+    }
     return choices;
 }
 
@@ -54,6 +58,19 @@ Result<> keepChoices(store::Project& project, const RunChoices& choices)
     json kept = {{"budget", choices.budget}};
     if (choices.headStart)
         kept["head_start"] = *choices.headStart;
+    if (choices.search) {
+        // As options are stored, so that a project that is read later has the same words.
+        TuneOptions held;
+        const SearchChoice& search = *choices.search;
+        held.policy = search.policy;
+        held.tuner = search.tuner;
+        held.tunerSettings = search.tunerSettings;
+        held.preset = search.preset;
+        held.operators = search.operators;
+        held.tasks = search.tasks;
+        held.earlyStopPerTask = search.earlyStopPerTask;
+        kept["search"] = toJson(held);
+    }
     const std::string text = kept.dump(-1, ' ', false, json::error_handler_t::replace);
     return project.putSnapshot(0, kChoices, 0, std::as_bytes(std::span(text)));
 }

@@ -4,6 +4,8 @@
 #include "core/session/session.h"
 #include "core/store/log_line.h"
 #include "core/store/transfer.h"
+#include "core/templates/log_line.h"
+#include "core/templates/task_template.h"
 #include "tests/support/auto_scheduler_line.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
@@ -265,6 +267,84 @@ private slots:
         QVERIFY(
             must(TuningSession::open(without))->project()->importLogs(std::span(some.data(), 1), {}, {}).error().code
             == Errc::NotFound);
+    }
+
+    /// What a preview says is what an import then does, and until then nothing is written.
+    void aPreviewSaysWhatAnImportWillDo()
+    {
+        const auto session = open("preview.lathe");
+        const std::string twice = kSoftmax + "\n" + kSoftmax + "\n";
+        const auto log = write("preview.json",
+                               twice + with(kSoftmax, "1606984701", "1606984702") + "\nno JSON at all\n");
+        const LogPreview before = must(session->project()->previewLogs(std::span(&log, 1), {}, {}));
+        QCOMPARE(records("preview.lathe").size(), std::size_t{0});
+        QCOMPARE(before.would.taken, std::int64_t{2});
+        QCOMPARE(before.would.known, std::int64_t{1});
+        QCOMPARE(before.would.skippedLines(), std::int64_t{1});
+        QCOMPARE(before.byTask.size(), std::size_t{1});
+        QCOMPARE(before.byTask.front().second, std::int64_t{2});
+        QVERIFY(before.workloads.empty()); // no line is of a template tuner
+        const LogImport done = import(*session, log);
+        QCOMPARE(before.would.taken, done.taken);
+        QCOMPARE(before.would.known, done.known);
+        QCOMPARE(before.would.foreign, done.foreign);
+        QCOMPARE(before.would.tasks, done.tasks);
+        QCOMPARE(reasons(before.would), reasons(done));
+        const LogPreview after = must(session->project()->previewLogs(std::span(&log, 1), {}, {}));
+        QCOMPARE(after.would.taken, std::int64_t{0});
+        QCOMPARE(after.would.known, std::int64_t{3});
+        // A project that is read alone can be compared with a log all the same.
+        QVERIFY(open("preview.lathe", true)->project()->previewLogs(std::span(&log, 1), {}, {}));
+    }
+
+    void aPreviewTellsTheWorkloadsOfATemplateTuner()
+    {
+        OpenOptions options;
+        options.model.source = "zoo:mlp";
+        options.target = "sim";
+        options.project = file("workloads.lathe");
+        const auto session = must(TuningSession::open(options));
+        const auto model = must(loadModel(options.model, options.target));
+        std::int32_t task = 0;
+        std::vector<templates::TaskTemplate> found;
+        for (; found.empty(); ++task)
+            found = templates::templatesOf(
+                searchTask(model->partition.tasks.at(static_cast<std::size_t>(task)), *model, false));
+        templates::TemplateTrial trial;
+        trial.target = "llvm -keys=cpu";
+        trial.workload = found.front().workload;
+        std::string log, best;
+        for (const double seconds : {0.004, 0.002, 0.003}) {
+            trial.config = must(found.front().space.at(log.size() % found.front().space.size()));
+            trial.costs = {{seconds}};
+            trial.timestamp = {1.7e9 + seconds};
+            if (seconds == 0.002)
+                best = templates::configText(trial.config);
+            log += templates::templateLine(trial) + "\n";
+        }
+        trial.error = 4;
+        log += templates::templateLine(trial) + "\n";
+        trial.workload.task = "dense_of_nobody.x86";
+        log += templates::templateLine(trial) + "\n";
+        const auto name = write("workloads.log", log);
+        const LogPreview preview = must(session->project()->previewLogs(std::span(&name, 1), {}, {}));
+        QCOMPARE(preview.workloads.size(), std::size_t{2});
+        const LoggedWorkload& first = preview.workloads.front();
+        QCOMPARE(first.name, std::string(found.front().row->name));
+        QCOMPARE(first.target, std::string("llvm -keys=cpu"));
+        QCOMPARE(first.trials, std::int64_t{4});
+        QCOMPARE(first.failed, std::int64_t{1});
+        QCOMPARE(first.bestMs, 2.0);
+        QCOMPARE(first.bestConfig, best);
+        QVERIFY(first.known);
+        QCOMPARE(first.tasks.front(), task - 1);
+        QVERIFY(!preview.workloads[1].known);
+        QVERIFY(preview.workloads[1].tasks.empty());
+        QCOMPARE(preview.would.skippedLines(), std::int64_t{1});
+        std::stop_source stop;
+        stop.request_stop();
+        QVERIFY(session->project()->previewLogs(std::span(&name, 1), {}, stop.get_token()).error().code
+                == Errc::Cancelled);
     }
 
     void aStopKeepsWhatWasTaken()

@@ -1,0 +1,148 @@
+#include "tests/support/layout_project.h"
+#include "tests/support/test_program.h"
+#include "tests/ui/window_test.h"
+#include "ui/bridge/session_bridge.h"
+#include "ui/models/layout_function_model.h"
+#include "ui/models/layout_tensor_model.h"
+#include "ui/models/workspace.h"
+#include "ui/pages/layouts_panel.h"
+
+#include <QAbstractItemModelTester>
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTabWidget>
+#include <QTableView>
+#include <QtTest>
+
+namespace tst_layouts {
+
+using namespace lathe;
+using lathe::test::find;
+using lathe::test::must;
+
+/// The layouts beside the network: what was chosen, and what a wish changes.
+class TestLayouts : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    QString path(const char* name) const { return m_dir.filePath(QLatin1String(name)); }
+
+private slots:
+    void initTestCase() { test::settleIn(m_dir.path()); }
+
+    void modelsShowWhatChanges()
+    {
+        session::LayoutsView chosen;
+        chosen.functions = {{"first", 0, 0, "NCHW", "NCHW8c", 1.0, "t1", {"NCHW8c", "NCHW"}},
+                            {"second", 1, 1, "NCHW8c", "NCHW", 2.0, "t2", {"NCHW"}}};
+        chosen.tensors = {{0, 1, "float32", {1, 8, 4, 4}, "NCHW8c", "NCHW8c", 0, {"NCHW8c"}},
+                          {1, -1, "float32", {1, 8, 4, 4}, "NCHW", "NCHW", 0, {"NCHW"}}};
+        session::WishedLayouts wished{chosen, 0.5, {0}, {0}};
+        wished.view.functions[0].output = wished.view.tensors[0].written = "NCHW";
+        wished.view.functions[0].kernelMs = 1.25;
+        wished.view.tensors[0].conversionMs = 0.25;
+        ui::LayoutFunctionModel functions;
+        ui::LayoutTensorModel tensors;
+        QAbstractItemModelTester one(&functions, QAbstractItemModelTester::FailureReportingMode::Fatal);
+        QAbstractItemModelTester two(&tensors, QAbstractItemModelTester::FailureReportingMode::Fatal);
+        functions.setLayouts(chosen, {});
+        tensors.setLayouts(chosen, {});
+        QVERIFY(functions.index(0, ui::LayoutFunctionModel::ChangeColumn).data().toString().isEmpty());
+        QCOMPARE(tensors.index(1, ui::LayoutTensorModel::ToColumn).data().toString(), QString("rest of the network"));
+        functions.setLayouts(chosen, wished);
+        tensors.setLayouts(chosen, wished);
+        QCOMPARE(functions.index(0, ui::LayoutFunctionModel::ChangeColumn).data().toString(), QString("+0.2500 ms"));
+        QVERIFY(functions.index(1, ui::LayoutFunctionModel::ChangeColumn).data().toString().isEmpty());
+        QCOMPARE(tensors.index(0, ui::LayoutTensorModel::WrittenColumn).data().toString(), QString("NCHW"));
+        QCOMPARE(tensors.index(0, ui::LayoutTensorModel::CostColumn).data().toString(), QString("0.2500 ms"));
+        QVERIFY(tensors.index(0, 0).data(Qt::FontRole).value<QFont>().bold());
+        QVERIFY(!tensors.index(1, 0).data(Qt::FontRole).isValid());
+    }
+
+    void aWishSaysWhatItCosts()
+    {
+        test::makeLayoutProject(path("layouts.lathe").toStdString());
+        ui::Workspace workspace;
+        ui::LayoutsPanel panel(workspace, nullptr);
+        panel.resize(700, 600);
+        panel.show();
+        QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+        workspace.open(path("layouts.lathe"), QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        auto* tensors = find<QTableView>(&panel, "layoutTensors");
+        QTRY_VERIFY_WITH_TIMEOUT(tensors->model()->rowCount() > 0, 20000);
+        const QString summary = find<QLabel>(&panel, "layoutsSummary")->text();
+        QVERIFY2(summary.contains("in all: kernels") && summary.contains("With the fastest kernel of each function"),
+                 qPrintable(summary));
+        QVERIFY2(summary.contains("conversions are estimates"), qPrintable(summary));
+        QVERIFY(find<QPushButton>(&panel, "layoutsMeasure")->isVisible());
+        // A function that can give another layout than the chosen one.
+        find<QTabWidget>(&panel, "layoutsTabs")->setCurrentIndex(1);
+        auto* functions = find<QTableView>(&panel, "layoutFunctions");
+        auto* wish = find<QComboBox>(&panel, "layoutsWish");
+        QSignalSpy picked(&panel, &ui::LayoutsPanel::subgraphPicked);
+        QString other;
+        for (int row = 0; row < functions->model()->rowCount() && other.isEmpty(); ++row) {
+            functions->setCurrentIndex(functions->model()->index(row, 0));
+            const QString now = functions->model()->index(row, ui::LayoutFunctionModel::OutputColumn).data().toString();
+            for (int i = 1; i < wish->count(); ++i)
+                if (wish->itemText(i) != now)
+                    other = wish->itemText(i);
+        }
+        QVERIFY2(!other.isEmpty(), "some function must have a choice");
+        QVERIFY(picked.size() > 0);
+        const int row = functions->currentIndex().row();
+        wish->setCurrentIndex(wish->findText(other));
+        emit wish->activated(wish->currentIndex());
+        auto* change = find<QLabel>(&panel, "layoutsChange");
+        QTRY_VERIFY2(change->text().contains("against what was chosen"), qPrintable(change->text()));
+        QVERIFY2(change->text().contains("+"), qPrintable(change->text())); // nothing beats what was chosen
+        QCOMPARE(functions->model()->index(row, ui::LayoutFunctionModel::OutputColumn).data().toString(), other);
+        find<QPushButton>(&panel, "layoutsClear")->click();
+        QTRY_VERIFY(!change->isVisible());
+        QVERIFY(functions->model()->index(row, ui::LayoutFunctionModel::OutputColumn).data().toString() != other);
+    }
+
+    void conversionsAreMeasuredOnDemand()
+    {
+        test::makeLayoutProject(path("measured.lathe").toStdString());
+        ui::Workspace workspace;
+        ui::LayoutsPanel panel(workspace, nullptr);
+        panel.show();
+        QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+        workspace.open(path("measured.lathe"), QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        auto* measure = find<QPushButton>(&panel, "layoutsMeasure");
+        QTRY_VERIFY_WITH_TIMEOUT(measure->isVisible(), 20000);
+        measure->click();
+        QTRY_VERIFY_WITH_TIMEOUT(!measure->isVisible(), 60000);
+        QVERIFY(!find<QLabel>(&panel, "layoutsSummary")->text().contains("estimate"));
+    }
+
+    void thePanelSaysWhyThereIsNothingToChoose()
+    {
+        session::OpenOptions options;
+        options.model.source = "zoo:mlp";
+        options.target = "sim";
+        options.project = path("plain.lathe").toStdString();
+        must(session::TuningSession::open(options));
+        ui::Workspace workspace;
+        ui::LayoutsPanel panel(workspace, nullptr);
+        panel.show();
+        auto* summary = find<QLabel>(&panel, "layoutsSummary");
+        QVERIFY(summary->text().startsWith("Open a network"));
+        workspace.open(path("plain.lathe"), QStringLiteral("sim"));
+        QTRY_VERIFY_WITH_TIMEOUT(summary->text().startsWith("No record of this project has a layout of its own"),
+                                 20000);
+        QVERIFY(!find<QTableView>(&panel, "layoutTensors")->isVisible());
+    }
+};
+
+LATHE_TEST_GUI(TestLayouts)
+
+} // namespace tst_layouts
+
+#include "tst_layouts.moc"

@@ -1,0 +1,245 @@
+#include "tests/support/template_project.h"
+#include "tests/support/test_program.h"
+#include "tests/ui/window_test.h"
+#include "ui/bridge/session_bridge.h"
+#include "ui/models/knob_cost_model.h"
+#include "ui/models/knob_model.h"
+#include "ui/models/selection.h"
+#include "ui/models/workspace.h"
+#include "ui/pages/templates_page.h"
+#include "ui/views/parallel_view.h"
+
+#include <QAbstractItemModelTester>
+#include <QComboBox>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QtTest>
+
+#include <cmath>
+#include <set>
+
+namespace tst_templates {
+
+using namespace lathe;
+using lathe::test::find;
+using lathe::test::TemplateProject;
+using ui::ParallelView;
+
+/// The page of templates, its chart and its figures.
+class TestTemplates : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    QString path(const char* name) const { return m_dir.filePath(QLatin1String(name)); }
+
+    /// Two knobs of two and three values; costs 1, 2, ... ms, the last one failed.
+    static session::TemplateTrials sample()
+    {
+        session::TemplateTrials trials;
+        trials.name = "dense_nopack.x86";
+        trials.knobs = {{"tile_y", {{"[-1, 1]", 0}, {"[-1, 2]", 1}}}, {"unroll", {{"0", 0}, {"16", 1}, {"64", 2}}}};
+        const std::vector<std::vector<std::int32_t>> values = {{0, 0}, {0, 1}, {1, 2}, {1, 0}, {0, 2}};
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double cost = i + 1 == values.size() ? session::kUnknown : static_cast<double>(i + 1);
+            trials.configs.push_back({static_cast<std::int64_t>(i + 1), "t" + std::to_string(i), 0, values[i], cost,
+                                      std::isnan(cost) ? "RunTimeout" : "Ok"});
+        }
+        return trials;
+    }
+    static std::unique_ptr<ParallelView> shownView(std::size_t copies = 1)
+    {
+        const session::TemplateTrials trials = sample();
+        auto lines = std::make_shared<ParallelView::Lines>();
+        for (const session::TriedKnob& knob : trials.knobs) {
+            QStringList values;
+            for (const auto& value : knob.values)
+                values << QString::fromStdString(value.text);
+            lines->axes.push_back({QString::fromStdString(knob.name), values});
+        }
+        for (std::size_t copy = 0; copy < copies; ++copy)
+            for (const session::TriedConfig& config : trials.configs)
+                lines->lines.push_back({config.row + static_cast<std::int64_t>(10 * copy),
+                                        QString::fromStdString(config.trial),
+                                        {config.values.begin(), config.values.end()},
+                                        config.costMs});
+        auto view = std::make_unique<ParallelView>();
+        view->resize(600, 320);
+        view->setLines(std::move(lines));
+        view->show();
+        return view;
+    }
+
+private slots:
+    void initTestCase() { test::settleIn(m_dir.path()); }
+
+    void eachValueHasItsMedianItsBestAndItsTrials()
+    {
+        const auto costs = ui::knobCosts(sample(), 0, 0);
+        QCOMPARE(costs.size(), std::size_t{2});
+        QCOMPARE(costs[0].medianMs, 1.5); // of 1 and 2; one failed
+        QCOMPARE(costs[0].bestMs, 1.0);
+        QCOMPARE(costs[0].trials, std::int64_t{3});
+        QCOMPARE(costs[0].failed, std::int64_t{1});
+        QCOMPARE(costs[1].medianMs, 3.5);
+        QCOMPARE(costs[1].bestMs, 3.0);
+        QVERIFY(ui::knobCosts(sample(), 0, 1).empty()); // another origin has none
+        session::TemplateTrials allFailed = sample();
+        allFailed.configs.erase(allFailed.configs.begin(), allFailed.configs.end() - 1);
+        QVERIFY(std::isnan(ui::knobCosts(allFailed, 0, 0).at(0).medianMs));
+
+        ui::KnobCostModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+        const session::TemplateTrials trials = sample();
+        model.setKnob(&trials, 0, 0);
+        QStringList row;
+        for (int column = 0; column < model.columnCount(); ++column)
+            row << model.index(0, column).data().toString();
+        QCOMPARE(row, QStringList({"[-1, 1]", "1.500 ms", "1.000 ms", "67 %", "3", "1"}));
+        model.setKnob(nullptr, 0, 0);
+        QCOMPARE(model.rowCount(), 0);
+    }
+
+    void linesCrossTheAxesAtTheirValues()
+    {
+        const auto view = shownView();
+        // From the bottom to the top as the values stand, evenly.
+        QVERIFY(view->crossing(0, 0).y() > view->crossing(2, 0).y());
+        QCOMPARE(view->crossing(0, 0), view->crossing(1, 0));
+        const double low = view->crossing(0, 1).y(), middle = view->crossing(1, 1).y(), high = view->crossing(2, 1).y();
+        QVERIFY(qFuzzyCompare(low - middle, middle - high) && low > middle);
+        // The fastest ends at the top of the costs, the failed one below all others.
+        for (std::size_t line = 1; line < 5; ++line)
+            QVERIFY(view->crossing(line, 2).y() > view->crossing(line - 1, 2).y());
+        QCOMPARE(view->summary(), QString("5 configurations were tried, 1 of them failed."));
+    }
+
+    void theMouseNamesTheLineAndPicksIt()
+    {
+        const auto view = shownView();
+        const QPointF on = (view->crossing(3, 1) + view->crossing(3, 2)) / 2;
+        QCOMPARE(view->lineAt(on), std::optional<std::size_t>(3));
+        QCOMPARE(view->textOf(3), QString("t3: 4.000 ms\ntile_y [-1, 2]\nunroll 0"));
+        QVERIFY(view->textOf(4).startsWith("t4: failed"));
+        QVERIFY(!view->lineAt({2, 2}));
+        QSignalSpy picked(view.get(), &ParallelView::picked), axis(view.get(), &ParallelView::axisPicked);
+        QTest::mouseClick(view.get(), Qt::LeftButton, {}, on.toPoint());
+        QCOMPARE(picked.size(), 1);
+        QCOMPARE(picked.front().front().toLongLong(), 4);
+        QTest::mouseClick(view.get(), Qt::LeftButton, {}, QPoint(qRound(view->crossing(0, 1).x()), 12));
+        QCOMPARE(axis.size(), 1);
+        QCOMPARE(axis.front().front().toInt(), 1);
+        // Where several lie on each other the fastest is meant.
+        QCOMPARE(view->lineAt(view->crossing(0, 0)), std::optional<std::size_t>(0));
+    }
+
+    void keysGoThroughTheLinesByTheirCost()
+    {
+        const auto view = shownView();
+        QSignalSpy picked(view.get(), &ParallelView::picked);
+        QTest::keyClick(view.get(), Qt::Key_Down);
+        QTest::keyClick(view.get(), Qt::Key_Return);
+        QTest::keyClick(view.get(), Qt::Key_Down);
+        QTest::keyClick(view.get(), Qt::Key_Return);
+        QCOMPARE(picked.size(), 2);
+        QCOMPARE(picked[0].front().toLongLong(), 1);
+        QCOMPARE(picked[1].front().toLongLong(), 2);
+    }
+
+    void theFastestOfManyAreDrawn()
+    {
+        const auto view = shownView(1000);
+        QVERIFY2(view->summary().contains("The fastest 3,000 are drawn."), qPrintable(view->summary()));
+        QVERIFY(view->lineAt(view->crossing(0, 0)).has_value());
+        const auto rows = view->exportRows();
+        QCOMPARE(rows.size(), std::size_t{5001}); // all of them leave the view
+        QCOMPARE(rows.front(), QStringList({"tile_y", "unroll", "cost_ms", "trial"}));
+        QElapsedTimer timer;
+        timer.start();
+        QVERIFY(!view->grab().isNull());
+        QVERIFY2(timer.elapsed() < 2000, qPrintable(QString::number(timer.elapsed())));
+    }
+
+    void theBestLineIsSeen()
+    {
+        const auto view = shownView();
+        const QImage picture = view->grab().toImage();
+        const QPointF a = view->crossing(0, 1), b = view->crossing(0, 2);
+        const QColor there = picture.pixelColor(((a + b) / 2).toPoint());
+        QVERIFY2(there.red() > 150 && there.blue() < 100, qPrintable(there.name()));
+    }
+
+    void thePageShowsTheSelectedTask()
+    {
+        const TemplateProject made = test::makeTemplateProject(path("page.lathe").toStdString(), 24, 0.5);
+        ui::Workspace workspace;
+        ui::TemplatesPage page(workspace, nullptr);
+        page.resize(900, 700);
+        page.show();
+        auto* lines = find<ParallelView>(&page, "parallelView");
+        QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+        workspace.open(path("page.lathe"), QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        workspace.selection().selectTask(made.task);
+        QTRY_VERIFY_WITH_TIMEOUT(lines->summary().startsWith("24 configurations were tried, 3 of them failed."), 20000);
+        const QString winner = find<QLabel>(&page, "templateWinner")->text();
+        QVERIFY2(winner.contains(QStringLiteral("%1 1.000 ms, sketch 0.5000 ms: the sketch is used.")
+                                     .arg(QString::fromStdString(made.name))),
+                 qPrintable(winner));
+        const QString space = find<QLabel>(&page, "templateSpace")->text();
+        QVERIFY2(space.contains("configurations of") && space.contains("valid"), qPrintable(space));
+        QVERIFY(find<QLabel>(&page, "templateBest")->text().startsWith("Fastest trial so far: 1.000 ms with "));
+        auto* knobs = find<QTableView>(&page, "knobTable");
+        auto* costs = find<QTableView>(&page, "knobCostTable");
+        QVERIFY(knobs->model()->rowCount() > 1);
+        for (int knob = 0; knob < knobs->model()->rowCount(); ++knob) {
+            knobs->setCurrentIndex(knobs->model()->index(knob, 0));
+            int trials = 0;
+            for (int row = 0; row < costs->model()->rowCount(); ++row)
+                trials += costs->model()->index(row, ui::KnobCostModel::TrialsColumn).data().toInt();
+            QCOMPARE(trials, 24);
+            QVERIFY(find<QLabel>(&page, "knobCostTitle")
+                        ->text()
+                        .contains(knobs->model()->index(knob, ui::KnobModel::NameColumn).data().toString()));
+        }
+        // A line that is picked is the trial that is selected everywhere.
+        emit lines->picked(1);
+        QCOMPARE(workspace.selection().current().record, QString::fromStdString(TemplateProject::trial(0)));
+        QCOMPARE(workspace.selection().current().task, made.task);
+    }
+
+    void thePageSaysWhyItIsEmpty()
+    {
+        const TemplateProject made = test::makeTemplateProject(path("empty.lathe").toStdString(), 8, 0);
+        ui::Workspace workspace;
+        ui::TemplatesPage page(workspace, nullptr);
+        page.resize(900, 700);
+        page.show();
+        auto* lines = find<ParallelView>(&page, "parallelView");
+        QVERIFY(lines->message().startsWith("Open a network"));
+        QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+        workspace.open(path("empty.lathe"), QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(lines->message().startsWith("Select a task"), 20000);
+        QVERIFY(!find<QTableView>(&page, "knobTable")->isVisible());
+        std::set<std::int32_t> computed;
+        for (const session::TemplateView& view : workspace.session()->templates())
+            computed.insert(view.tasks.begin(), view.tasks.end());
+        const auto tasks = static_cast<int>(workspace.session()->tasks().size());
+        int without = 0;
+        while (without < tasks && computed.contains(without))
+            ++without;
+        QVERIFY2(without < tasks, "the softmax at the end of the network has no template");
+        workspace.selection().selectTask(without);
+        QTRY_VERIFY2(lines->message().startsWith("No template computes this task"), qPrintable(lines->message()));
+        workspace.selection().selectTask(made.task);
+        QTRY_COMPARE_WITH_TIMEOUT(lines->summary(), QString("8 configurations were tried, 1 of them failed."), 20000);
+    }
+};
+
+LATHE_TEST_GUI(TestTemplates)
+
+} // namespace tst_templates
+
+#include "tst_templates.moc"

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "core/session/layout_part.h"
+#include "ui/bridge/jobs.h"
+#include "ui/models/pace.h"
+
+#include <QWidget>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+QT_BEGIN_NAMESPACE
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QTabWidget;
+QT_END_NAMESPACE
+
+namespace lathe::ui {
+
+class LayoutFunctionModel;
+class LayoutTensorModel;
+class TableView;
+class Workspace;
+
+/// Beside the network: in which layouts its tensors are written and read, where they are converted and what that costs,
+/// and what the whole would cost if a tensor or a function had another layout. Read when it is shown.
+class LayoutsPanel final : public QWidget
+{
+    Q_OBJECT
+
+public:
+    LayoutsPanel(Workspace& workspace, QWidget* parent);
+
+signals:
+    void subgraphPicked(int subgraph); ///< NodeView::subgraph
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    void makeWidgets();
+    TableView* makeTable(const char* name, QAbstractItemModel* model, std::initializer_list<int> widths);
+    void connectWidgets();
+    void retranslate();
+    void forget();
+    void ask();
+    void read(bool measures);
+    void take(Result<std::shared_ptr<const session::NetworkLayouts>> read);
+    void fill();
+    void offerWish();
+    void wish();
+    void pick();
+    /// What is selected: a tensor or a function; nothing: none is.
+    std::optional<session::LayoutWish> selected() const;
+    QString summaryText() const;
+    QString changeText() const;
+
+    Workspace& m_workspace;
+    std::shared_ptr<const session::NetworkLayouts> m_layouts; ///< null: not read yet, or there is nothing to choose
+    std::vector<session::LayoutWish> m_wishes;
+    std::optional<session::WishedLayouts> m_wished; ///< nothing: there are no wishes, or they do not go together
+    QString m_message; ///< why there are no layouts
+    QString m_refusal; ///< of the wishes
+    bool m_stale = true;
+    Pace m_pace;
+    QLabel *m_summary = nullptr, *m_change = nullptr, *m_wishLabel = nullptr;
+    QPushButton *m_measure = nullptr, *m_clear = nullptr;
+    QComboBox* m_wish = nullptr;
+    QWidget* m_details = nullptr;
+    QTabWidget* m_tabs = nullptr;
+    TableView *m_tensors = nullptr, *m_functions = nullptr;
+    LayoutTensorModel* m_tensorModel = nullptr;
+    LayoutFunctionModel* m_functionModel = nullptr;
+    JobLane m_jobs;
+    Job m_reading, m_wishing;
+};
+
+} // namespace lathe::ui
