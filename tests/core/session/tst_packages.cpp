@@ -82,7 +82,7 @@ private slots:
         QCOMPARE(read.sources.size(), std::size_t{1});
         QCOMPARE(read.sources[0].project, std::string("two.lathe"));
         QCOMPARE(must(collectPackage(std::vector{two}, kTarget, "cpu-b")).records[0].trial, std::string("6"));
-        QCOMPARE(collectPackage(std::vector{one}, "cpu -mcpu=znver4").error().code, Errc::NotFound);
+        QVERIFY(collectPackage(std::vector{one}, "cpu -mcpu=znver4").error().code == Errc::NotFound);
     }
 
     void damagedFilesAreTold()
