@@ -129,6 +129,7 @@ void TemplatesPage::makeWidgets()
 void TemplatesPage::connectViews()
 {
     connect(m_template, &QComboBox::currentIndexChanged, this, [this] { fill(); });
+    connect(m_template, &QComboBox::activated, this, [this] { m_isPicked = true; });
     connect(m_origin, &QComboBox::currentIndexChanged, this, [this] { fill(); });
     connect(m_knobs->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) {
@@ -223,6 +224,7 @@ void TemplatesPage::showTask(int task)
     m_task = task;
     m_history = {};
     m_knob = 0;
+    m_isPicked = false;
     fillTemplates();
     askTrials();
 }
@@ -255,6 +257,7 @@ void TemplatesPage::read()
             }
             m_history = *std::move(read);
             fillOrigins();
+            showWinner();
             fill();
         });
 }
@@ -275,6 +278,7 @@ void TemplatesPage::fillTemplates()
         }
     if (const int same = m_template->findText(before); same >= 0)
         m_template->setCurrentIndex(same);
+    showWinner();
     fillOrigins();
     fill();
 }
@@ -302,6 +306,15 @@ QString TemplatesPage::originText(const std::string& target)
 {
     const QString text = asText(target), mark = QStringLiteral("imported: ");
     return text.startsWith(mark) ? tr("from a log: %1").arg(text.mid(mark.size())) : text;
+}
+
+/// Of several templates that with the fastest record, until somebody picks another.
+void TemplatesPage::showWinner()
+{
+    const QSignalBlocker blocker(m_template);
+    const int winner = m_template->findText(asText(m_history.byTemplate.name));
+    if (!m_isPicked && winner >= 0)
+        m_template->setCurrentIndex(winner);
 }
 
 int TemplatesPage::origin() const
