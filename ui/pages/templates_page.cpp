@@ -199,13 +199,20 @@ void TemplatesPage::onOpened()
     onClosed();
     auto history = m_workspace.session()->history();
     m_reader.setHistory(history ? *std::move(history) : nullptr);
-    // Their spaces are counted, which takes a while.
+    look();
+    showTask(m_workspace.selection().current().task);
+}
+
+/// For the templates of the network, once the page is in sight: their spaces are counted, which takes a while.
+void TemplatesPage::look()
+{
+    if (!isVisible() || m_workspace.session() == nullptr || m_templates || m_looking.isRunning())
+        return;
     m_looking = m_jobs.run([session = m_workspace.bridge().shared()](const JobLink&) { return session->templates(); },
                            [this](std::vector<session::TemplateView> views) {
                                m_templates = std::move(views);
                                fillTemplates();
                            });
-    showTask(m_workspace.selection().current().task);
 }
 
 void TemplatesPage::onClosed()
@@ -232,6 +239,7 @@ void TemplatesPage::showTask(int task)
 void TemplatesPage::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
+    look();
     read();
 }
 

@@ -44,6 +44,7 @@ private:
     void onOpened();
     void onClosed();
     void showTask(int task);
+    void look();
     void askTrials();
     void read();
     void fillTemplates();
