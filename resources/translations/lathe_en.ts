@@ -239,17 +239,17 @@
     <context>
         <name>lathe::ui::ParallelView</name>
         <message numerus="yes">
-            <source>%Ln configurations were measured.</source>
+            <source>%Ln trials.</source>
             <translation>
-                <numerusform>%Ln configuration was measured.</numerusform>
-                <numerusform>%Ln configurations were measured.</numerusform>
+                <numerusform>%Ln trial.</numerusform>
+                <numerusform>%Ln trials.</numerusform>
             </translation>
         </message>
         <message numerus="yes">
-            <source>%Ln configurations were tried, %1 of them failed.</source>
+            <source>%Ln trials, %1 of them failed.</source>
             <translation>
-                <numerusform>%Ln configuration was tried, %1 of them failed.</numerusform>
-                <numerusform>%Ln configurations were tried, %1 of them failed.</numerusform>
+                <numerusform>%Ln trial, %1 of them failed.</numerusform>
+                <numerusform>%Ln trials, %1 of them failed.</numerusform>
             </translation>
         </message>
     </context>

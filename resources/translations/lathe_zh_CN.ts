@@ -9946,18 +9946,6 @@ It is tried again every few seconds.</source>
     </context>
     <context>
         <name>lathe::ui::ParallelView</name>
-        <message numerus="yes">
-            <source>%Ln configurations were measured.</source>
-            <translation>
-                <numerusform>测量了 %Ln 个配置。</numerusform>
-            </translation>
-        </message>
-        <message numerus="yes">
-            <source>%Ln configurations were tried, %1 of them failed.</source>
-            <translation>
-                <numerusform>试过 %Ln 个配置，其中 %1 个失败。</numerusform>
-            </translation>
-        </message>
         <message>
             <source>The fastest %1 are drawn.</source>
             <translation>画出其中最快的 %1 个。</translation>
@@ -9969,6 +9957,18 @@ It is tried again every few seconds.</source>
         <message>
             <source>Cost</source>
             <translation>代价</translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln trials.</source>
+            <translation>
+                <numerusform>%Ln 次试验。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln trials, %1 of them failed.</source>
+            <translation>
+                <numerusform>%Ln 次试验，其中 %1 次失败。</numerusform>
+            </translation>
         </message>
     </context>
     <context>

@@ -112,7 +112,7 @@ private slots:
         // The fastest ends at the top of the costs, the failed one below all others.
         for (std::size_t line = 1; line < 5; ++line)
             QVERIFY(view->crossing(line, 2).y() > view->crossing(line - 1, 2).y());
-        QCOMPARE(view->summary(), QString("5 configurations were tried, 1 of them failed."));
+        QCOMPARE(view->summary(), QString("5 trials, 1 of them failed."));
     }
 
     void theMouseNamesTheLineAndPicksIt()
@@ -182,7 +182,7 @@ private slots:
         workspace.open(path("page.lathe"), QStringLiteral("sim"));
         QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
         workspace.selection().selectTask(made.task);
-        QTRY_VERIFY_WITH_TIMEOUT(lines->summary().startsWith("24 configurations were tried, 3 of them failed."), 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(lines->summary().startsWith("24 trials, 3 of them failed."), 20000);
         const QString winner = find<QLabel>(&page, "templateWinner")->text();
         QVERIFY2(winner.contains(QStringLiteral("%1 1.000 ms, sketch 0.5000 ms: the sketch is used.")
                                      .arg(QString::fromStdString(made.name))),
@@ -234,7 +234,7 @@ private slots:
         workspace.selection().selectTask(without);
         QTRY_VERIFY2(lines->message().startsWith("No template computes this task"), qPrintable(lines->message()));
         workspace.selection().selectTask(made.task);
-        QTRY_COMPARE_WITH_TIMEOUT(lines->summary(), QString("8 configurations were tried, 1 of them failed."), 20000);
+        QTRY_COMPARE_WITH_TIMEOUT(lines->summary(), QString("8 trials, 1 of them failed."), 20000);
     }
 };
 

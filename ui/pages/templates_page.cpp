@@ -129,6 +129,7 @@ void TemplatesPage::makeWidgets()
 void TemplatesPage::connectViews()
 {
     connect(m_template, &QComboBox::currentIndexChanged, this, [this] { fill(); });
+    connect(m_template, &QComboBox::activated, this, [this] { m_isPicked = true; });
     connect(m_origin, &QComboBox::currentIndexChanged, this, [this] { fill(); });
     connect(m_knobs->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) {
@@ -198,13 +199,20 @@ void TemplatesPage::onOpened()
     onClosed();
     auto history = m_workspace.session()->history();
     m_reader.setHistory(history ? *std::move(history) : nullptr);
-    // Their spaces are counted, which takes a while.
+    look();
+    showTask(m_workspace.selection().current().task);
+}
+
+/// For the templates of the network, once the page is in sight: their spaces are counted, which takes a while.
+void TemplatesPage::look()
+{
+    if (!isVisible() || m_workspace.session() == nullptr || m_templates || m_looking.isRunning())
+        return;
     m_looking = m_jobs.run([session = m_workspace.bridge().shared()](const JobLink&) { return session->templates(); },
                            [this](std::vector<session::TemplateView> views) {
                                m_templates = std::move(views);
                                fillTemplates();
                            });
-    showTask(m_workspace.selection().current().task);
 }
 
 void TemplatesPage::onClosed()
@@ -223,6 +231,7 @@ void TemplatesPage::showTask(int task)
     m_task = task;
     m_history = {};
     m_knob = 0;
+    m_isPicked = false;
     fillTemplates();
     askTrials();
 }
@@ -230,6 +239,7 @@ void TemplatesPage::showTask(int task)
 void TemplatesPage::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
+    look();
     read();
 }
 
@@ -255,6 +265,7 @@ void TemplatesPage::read()
             }
             m_history = *std::move(read);
             fillOrigins();
+            showWinner();
             fill();
         });
 }
@@ -275,6 +286,7 @@ void TemplatesPage::fillTemplates()
         }
     if (const int same = m_template->findText(before); same >= 0)
         m_template->setCurrentIndex(same);
+    showWinner();
     fillOrigins();
     fill();
 }
@@ -302,6 +314,15 @@ QString TemplatesPage::originText(const std::string& target)
 {
     const QString text = asText(target), mark = QStringLiteral("imported: ");
     return text.startsWith(mark) ? tr("from a log: %1").arg(text.mid(mark.size())) : text;
+}
+
+/// Of several templates that with the fastest record, until somebody picks another.
+void TemplatesPage::showWinner()
+{
+    const QSignalBlocker blocker(m_template);
+    const int winner = m_template->findText(asText(m_history.byTemplate.name));
+    if (!m_isPicked && winner >= 0)
+        m_template->setCurrentIndex(winner);
 }
 
 int TemplatesPage::origin() const

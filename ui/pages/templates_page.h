@@ -44,10 +44,12 @@ private:
     void onOpened();
     void onClosed();
     void showTask(int task);
+    void look();
     void askTrials();
     void read();
     void fillTemplates();
     void fillOrigins();
+    void showWinner();
     void fill();
     void fillLines(const session::TemplateTrials* trials);
     void showKnob(int knob);
@@ -72,6 +74,7 @@ private:
     session::TemplateHistory m_history; ///< of the task
     int m_task = -1;
     int m_knob = 0;
+    bool m_isPicked = false; ///< somebody chose the template of this task
     bool m_stale = true; ///< the trials were not read since something changed
     QComboBox *m_template = nullptr, *m_origin = nullptr;
     QLabel *m_space = nullptr, *m_winner = nullptr, *m_best = nullptr, *m_costTitle = nullptr;

@@ -103,8 +103,8 @@ QString ParallelView::summary() const
     if (isEmpty())
         return {};
     const int all = static_cast<int>(m_lines->lines.size());
-    QString text = m_failed == 0 ? tr("%Ln configurations were measured.", nullptr, all)
-                                 : tr("%Ln configurations were tried, %1 of them failed.", nullptr, all)
+    QString text = m_failed == 0 ? tr("%Ln trials.", nullptr, all)
+                                 : tr("%Ln trials, %1 of them failed.", nullptr, all)
                                        .arg(QLocale().toString(static_cast<qulonglong>(m_failed)));
     if (m_order.size() < m_lines->lines.size())
         text += QLatin1Char(' ')

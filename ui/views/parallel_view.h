@@ -56,7 +56,7 @@ public:
     void setMarkedAxis(int axis); ///< -1: none
     void setMarked(std::int64_t id); ///< the line that is selected elsewhere; 0: none
 
-    /// "412 configurations, 31 of them failed. The fastest takes 0.31 ms." empty without lines.
+    /// "412 trials, 31 of them failed. The fastest 300 are drawn."; empty without lines.
     QString summary() const;
     /// What the line is, for people: every choice, and the cost.
     QString textOf(std::size_t line) const;
