@@ -1,6 +1,7 @@
 #include "app/cli/command.h"
 #include "core/session/back_ends.h"
 #include "core/session/packages.h"
+#include "core/target/target.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -13,7 +14,7 @@ namespace {
 struct PackageArguments
 {
     std::vector<std::string> files;
-    std::string output, target = "cpu", device, project;
+    std::string output, target = kDefaultTarget, device, project;
     bool json = false;
 };
 

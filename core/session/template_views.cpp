@@ -39,7 +39,7 @@ TemplateView viewOf(const templates::TaskTemplate& made)
 std::vector<std::int32_t> templateOrder(const LoadedModel& model)
 {
     std::vector<std::int32_t> order = graph::loweringOrder(model.graph, model.partition);
-    if (model.target.family() != "cpu")
+    if (model.target.traits().form == KernelForm::Launches)
         std::reverse(order.begin(), order.end());
     return order;
 }

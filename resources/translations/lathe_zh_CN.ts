@@ -3319,7 +3319,7 @@
         <translation>调优器“{tuner}”不在其中：{tuners}</translation>
     </message>
     <message>
-        <source>'{setting}' is no setting of the tuner {tuner}: write NAME=VALUE, where NAME is one of: {names}</source>
+        <source>'{setting}' is not a setting of the tuner {tuner}: write NAME=VALUE, where NAME is one of: {names}</source>
         <translation>“{setting}”不是调优器 {tuner} 的设置：请写 NAME=VALUE，NAME 为其中之一：{names}</translation>
     </message>
     <message>

@@ -5,7 +5,7 @@
 #include "core/session/options/tune_options.h"
 #include "core/session/report/comparison.h"
 #include "core/store/project.h"
-#include "tests/examples/option/tuner_option.h"
+#include "tests/examples/option/proposer_option.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 #include "ui/models/command_line.h"
@@ -35,7 +35,7 @@ class TestOptionEverywhere : public QObject
     /// What the command line says is kept.
     void addTuner()
     {
-        Option<TuneOptions> row = examples::tunerOption();
+        Option<TuneOptions> row = examples::proposerOption();
         row.set = [this, set = row.set](TuneOptions& options, const OptionValue& value) {
             m_saidTuner = std::get<std::string>(value);
             return set(options, value);
@@ -101,11 +101,11 @@ private slots:
 
     void theCommandLineTakesIt()
     {
-        say({"tune", "zoo:mlp", "--trials", "8", "--tuner", "ga", "--leave-out", "fold", "--leave-out", "fuse"});
+        say({"tune", "zoo:mlp", "--trials", "8", "--proposer", "ga", "--leave-out", "fold", "--leave-out", "fuse"});
         QCOMPARE(m_saidTuner, std::string("ga"));
         QVERIFY((m_saidPasses == std::vector<std::string>{"fold", "fuse"}));
-        QVERIFY_EXCEPTION_THROWN(say({"tune", "zoo:mlp", "--tuner", "luck"}), CLI::ValidationError);
-        QVERIFY_EXCEPTION_THROWN(say({"compile", "zoo:mlp", "--tuner", "ga"}), CLI::ExtrasError);
+        QVERIFY_EXCEPTION_THROWN(say({"tune", "zoo:mlp", "--proposer", "luck"}), CLI::ValidationError);
+        QVERIFY_EXCEPTION_THROWN(say({"compile", "zoo:mlp", "--proposer", "ga"}), CLI::ExtrasError);
         QVERIFY_EXCEPTION_THROWN(say({"tasks", "zoo:mlp", "--leave-out", "fold"}), CLI::ExtrasError);
     }
 
@@ -136,7 +136,7 @@ private slots:
     void helpSaysIt()
     {
         const QString help = QString::fromStdString(helpOf("tune"));
-        QVERIFY2(help.contains("--tuner TUNER")
+        QVERIFY2(help.contains("--proposer PROPOSER")
                      && help.contains(
                          "Who proposes the next configurations of a template (xgb, ga, random or grid; default: xgb)"),
                  qPrintable(help));
@@ -148,12 +148,12 @@ private slots:
     {
         TuneOptions tune;
         tune.trialsPerTask = 2;
-        QCOMPARE(toJson(tune)["tuner"].get<std::string>(), std::string("random"));
+        QCOMPARE(toJson(tune)["proposer"].get<std::string>(), std::string("random"));
         auto json = toJson(TuneOptions());
-        json["tuner"] = "grid";
+        json["proposer"] = "grid";
         QCOMPARE(must(tuneOptionsFromJson(json.dump())).trialsPerTask, std::int64_t{3});
-        json["tuner"] = 3;
-        QVERIFY(tuneOptionsFromJson(json.dump()).error().message.find("tuner") != std::string::npos);
+        json["proposer"] = 3;
+        QVERIFY(tuneOptionsFromJson(json.dump()).error().message.find("proposer") != std::string::npos);
         ModelSpec spec;
         QVERIFY(!toJson(spec).contains("left_out"));
         spec.shapes = {{"fold", {}}};
@@ -165,7 +165,7 @@ private slots:
         TuneOptions tune;
         tune.trialsPerTask = 9;
         QCOMPARE(check(tune).error().message,
-                 std::string("--tuner is 'luck', it must be one of xgb, ga, random, grid"));
+                 std::string("--proposer is 'luck', it must be one of xgb, ga, random, grid"));
     }
 
     void comparisonsNameIt()
@@ -175,16 +175,17 @@ private slots:
             store::Project p = must(store::Project::open(file, store::Project::Access::Write));
             const auto model = must(
                 p.addModel({0, "0123456789abcdef", "zoo:net", "net", nlohmann::json{{"left_out", {leftOut}}}.dump()}));
-            (void)must(p.addSession({0, model, "cpu", nlohmann::json{{"tuner", tuner}}.dump(), 1000, 60, "finished"}));
+            (void)must(
+                p.addSession({0, model, "cpu", nlohmann::json{{"proposer", tuner}}.dump(), 1000, 60, "finished"}));
             return must(standing(file));
         };
         const std::vector<Standing> both{project("a.lathe", "ga", "fold"), project("b.lathe", "grid", "fuse")};
         std::map<std::string, ConditionRow> rows;
         for (const ConditionRow& row : conditionTable(both))
             rows[row.name] = row;
-        QVERIFY((rows["tuner of templates"].values == std::vector<std::string>{"ga", "grid"})
-                && rows["tuner of templates"].differs);
-        QVERIFY(!rows["tuner of templates"].serious);
+        QVERIFY((rows["proposer of templates"].values == std::vector<std::string>{"ga", "grid"})
+                && rows["proposer of templates"].differs);
+        QVERIFY(!rows["proposer of templates"].serious);
         QVERIFY(rows["model: passes left out"].differs && rows["model: passes left out"].serious);
     }
 
@@ -197,7 +198,7 @@ private slots:
         QCOMPARE(ui::tuneCommand(open, tune), QString("lathe-cli tune zoo:mlp --trials 64"));
         tune.trialsPerTask = 1;
         open.model.shapes = {{"fold", {}}};
-        QVERIFY2(ui::tuneCommand(open, tune).endsWith(" --tuner ga"), qPrintable(ui::tuneCommand(open, tune)));
+        QVERIFY2(ui::tuneCommand(open, tune).endsWith(" --proposer ga"), qPrintable(ui::tuneCommand(open, tune)));
         QVERIFY(ui::tuneCommand(open, tune).contains(" --leave-out fold "));
         CompileOptions compile;
         compile.output = "lib.so";
@@ -212,7 +213,7 @@ private slots:
         cli::addCommands(app, run);
         const std::string page = cli::manPage(app, "1.0");
         const auto tune = page.find("\n.SS tune\n"), next = page.find("\n.SS ", tune + 1),
-                   tuner = page.find("\n\\fB\\-\\-tuner\\fR \\fITUNER\\fR\nWho proposes", tune);
+                   tuner = page.find("\n\\fB\\-\\-proposer\\fR \\fIPROPOSER\\fR\nWho proposes", tune);
         QVERIFY(tune != std::string::npos && tuner != std::string::npos && tuner < next);
         QVERIFY(page.find("\\-\\-leave\\-out") != std::string::npos);
     }
@@ -220,7 +221,7 @@ private slots:
     void theManualListsIt()
     {
         const QString list = ui::optionList();
-        QVERIFY2(list.contains("| `--tuner` TUNER | Who proposes the next configurations of a template (xgb, ga, "
+        QVERIFY2(list.contains("| `--proposer` PROPOSER | Who proposes the next configurations of a template (xgb, ga, "
                                "random or grid; default: xgb) |"),
                  qPrintable(list));
         QVERIFY(list.contains(

@@ -4,12 +4,12 @@
 #include "core/session/head_start.h"
 #include "core/session/options/option_table.h"
 #include "core/support/message.h"
+#include "core/templates/tuner_presets.h"
 #include "core/templates/tuner_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 namespace lathe::session {
@@ -92,39 +92,20 @@ std::string schedulerOf(const TuneOptions& options)
     return policy ? (*policy)->scheduler : policy::PolicyEntry().scheduler;
 }
 
-namespace {
-
-/// How one of the reference's tutorials tunes.
-struct Preset
-{
-    const char* name;
-    const char* tuner;
-    std::int64_t trialsPerTask, earlyStop; ///< 0: no limit
-    std::int32_t number, repeat;
-    double timeoutSeconds, minRepeatMs;
-    const char* cache;
-};
-
-constexpr std::array<Preset, 4> kPresets = {{{"nvidia", "xgb", 2000, 600, 20, 3, 4, 150, "network"},
-                                             {"x86", "random", 0, 0, 1, 10, 10, 0, "cold"},
-                                             {"mali", "xgb_rank", 1000, 450, 10, 3, 5, 0, "network"},
-                                             {"vta", "random", 1000, 0, 5, 3, 60, 0, "network"}}};
-
-} // namespace
-
 std::vector<std::string> presetNames()
 {
     std::vector<std::string> names;
-    for (const Preset& preset : kPresets)
+    for (const templates::TunerPreset& preset : templates::tunerPresets())
         names.emplace_back(preset.name);
     return names;
 }
 
 TuneOptions withPreset(TuneOptions options)
 {
-    const auto preset = std::find_if(kPresets.begin(), kPresets.end(),
-                                     [&options](const Preset& p) { return p.name == options.preset; });
-    if (preset == kPresets.end())
+    const auto presets = templates::tunerPresets();
+    const auto preset = std::find_if(presets.begin(), presets.end(),
+                                     [&options](const templates::TunerPreset& p) { return p.name == options.preset; });
+    if (preset == presets.end())
         return options;
     const TuneOptions usual;
     const auto take = [&](auto field, auto value) {

@@ -1,4 +1,4 @@
-#include "tests/examples/option/tuner_option.h"
+#include "tests/examples/option/proposer_option.h"
 
 #include "core/session/options/tune_options.h"
 
@@ -14,17 +14,17 @@ const std::vector<std::string> kTuners = {"xgb", "ga", "random", "grid"};
 
 } // namespace
 
-Option<TuneOptions> tunerOption()
+Option<TuneOptions> proposerOption()
 {
     Option<TuneOptions> row;
-    row.flag = "--tuner";
+    row.flag = "--proposer";
     row.type = OptionType::Word;
-    row.placeholder = "TUNER";
+    row.placeholder = "PROPOSER";
     row.help = "Who proposes the next configurations of a template";
     row.commands = {"tune"};
-    row.key = "tuner"; // in projects
+    row.key = "proposer"; // in projects
     row.words = kTuners;
-    row.condition = "tuner of templates"; // what comparisons of runs call it
+    row.condition = "proposer of templates"; // what comparisons of runs call it
     row.get = [](const TuneOptions& options) -> OptionValue {
         const auto number = static_cast<std::size_t>(options.trialsPerTask);
         return number < kTuners.size() ? kTuners[number] : std::string("luck");
