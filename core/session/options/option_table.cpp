@@ -63,16 +63,30 @@ std::vector<std::string> tunerWords()
     return words;
 }
 
-/// "ga: pop_size, elite_num; random: range_first, range_last"
+/// "gridsearch, random: range_first, range_last; ga: pop_size, elite_num": tuners with equal parameters once, many of
+/// them by the first.
 std::string tunerParameters()
 {
-    std::string text;
+    std::vector<std::pair<std::string, std::vector<std::string>>> groups; ///< parameters, tuners
     for (const templates::TunerEntry& tuner : templates::tuners()) {
         std::string names;
         for (const templates::TunerParameter& parameter : tuner.parameters)
             names += (names.empty() ? "" : ", ") + parameter.name;
-        if (!names.empty())
-            text += (text.empty() ? "" : "; ") + tuner.name + ": " + names;
+        const auto known = std::find_if(groups.begin(), groups.end(),
+                                        [&names](const auto& group) { return group.first == names; });
+        if (known != groups.end())
+            known->second.push_back(tuner.name);
+        else if (!names.empty())
+            groups.push_back({names, {tuner.name}});
+    }
+    std::string text;
+    for (const auto& [names, tuners] : groups) {
+        text += (text.empty() ? "" : "; ") + tuners.front();
+        if (tuners.size() == 2)
+            text += ", " + tuners.back();
+        else if (tuners.size() > 2)
+            text += " and the others of its name";
+        text += ": " + names;
     }
     return text;
 }
