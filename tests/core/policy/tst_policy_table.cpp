@@ -105,7 +105,7 @@ private slots:
             return candidate;
         };
         policy::addPolicy(lazy);
-        QCOMPARE(policy::policyNames(), std::string("sketch, reference, random, evolution, lazy"));
+        QCOMPARE(policy::policyNames(), std::string("sketch, reference, random, evolution, template, lazy"));
         QVERIFY(policy::makeSharedModel("lazy", 1, {}));
         // Its guess serves where those before it have none.
         QCOMPARE(policy::defaultCandidate(test::task({test::softmaxOf(64)}, "cuda"))->sketch, std::string("lazy"));

@@ -117,8 +117,8 @@ private slots:
         row("endless", with(kSoftmax, "4.87396e-06", "1e400"), "not JSON");
         row("error", with(kSoftmax, "], 0, 1.3", "], 99, 1.3"), "[costs, error, seconds, time]");
         row("template",
-            R"({"input":["llvm","conv2d_NCHWc.x86",[],{}],"config":{"index":279,"code_hash":null,"entity":[]},"result":[[0.1],0,1.9,1],"version":0.2})",
-            "config.entity");
+            R"({"input":["llvm","conv2d_NCHWc.x86",[],{}],"config":{"index":279,"code_hash":null,"entity":7},"result":[[0.1],0,1.9,1],"version":0.2})",
+            "config.entity is not a list of at most");
         row("MetaSchedule's workloads", R"(["3451", "eyJ"])", "workload of MetaSchedule");
         row("MetaSchedule's records", R"([0, [[[], []], [0.1], {"kind": "llvm"}, []]])", "record of MetaSchedule");
         row("no trial", R"({"trial": "", "candidate": {"task": "a"}})", "without a trial id");
