@@ -114,7 +114,6 @@ std::vector<PolicyEntry> ownPolicies()
          .help = "Lathe's search",
          .missing = {},
          .takesHeadStart = true,
-         .takesTuner = true,
          .suits = {},
          .model = sketchModel,
          .make = bySketches,

@@ -23,7 +23,7 @@ struct PolicyEntry
     /// The least milliseconds that one cost measurement takes, unless the options set it.
     double minRepeatMs = 20;
     std::string scheduler = "gradient"; ///< which task gets the next round, unless the options say it
-    bool takesTuner = false; ///< it follows PolicyOptions::tuner, if there is one
+    bool takesTuner = false; ///< it chooses by a tuner, whether or not PolicyOptions::tuner names one
     /// Whether it has rules for a target. Null: for any.
     std::function<bool(const Target& target)> suits;
     /// The model that the tasks of one run share, with the width of its features.

@@ -38,10 +38,25 @@ TemplateView viewOf(const templates::TaskTemplate& made)
 
 std::vector<std::int32_t> templateOrder(const LoadedModel& model)
 {
-    std::vector<std::int32_t> order = graph::loweringOrder(model.graph, model.partition);
-    if (model.target.traits().form == KernelForm::Launches)
-        std::reverse(order.begin(), order.end());
-    return order;
+    const std::vector<std::int32_t> order = graph::loweringOrder(model.graph, model.partition);
+    if (model.target.traits().form != KernelForm::Launches)
+        return order;
+    // What is walked backwards are workloads, each at its first occurrence; tasks of one stay in the network's order.
+    std::vector<std::vector<std::int32_t>> groups;
+    std::map<std::string, std::size_t> known;
+    for (const std::int32_t id : order) {
+        const graph::Task& task = model.partition.tasks[static_cast<std::size_t>(id)];
+        const auto workloads = templates::workloadsOf(searchTask(task, model, false));
+        const std::string key = workloads.empty() ? task.key : templates::workloadKey(workloads.front().workload);
+        const auto [place, isNew] = known.try_emplace(key, groups.size());
+        if (isNew)
+            groups.emplace_back();
+        groups[place->second].push_back(id);
+    }
+    std::vector<std::int32_t> reversed;
+    for (auto group = groups.rbegin(); group != groups.rend(); ++group)
+        reversed.insert(reversed.end(), group->begin(), group->end());
+    return reversed;
 }
 
 std::vector<TemplateView> viewTemplates(const LoadedModel& model)

@@ -227,7 +227,7 @@ UPDATE models SET used = id,
 // What changing a tensor's layout takes, by the processor that does it: measured once, for the choice of layouts over a
 // whole network.
 constexpr const char* kVersion9 = R"sql(
-CREATE TABLE conversions(processor TEXT NOT NULL, conversion TEXT NOT NULL, seconds REAL NOT NULL, runs INTEGER NOT NULL,
+CREATE TABLE IF NOT EXISTS conversions(processor TEXT NOT NULL, conversion TEXT NOT NULL, seconds REAL NOT NULL, runs INTEGER NOT NULL,
     PRIMARY KEY(processor, conversion)) WITHOUT ROWID;
 )sql";
 

@@ -10462,6 +10462,22 @@ It is tried again every few seconds.</source>
             <translation>由好的配置繁殖</translation>
         </message>
         <message>
+            <source>a Gaussian process that says where most is to be gained, for few trials</source>
+            <translation>指出何处收益最大的高斯过程，适合少量试验</translation>
+        </message>
+        <message>
+            <source>configurations that are random, before there is a model</source>
+            <translation>有模型之前随机选取的配置数</translation>
+        </message>
+        <message>
+            <source>results that a model is made of</source>
+            <translation>构成模型的结果数</translation>
+        </message>
+        <message>
+            <source>of these, results that its scales are fitted to</source>
+            <translation>其中用于拟合尺度的结果数</translation>
+        </message>
+        <message>
             <source>boosted trees that guess throughput, of loops</source>
             <translation>预测吞吐量的提升树，看循环</translation>
         </message>

@@ -102,8 +102,8 @@ private slots:
         QCOMPARE(lines(told.out).last()["rejected"].toInt(), rejected);
         const Output replayed = cli({"replay", "few.lathe", "--speed", "1000000"});
         QVERIFY2(replayed.out.contains("\n" + QByteArray::number(rejected)
-                                       + " candidates were rejected before building: more threads or memory than the "
-                                         "device has\n"),
+                                       + " candidates were rejected before building: by the rules of their space, or "
+                                         "the limits of the device\n"),
                  replayed.out);
         QVERIFY2(!cli({"replay", "p.lathe", "--speed", "1000000"}).out.contains("rejected"), "where none was");
     }

@@ -31,7 +31,7 @@ Result<> check(const TuneOptions& o)
     LATHE_TRY_ASSIGN(const policy::PolicyPtr policy, policy::findPolicy(o.policy));
     if (!o.headStart.empty() && o.headStart != kNoHeadStart && !policy->takesHeadStart)
         return makeError(Errc::InvalidArgument, say(Msg::HeadStartOfPolicy, policy::kDefaultPolicy, o.policy));
-    if (!policy->takesTuner)
+    if (!policy->takesTuner && o.tuner.empty())
         return {};
     LATHE_TRY_ASSIGN(const templates::TunerEntry* const tuner,
                      templates::findTuner(o.tuner.empty() ? templates::kDefaultTuner : o.tuner));

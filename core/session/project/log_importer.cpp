@@ -256,8 +256,10 @@ private:
             {"line", line.number},
             {"log_version", "0.2"},
             {"tvm_version", trial.version.value_or("")},
-            {"all_s",
-             trial.allCost.value}}.dump(-1, ' ', false, json::error_handler_t::replace);
+            {"all_s", trial.allCost.value},
+            // Written again as it was, digit by digit, by an export.
+            {"template_line",
+             line.text}}.dump(-1, ' ', false, json::error_handler_t::replace);
         const std::string target = store::quoted(trial.target, 300);
         record.target = std::string(store::kImportedTarget) + target;
         record.result.device = identityOf(deviceOf(target, {}));

@@ -181,7 +181,7 @@ private slots:
         QCOMPARE(done.skippedLines(), std::int64_t{9});
         for (const char* reason :
              {"2 its workload is not in this network", "softmax 1x1000: step 5", "a split has no length",
-              "1 no workload key", "2 not JSON", "1 config is not an object",
+              "1 no workload key", "2 not JSON", "1 config.entity is not a list of at most 256 knobs",
               "1 truncated: the file ends within the line"})
             QVERIFY2(all.find(reason) != std::string::npos, (std::string(reason) + " in\n" + all).c_str());
         QCOMPARE(done.skipped[0].count, std::int64_t{2}); // most frequent first
@@ -194,7 +194,9 @@ private slots:
         const auto session = open("many.lathe");
         std::string log;
         for (int i = 0; i < 300; ++i)
-            log += "{\"input\":[\"llvm\",\"" + std::to_string(i) + "\"],\"config\":{}}\n";
+            log += "{\"input\":[\"llvm\",\"t" + std::to_string(i)
+                   + "\",[],{}],\"config\":{\"index\":0,\"code_hash\":null,\"entity\":[]},"
+                     "\"result\":[[0.1],0,1.5,1.5],\"version\":0.2}\n";
         const LogImport done = import(*session, write("many.json", log));
         QCOMPARE(done.skipped.size(), std::size_t{101});
         QCOMPARE(done.skipped[0].reason, std::string("other reasons"));
