@@ -376,14 +376,12 @@ public:
             return wrong("family", "templates of one's own are for the family cpu");
         Definition definition;
         LATHE_TRY_ASSIGN(const std::string pattern, name(all, "pattern", "the file"));
-        if (pattern == "conv2d")
-            definition.pattern = Pattern::Conv2d;
-        else if (pattern == "depthwise_conv2d")
-            definition.pattern = Pattern::DepthwiseConv2d;
-        else if (pattern == "dense")
-            definition.pattern = Pattern::Dense;
-        else
+        static const std::map<std::string, Pattern> kPatterns = {
+            {"conv2d", Pattern::Conv2d}, {"depthwise_conv2d", Pattern::DepthwiseConv2d}, {"dense", Pattern::Dense}};
+        const auto known = kPatterns.find(pattern);
+        if (known == kPatterns.end())
             return wrong("pattern", "'" + pattern + "' is none of conv2d, depthwise_conv2d, dense");
+        definition.pattern = known->second;
         made->pattern = definition.pattern;
         // The arguments of a workload are read by its name, as the reference does.
         if (made->name.starts_with("depthwise") != (definition.pattern == Pattern::DepthwiseConv2d))

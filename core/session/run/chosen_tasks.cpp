@@ -29,11 +29,11 @@ std::string operatorOf(const graph::Task& task)
     return task.name.substr(0, task.name.find(' '));
 }
 
-bool isKindOf(const std::string& op, std::string asked)
+bool isKindOf(const std::string& called, std::string asked)
 {
     if (asked.starts_with("nn."))
         asked.erase(0, 3);
-    return op == asked || op.ends_with('_' + asked);
+    return called == asked || called.ends_with('_' + asked);
 }
 
 std::string joined(const auto& words)
