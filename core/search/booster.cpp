@@ -1,6 +1,7 @@
 #include "core/search/booster.h"
 
 #include "core/support/check.h"
+#include "core/support/message.h"
 
 #include <xgboost/c_api.h>
 
@@ -118,7 +119,7 @@ Result<> Booster::train(const BoosterRows& rows, std::int32_t rounds, std::stop_
 {
     for (std::int32_t round = 0; round < rounds; ++round) {
         if (stop.stop_requested())
-            return makeError(Errc::Cancelled, "training was stopped");
+            return makeError(Errc::Cancelled, say(Msg::SearchStopped));
         LATHE_TRY(call(XGBoosterUpdateOneIter(m_handle, round, rows.m_handle)));
         if (!goesOn)
             continue;

@@ -5,6 +5,7 @@
 #include "core/search/search_task.h"
 #include "core/search/sketch.h"
 #include "core/support/executor.h"
+#include "core/support/message.h"
 #include "core/support/result.h"
 
 #include <functional>
@@ -102,6 +103,11 @@ public:
 
     /// For display: sketches, population, best score ... of the latest round.
     virtual std::map<std::string, double> statistics() const { return {}; }
+
+    /// propose() would give nothing now, but may later, once other tasks have results: it is not asked meanwhile.
+    virtual bool waitsForOthers() const { return false; }
+    /// Why propose() gave nothing, where that is not that all of the space was proposed.
+    virtual std::optional<Message> whyNothing() const { return std::nullopt; }
 
     /// Whether proposals depend on those before them, not on results alone. A run that goes on then asks for its stored
     /// rounds again, before it tells what came of them.

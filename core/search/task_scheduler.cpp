@@ -42,7 +42,7 @@ Result<std::unique_ptr<TaskScheduler>> TaskScheduler::create(std::string_view st
 bool TaskScheduler::canRun(std::int32_t task) const
 {
     const TaskProgress& p = progress(task);
-    return !p.muted && !p.exhausted && (p.trialCap == 0 || p.trials < p.trialCap);
+    return !p.muted && !p.exhausted && !(p.waiting && p.rounds > 0) && (p.trialCap == 0 || p.trials < p.trialCap);
 }
 
 std::int32_t TaskScheduler::next() const
@@ -119,6 +119,11 @@ void TaskScheduler::setPinned(std::int32_t task, bool pinned)
 void TaskScheduler::setMuted(std::int32_t task, bool muted)
 {
     m_progress[static_cast<std::size_t>(task)].muted = muted;
+}
+
+void TaskScheduler::setWaiting(std::int32_t task, bool waiting)
+{
+    m_progress[static_cast<std::size_t>(task)].waiting = waiting;
 }
 void TaskScheduler::setBoost(std::int32_t task, double factor)
 {

@@ -43,6 +43,7 @@ struct TaskProgress
     bool dead = false; ///< exhausted or without gain for too long
     bool exhausted = false; ///< its search space is used up: no strategy comes back to it
     bool pinned = false, muted = false;
+    bool waiting = false; ///< its policy has nothing to propose before other tasks have results
     double boost = 1; ///< factor on what it promises
     std::int64_t trialCap = 0; ///< 0: none
     bool measured() const { return bestSeconds < 1e10; }
@@ -85,6 +86,7 @@ public:
 
     void setPinned(std::int32_t task, bool pinned); ///< pinned tasks go first while any is alive
     void setMuted(std::int32_t task, bool muted); ///< gets no rounds
+    void setWaiting(std::int32_t task, bool waiting); ///< gets no rounds after its first one
     void setBoost(std::int32_t task, double factor); ///< positive
     void setTrialCap(std::int32_t task, std::int64_t trials);
 

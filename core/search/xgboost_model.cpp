@@ -7,6 +7,7 @@
 #include "core/search/booster.h"
 #include "core/search/cost_model.h"
 #include "core/support/check.h"
+#include "core/support/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -81,7 +82,7 @@ Result<> XGBoostModel::boostPacks(Booster& booster, const BoosterRows& rows, con
     std::int32_t bestRound = 0;
     for (std::int32_t round = 0; round < m_options.rounds; ++round) {
         if (stop.stop_requested())
-            return makeError(Errc::Cancelled, "training was stopped");
+            return makeError(Errc::Cancelled, say(Msg::SearchStopped));
         LATHE_TRY_ASSIGN(const std::vector<float> margins, booster.predict(rows, true));
         const std::vector<float> predicted = sumPacks(margins, packs);
         double error = 0;

@@ -36,6 +36,12 @@ TemplateView viewOf(const templates::TaskTemplate& made)
 
 } // namespace
 
+std::string_view templateOfSketch(std::string_view sketch)
+{
+    return sketch.starts_with(templates::kTemplateSketch) ? sketch.substr(templates::kTemplateSketch.size())
+                                                          : std::string_view();
+}
+
 std::vector<std::int32_t> templateOrder(const LoadedModel& model)
 {
     const std::vector<std::int32_t> order = graph::loweringOrder(model.graph, model.partition);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lathe::session {
@@ -30,5 +31,8 @@ struct TemplateView
     bool invalidIsExact = false; ///< all were looked at; else a sample
     std::vector<KnobView> knobs;
 };
+
+/// The template that made a trial, of TrialView::sketch; empty: none did.
+std::string_view templateOfSketch(std::string_view sketch);
 
 } // namespace lathe::session

@@ -1,5 +1,7 @@
 #include "core/templates/gaussian_tuner.h"
 
+#include "core/support/message.h"
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -261,7 +263,7 @@ Result<> GaussianTuner::prepare(std::size_t count, std::stop_token stop)
     Candidates candidates(m_coordinates, Expectations(m_coordinates, times(m_options.mostKnown), timeScales),
                           std::move(works), m_worked.front().value);
     if (!gather(candidates, stop))
-        return makeError(Errc::Cancelled, "the search for a plan was stopped");
+        return makeError(Errc::Cancelled, say(Msg::SearchStopped));
     m_timeScales = timeScales;
     m_outcomeScales = outcomeScales;
     ++m_models;

@@ -155,19 +155,4 @@ void emitUnrolling(StepEmitter& emitter, std::int32_t stage, std::int64_t steps)
         emitter.add(schedule::PragmaStep{stage, 0, "auto_unroll_max_step$" + std::to_string(steps)});
 }
 
-std::int32_t sumStage(StepEmitter& emitter, std::int32_t anchor, std::int32_t owner)
-{
-    return owner == anchor ? emitter.cacheWrite(anchor, "local") : emitter.stageOf(anchor);
-}
-
-void inlineWithBorder(StepEmitter& emitter, const MatchedNest& nest)
-{
-    std::vector<std::int32_t> all = nest.inlined;
-    if (nest.border >= 0)
-        all.push_back(nest.border);
-    std::sort(all.begin(), all.end(), std::greater<>()); // who reads before who is read
-    for (const std::int32_t op : all)
-        emitter.inlineOp(op);
-}
-
 } // namespace lathe::templates

@@ -78,11 +78,4 @@ void emitFetch(search::StepEmitter& emitter, const StagedOperand& operand, std::
 /// virtual thread has statements of its own: stages inside of them get their part of what there may be.
 void emitUnrolling(search::StepEmitter& emitter, std::int32_t stage, std::int64_t steps);
 
-/// The stage that sums, in registers of a thread: the reduction itself where another operation stores what becomes of
-/// it, else a copy of it.
-std::int32_t sumStage(search::StepEmitter& emitter, std::int32_t anchor, std::int32_t owner);
-
-/// All that has no loops of its own, the padding too, is computed where it is read.
-void inlineWithBorder(search::StepEmitter& emitter, const MatchedNest& nest);
-
 } // namespace lathe::templates

@@ -136,15 +136,48 @@ Result<ConfigSpace> largeBatchSpace(const Workload& workload, const TemplateFact
     return space;
 }
 
+/// The reference makes no task of this one for small batches (autotvm.md 3.2).
+bool isLargeBatch(const MatchedNest& nest)
+{
+    constexpr std::int64_t kLargeBatch = 32;
+    return nest.dense() != nullptr && nest.dense()->m >= kLargeBatch;
+}
+
 } // namespace
 
 std::vector<Template> cudaTemplates()
 {
-    return {{"conv2d_nchw.cuda", 10, directSpace, nullptr, convStepsCuda},
-            {"conv2d_nchw_winograd.cuda", 5, winogradSpace, nullptr, winogradStepsCuda, winogradTileCuda},
-            {"depthwise_conv2d_nchw.cuda", 10, depthwiseGpuSpace, nullptr, depthwiseStepsCuda},
-            {"dense_small_batch.gpu", 10, smallBatchSpace, smallBatchFallback, denseSmallBatchSteps},
-            {"dense_large_batch.gpu", 5, largeBatchSpace, nullptr, denseLargeBatchSteps}};
+    constexpr std::string_view kFamily = "gpu";
+    return {{.name = "conv2d_nchw.cuda",
+             .family = kFamily,
+             .pattern = Pattern::Conv2d,
+             .space = directSpace,
+             .steps = convStepsCuda},
+            {.name = "conv2d_nchw_winograd.cuda",
+             .family = kFamily,
+             .pattern = Pattern::Conv2d,
+             .priority = 5,
+             .space = winogradSpace,
+             .steps = winogradStepsCuda,
+             .winogradTile = winogradTileCuda},
+            {.name = "depthwise_conv2d_nchw.cuda",
+             .family = kFamily,
+             .pattern = Pattern::DepthwiseConv2d,
+             .space = depthwiseGpuSpace,
+             .steps = depthwiseStepsCuda},
+            {.name = "dense_small_batch.gpu",
+             .family = kFamily,
+             .pattern = Pattern::Dense,
+             .space = smallBatchSpace,
+             .fallback = smallBatchFallback,
+             .steps = denseSmallBatchSteps},
+            {.name = "dense_large_batch.gpu",
+             .family = kFamily,
+             .pattern = Pattern::Dense,
+             .priority = 5,
+             .space = largeBatchSpace,
+             .steps = denseLargeBatchSteps,
+             .suits = isLargeBatch}};
 }
 
 } // namespace lathe::templates

@@ -141,11 +141,30 @@ Result<ConfigSpace> denseMaliSpace(const Workload& workload, const TemplateFacts
 
 std::vector<Template> maliTemplates()
 {
-    return {
-        {"conv2d_nchw_spatial_pack.mali", 10, spatialPackSpace, nullptr, convStepsMali},
-        {"conv2d_nchw_winograd.mali", 5, winogradMaliSpace, winogradMaliFallback, winogradStepsMali, winogradTileMali},
-        {"depthwise_conv2d_nchw.mali", 10, depthwiseMaliSpace, nullptr, depthwiseStepsMali},
-        {"dense.mali", 10, denseMaliSpace, nullptr, denseStepsMali}};
+    constexpr std::string_view kFamily = "mali";
+    return {{.name = "conv2d_nchw_spatial_pack.mali",
+             .family = kFamily,
+             .pattern = Pattern::Conv2d,
+             .space = spatialPackSpace,
+             .steps = convStepsMali},
+            {.name = "conv2d_nchw_winograd.mali",
+             .family = kFamily,
+             .pattern = Pattern::Conv2d,
+             .priority = 5,
+             .space = winogradMaliSpace,
+             .fallback = winogradMaliFallback,
+             .steps = winogradStepsMali,
+             .winogradTile = winogradTileMali},
+            {.name = "depthwise_conv2d_nchw.mali",
+             .family = kFamily,
+             .pattern = Pattern::DepthwiseConv2d,
+             .space = depthwiseMaliSpace,
+             .steps = depthwiseStepsMali},
+            {.name = "dense.mali",
+             .family = kFamily,
+             .pattern = Pattern::Dense,
+             .space = denseMaliSpace,
+             .steps = denseStepsMali}};
 }
 
 } // namespace lathe::templates

@@ -146,10 +146,31 @@ Result<Config> denseNopackFallback(const Workload& workload, const TemplateFacts
 
 std::vector<Template> x86Templates()
 {
-    return {{"conv2d_NCHWc.x86", 10, convSpace, convFallback, convStepsX86},
-            {"depthwise_conv2d_NCHWc.x86", 10, depthwiseSpace, convFallback, depthwiseStepsX86},
-            {"dense_pack.x86", 10, densePackSpace, densePackFallback, densePackStepsX86},
-            {"dense_nopack.x86", 5, denseNopackSpace, denseNopackFallback, denseNopackStepsX86}};
+    return {{.name = "conv2d_NCHWc.x86",
+             .family = kProcessorFamily,
+             .pattern = Pattern::Conv2d,
+             .space = convSpace,
+             .fallback = convFallback,
+             .steps = convStepsX86},
+            {.name = "depthwise_conv2d_NCHWc.x86",
+             .family = kProcessorFamily,
+             .pattern = Pattern::DepthwiseConv2d,
+             .space = depthwiseSpace,
+             .fallback = convFallback,
+             .steps = depthwiseStepsX86},
+            {.name = "dense_nopack.x86",
+             .family = kProcessorFamily,
+             .pattern = Pattern::Dense,
+             .priority = 5,
+             .space = denseNopackSpace,
+             .fallback = denseNopackFallback,
+             .steps = denseNopackStepsX86},
+            {.name = "dense_pack.x86",
+             .family = kProcessorFamily,
+             .pattern = Pattern::Dense,
+             .space = densePackSpace,
+             .fallback = densePackFallback,
+             .steps = densePackStepsX86}};
 }
 
 } // namespace lathe::templates

@@ -17,6 +17,17 @@ using search::StepEmitter;
 
 using Steps = std::vector<Step>;
 
+/// Of channels, rows and columns. Errors: InvalidArgument, with the knob.
+Result<std::vector<AxisShare>> imageShares(const MatchedNest& nest, const ConvArgs& conv, const Config& config)
+{
+    LATHE_TRY_ASSIGN(const auto f, splitSizes(config, "tile_f", 4, conv.outChannels));
+    LATHE_TRY_ASSIGN(const auto y, splitSizes(config, "tile_y", 4, conv.outHeight()));
+    LATHE_TRY_ASSIGN(const auto x, splitSizes(config, "tile_x", 4, conv.outWidth()));
+    return inAxisOrder({shareOfFour(nest.spatial[1], conv.outChannels, f),
+                        shareOfFour(nest.spatial[2], conv.outHeight(), y),
+                        shareOfFour(nest.spatial[3], conv.outWidth(), x)});
+}
+
 } // namespace
 
 Result<std::int64_t> autoUnrollSteps(const Config& config)
@@ -29,19 +40,12 @@ Result<std::int64_t> autoUnrollSteps(const Config& config)
 Result<Steps> convStepsCuda(const Scheduled& scheduled, const Config& config)
 {
     const MatchedNest& nest = scheduled.nest;
-    if (nest.conv() == nullptr || nest.conv()->depthwise)
-        return makeError(Errc::Unsupported, "this template computes convolutions over all channels");
-    const ConvArgs& conv = *nest.conv();
-    LATHE_TRY_ASSIGN(const auto f, splitSizes(config, "tile_f", 4, conv.outChannels));
-    LATHE_TRY_ASSIGN(const auto y, splitSizes(config, "tile_y", 4, conv.outHeight()));
-    LATHE_TRY_ASSIGN(const auto x, splitSizes(config, "tile_x", 4, conv.outWidth()));
+    LATHE_TRY_ASSIGN(const ConvArgs conv, convOf(nest));
     LATHE_TRY_ASSIGN(const auto rc, splitSizes(config, "tile_rc", 2, conv.inChannels));
     LATHE_TRY_ASSIGN(const auto ry, splitSizes(config, "tile_ry", 2, conv.kernelHeight));
     LATHE_TRY_ASSIGN(const auto rx, splitSizes(config, "tile_rx", 2, conv.kernelWidth));
     LATHE_TRY_ASSIGN(const std::int64_t unrolled, autoUnrollSteps(config));
-    const std::vector<AxisShare> shares = inAxisOrder({shareOfFour(nest.spatial[1], conv.outChannels, f),
-                                                       shareOfFour(nest.spatial[2], conv.outHeight(), y),
-                                                       shareOfFour(nest.spatial[3], conv.outWidth(), x)});
+    LATHE_TRY_ASSIGN(const std::vector<AxisShare> shares, imageShares(nest, conv, config));
 
     StepEmitter emitter(scheduled.dag.ops.size());
     std::int32_t sums = sumStage(emitter, nest.anchor, nest.owner);
@@ -74,16 +78,9 @@ Result<Steps> convStepsCuda(const Scheduled& scheduled, const Config& config)
 Result<Steps> depthwiseStepsCuda(const Scheduled& scheduled, const Config& config)
 {
     const MatchedNest& nest = scheduled.nest;
-    if (nest.conv() == nullptr || !nest.conv()->depthwise)
-        return makeError(Errc::Unsupported, "this template computes depthwise convolutions");
-    const ConvArgs& conv = *nest.conv();
-    LATHE_TRY_ASSIGN(const auto f, splitSizes(config, "tile_f", 4, conv.outChannels));
-    LATHE_TRY_ASSIGN(const auto y, splitSizes(config, "tile_y", 4, conv.outHeight()));
-    LATHE_TRY_ASSIGN(const auto x, splitSizes(config, "tile_x", 4, conv.outWidth()));
+    LATHE_TRY_ASSIGN(const ConvArgs conv, depthwiseOf(nest));
     LATHE_TRY_ASSIGN(const std::int64_t unrolled, autoUnrollSteps(config));
-    const std::vector<AxisShare> shares = inAxisOrder({shareOfFour(nest.spatial[1], conv.outChannels, f),
-                                                       shareOfFour(nest.spatial[2], conv.outHeight(), y),
-                                                       shareOfFour(nest.spatial[3], conv.outWidth(), x)});
+    LATHE_TRY_ASSIGN(const std::vector<AxisShare> shares, imageShares(nest, conv, config));
 
     // Operands come to the block once, and from there to the registers of the threads that use them.
     StepEmitter emitter(scheduled.dag.ops.size());
@@ -116,9 +113,8 @@ Result<Steps> depthwiseStepsCuda(const Scheduled& scheduled, const Config& confi
 Result<Steps> denseSmallBatchSteps(const Scheduled& scheduled, const Config& config)
 {
     const MatchedNest& nest = scheduled.nest;
-    if (nest.dense() == nullptr)
-        return makeError(Errc::Unsupported, "this template computes dense operators");
-    LATHE_TRY_ASSIGN(const auto k, splitSizes(config, "tile_k", 2, nest.dense()->k));
+    LATHE_TRY_ASSIGN(const DenseArgs dense, denseOf(nest));
+    LATHE_TRY_ASSIGN(const auto k, splitSizes(config, "tile_k", 2, dense.k));
 
     // A block for each element of the result: its threads add up parts of the sum, then each other's.
     StepEmitter emitter(scheduled.dag.ops.size());
@@ -130,7 +126,7 @@ Result<Steps> denseSmallBatchSteps(const Scheduled& scheduled, const Config& con
         emitter.add(ComputeAtStep{sums, owner, 0});
         depth = 2;
     }
-    emitter.add(schedule::SplitStep{sums, depth, nest.dense()->k, {k[1]}, true});
+    emitter.add(schedule::SplitStep{sums, depth, dense.k, {k[1]}, true});
     emitter.add(schedule::AnnotateStep{sums, depth + 1, Annotation::ThreadX});
     inlineWithBorder(emitter, nest);
     return emitter.take();
@@ -139,9 +135,7 @@ Result<Steps> denseSmallBatchSteps(const Scheduled& scheduled, const Config& con
 Result<Steps> denseLargeBatchSteps(const Scheduled& scheduled, const Config& config)
 {
     const MatchedNest& nest = scheduled.nest;
-    if (nest.dense() == nullptr)
-        return makeError(Errc::Unsupported, "this template computes dense operators");
-    const DenseArgs& dense = *nest.dense();
+    LATHE_TRY_ASSIGN(const DenseArgs dense, denseOf(nest));
     LATHE_TRY_ASSIGN(const auto x, splitSizes(config, "tile_x", 4, dense.m));
     LATHE_TRY_ASSIGN(const auto y, splitSizes(config, "tile_y", 4, dense.n));
     LATHE_TRY_ASSIGN(const auto k, splitSizes(config, "tile_k", 3, dense.k));

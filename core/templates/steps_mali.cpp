@@ -2,6 +2,7 @@
 // [blocks, threads, inner]. These GPUs keep the memory of a block where all memory is: each thread reads for itself,
 // and keeps what it reads again in registers.
 
+#include "core/support/message.h"
 #include "core/templates/launch_emitter.h"
 
 #include <algorithm>
@@ -26,8 +27,7 @@ Result<std::vector<Mark>> marksOf(const Config& config, const std::string& knob,
     const Entity* entity = config.find(knob);
     const auto* annotate = entity != nullptr ? std::get_if<AnnotateEntity>(entity) : nullptr;
     if (annotate == nullptr || annotate->marks.size() != count)
-        return makeError(Errc::InvalidArgument,
-                         "the configuration has no " + std::to_string(count) + " marks '" + knob + "'");
+        return makeError(Errc::InvalidArgument, say(Msg::TemplateKnobUnset, knob));
     return annotate->marks;
 }
 
@@ -44,14 +44,22 @@ struct MarkedShare
 class ImageTile
 {
 public:
-    /// `marks` of them; the axis of the mark "vec" is taken by vectors that a thread moves at once.
-    ImageTile(const Scheduled& scheduled, std::array<AxisShare, 3> shares, std::array<Mark, 3> marks)
+    /// By the knobs that split channels, rows and columns in three, and the marks of their inner parts; the axis of the
+    /// mark "vec" is taken by vectors that a thread moves at once. Errors: InvalidArgument, with the knob.
+    static Result<ImageTile> of(const Scheduled& scheduled, const Config& config,
+                                const std::array<const char*, 3>& knobs, const std::array<Mark, 3>& marks)
     {
+        const ConvArgs& conv = *scheduled.nest.conv();
+        const std::array<std::int64_t, 3> extents = {conv.outChannels, conv.outHeight(), conv.outWidth()};
+        ImageTile tile;
         for (std::size_t i = 0; i < 3; ++i) {
+            LATHE_TRY_ASSIGN(const auto sizes, splitSizes(config, knobs[i], 3, extents[i]));
+            AxisShare share = shareOfThree(scheduled.nest.spatial[i + 1], extents[i], sizes);
             if (marks[i] == Mark::Vec)
-                shares[i].lanes = scheduled.lanesOf(shares[i].inner);
-            m_axes[i] = {shares[i], marks[i]};
+                share.lanes = scheduled.lanesOf(share.inner);
+            tile.m_axes[i] = {share, marks[i]};
         }
+        return tile;
     }
 
     const MarkedShare& operator[](std::size_t i) const { return m_axes[i]; }
@@ -111,24 +119,16 @@ std::vector<StagedOperand> stagePatch(StepEmitter& emitter, const Scheduled& sch
 Result<Steps> convStepsMali(const Scheduled& scheduled, const Config& config)
 {
     const MatchedNest& nest = scheduled.nest;
-    if (nest.conv() == nullptr || nest.conv()->depthwise)
-        return makeError(Errc::Unsupported, "this template computes convolutions over all channels");
-    const ConvArgs& conv = *nest.conv();
-    LATHE_TRY_ASSIGN(const auto co, splitSizes(config, "tile_co", 3, conv.outChannels));
-    LATHE_TRY_ASSIGN(const auto oh, splitSizes(config, "tile_oh", 3, conv.outHeight()));
-    LATHE_TRY_ASSIGN(const auto ow, splitSizes(config, "tile_ow", 3, conv.outWidth()));
+    LATHE_TRY_ASSIGN(const ConvArgs conv, convOf(nest));
     LATHE_TRY_ASSIGN(const auto reduceMarks, marksOf(config, "ann_reduce", 2)); // rows and columns of the kernel
     LATHE_TRY_ASSIGN(const auto marks, marksOf(config, "ann_spatial", 3)); // vh, vw, vc
     const auto* const order = std::get_if<ReorderEntity>(config.find("reorder_0"));
     constexpr std::size_t kOuter = 4, kReduce = 3, kLoops = 10; // n co oh ow, ci kh kw, vh vw vc
     if (order == nullptr || order->order.size() != kLoops)
-        return makeError(Errc::InvalidArgument, "the configuration has no order 'reorder_0' of ten loops");
+        return makeError(Errc::InvalidArgument, say(Msg::TemplateKnobUnset, "reorder_0"));
 
-    const ImageTile tile(scheduled,
-                         {shareOfThree(nest.spatial[1], conv.outChannels, co),
-                          shareOfThree(nest.spatial[2], conv.outHeight(), oh),
-                          shareOfThree(nest.spatial[3], conv.outWidth(), ow)},
-                         {marks[2], marks[0], marks[1]});
+    LATHE_TRY_ASSIGN(const ImageTile tile, ImageTile::of(scheduled, config, {"tile_co", "tile_oh", "tile_ow"},
+                                                         {marks[2], marks[0], marks[1]}));
     StepEmitter emitter(scheduled.dag.ops.size());
     std::int32_t sums = sumStage(emitter, nest.anchor, nest.owner);
     const auto patch = stagePatch(emitter, scheduled, sums);
@@ -157,8 +157,8 @@ Result<Steps> convStepsMali(const Scheduled& scheduled, const Config& config)
             loops.annotate({nest.reduce[i + 1], 0}, Annotation::Unroll);
     for (const StagedOperand& operand : patch)
         emitter.add(ComputeAtStep{operand.local, sums, loops.position({nest.reduce[0], 0})});
-    if (conv.outChannels % co[2] == 0)
-        packKernel(emitter, nest, 1, co[2]);
+    if (const std::int64_t block = tile[0].share.inner; conv.outChannels % block == 0)
+        packKernel(emitter, nest, 1, block);
     inlineWithBorder(emitter, nest);
     return emitter.take();
 }
@@ -166,19 +166,11 @@ Result<Steps> convStepsMali(const Scheduled& scheduled, const Config& config)
 Result<Steps> depthwiseStepsMali(const Scheduled& scheduled, const Config& config)
 {
     const MatchedNest& nest = scheduled.nest;
-    if (nest.conv() == nullptr || !nest.conv()->depthwise)
-        return makeError(Errc::Unsupported, "this template computes depthwise convolutions");
-    const ConvArgs& conv = *nest.conv();
-    LATHE_TRY_ASSIGN(const auto c, splitSizes(config, "tile_c", 3, conv.outChannels));
-    LATHE_TRY_ASSIGN(const auto y, splitSizes(config, "tile_y", 3, conv.outHeight()));
-    LATHE_TRY_ASSIGN(const auto x, splitSizes(config, "tile_x", 3, conv.outWidth()));
+    LATHE_TRY_ASSIGN(const ConvArgs conv, depthwiseOf(nest));
     LATHE_TRY_ASSIGN(const auto marks, marksOf(config, "ann_spatial", 3)); // the inner parts of c, y, x
 
-    const ImageTile tile(scheduled,
-                         {shareOfThree(nest.spatial[1], conv.outChannels, c),
-                          shareOfThree(nest.spatial[2], conv.outHeight(), y),
-                          shareOfThree(nest.spatial[3], conv.outWidth(), x)},
-                         {marks[0], marks[1], marks[2]});
+    LATHE_TRY_ASSIGN(const ImageTile tile,
+                     ImageTile::of(scheduled, config, {"tile_c", "tile_y", "tile_x"}, {marks[0], marks[1], marks[2]}));
     StepEmitter emitter(scheduled.dag.ops.size());
     std::int32_t sums = sumStage(emitter, nest.anchor, nest.owner);
     const auto patch = stagePatch(emitter, scheduled, sums);
@@ -195,7 +187,8 @@ Result<Steps> depthwiseStepsMali(const Scheduled& scheduled, const Config& confi
     // The kernel is always written out, as far as the code stays short.
     const std::array<std::pair<LoopPart, std::int64_t>, 2> kernel = {
         {{{nest.reduce[1], 0}, conv.kernelHeight}, {{nest.reduce[2], 0}, conv.kernelWidth}}};
-    unrollWithin(loops, kernel, cappedProduct({c[2], y[2], x[2]}), kMostUnrolled);
+    unrollWithin(loops, kernel, cappedProduct({tile[0].share.inner, tile[1].share.inner, tile[2].share.inner}),
+                 kMostUnrolled);
     for (const StagedOperand& operand : patch)
         emitter.add(ComputeAtStep{operand.local, owner, kThreadLoop});
     inlineWithBorder(emitter, nest);
@@ -205,9 +198,7 @@ Result<Steps> depthwiseStepsMali(const Scheduled& scheduled, const Config& confi
 Result<Steps> denseStepsMali(const Scheduled& scheduled, const Config& config)
 {
     const MatchedNest& nest = scheduled.nest;
-    if (nest.dense() == nullptr)
-        return makeError(Errc::Unsupported, "this template computes dense operators");
-    const DenseArgs& dense = *nest.dense();
+    LATHE_TRY_ASSIGN(const DenseArgs dense, denseOf(nest));
     LATHE_TRY_ASSIGN(const auto y, splitSizes(config, "tile_y", 3, dense.m));
     LATHE_TRY_ASSIGN(const auto x, splitSizes(config, "tile_x", 3, dense.n));
     LATHE_TRY_ASSIGN(const auto c, splitSizes(config, "c_unroll", 2, dense.k));
@@ -237,11 +228,8 @@ Result<Steps> denseStepsMali(const Scheduled& scheduled, const Config& config)
         loops.annotate({n, 1}, Annotation::Vectorize);
     if (cappedProduct({c[1], y[2], x[2]}) <= kMostUnrolled)
         loops.annotate({depth, 1}, Annotation::Unroll);
-    if (nest.weightIsConstant && lanes > 1 && dense.n % lanes == 0) // [N/lanes, K, lanes]
-        emitter.add(schedule::LayoutStep{emitter.stageOf(nest.weight),
-                                         {{nest.weightDims[0], lanes, dense.n / lanes},
-                                          {nest.weightDims[1], 1, dense.k},
-                                          {nest.weightDims[0], 1, lanes}}});
+    if (lanes > 1 && dense.n % lanes == 0)
+        packRows(emitter, nest, dense, lanes);
     inlineWithBorder(emitter, nest);
     return emitter.take();
 }

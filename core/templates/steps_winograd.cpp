@@ -2,6 +2,7 @@
 // tiles, the products, and back to the image with the operations behind it. One thread has all points of a tile.
 
 #include "core/ir/bounds.h"
+#include "core/support/message.h"
 #include "core/templates/launch_emitter.h"
 
 #include <algorithm>
@@ -143,7 +144,7 @@ private:
 
 Error noWinograd()
 {
-    return makeError(Errc::Unsupported, "this template computes convolutions by winograd's transforms");
+    return makeError(Errc::Unsupported, say(Msg::TemplateForWinograd));
 }
 
 } // namespace
@@ -159,7 +160,7 @@ Result<Steps> winogradStepsCuda(const Scheduled& scheduled, const Config& config
     LATHE_TRY_ASSIGN(const auto rc, splitSizes(config, "tile_rc", 2, nest.inChannels));
     LATHE_TRY_ASSIGN(const std::int64_t unrolled, autoUnrollSteps(config));
     if (b[1] != 1 || b[2] != 1 || b[3] != 1)
-        return makeError(Errc::InvalidArgument, "'tile_b' has other parts than blocks, which share no matrices");
+        return makeError(Errc::InvalidArgument, say(Msg::TemplateBlocksAlone, "tile_b"));
 
     WinogradEmitter emit(scheduled);
     StepEmitter& emitter = emit.emitter();
@@ -211,8 +212,7 @@ Result<Steps> winogradStepsMali(const Scheduled& scheduled, const Config& config
     LATHE_TRY_ASSIGN(const std::int64_t yt, optionOf(config, "yt"));
     for (const std::int64_t size : {bna, bnb, yt})
         if (size < 1 || size > 1024)
-            return makeError(Errc::InvalidArgument,
-                             "a block of the products has " + std::to_string(size) + " rows or columns");
+            return makeError(Errc::InvalidArgument, say(Msg::TemplateBlockSize, size));
 
     // A thread has bna channels of bnb tiles; threads of a block lie along the channels.
     WinogradEmitter emit(scheduled);

@@ -1,6 +1,7 @@
 // The schedules of the reference's templates for processors (autotvm.md 3.1).
 
 #include "core/ir/bounds.h"
+#include "core/support/message.h"
 #include "core/templates/template_steps.h"
 
 #include <algorithm>
@@ -17,18 +18,12 @@ using search::StepEmitter;
 
 using Steps = std::vector<Step>;
 
-/// The stage that sums, in registers, and the stage that stores: an elementwise operation behind the sum, or a copy.
-struct Stages
+/// The first of the loops is that of the kernel, the others are the tile's, whose sums stay in registers.
+void unrollTile(StageLoops& sum, StageLoops& store, std::span<const std::pair<LoopPart, std::int64_t>> loops)
 {
-    std::int32_t sum, store;
-};
-
-Stages stagesOf(StepEmitter& emitter, const MatchedNest& nest)
-{
-    if (nest.owner != nest.anchor)
-        return {emitter.stageOf(nest.anchor), emitter.stageOf(nest.owner)};
-    const std::int32_t sum = emitter.cacheWrite(nest.anchor, "local");
-    return {sum, emitter.stageOf(nest.owner)};
+    if (const auto tile = unrollWithin(sum, loops.subspan(1), 1, kMostAccumulators))
+        unrollWithin(sum, loops.first(1), *tile, kMostUnrolled);
+    unrollWithin(store, loops.subspan(1), 1, kMostAccumulators);
 }
 
 /// What the two kinds of convolutions have in common.
@@ -43,13 +38,14 @@ public:
     {
     }
 
-    /// Operations behind the padding come first: stages before them keep their numbers.
-    Stages begin()
+    /// Operations after the padding come first: stages before them keep their numbers. Returns the stage that sums; the
+    /// owner's stores.
+    std::int32_t begin()
     {
         for (const std::int32_t op : m_nest.inlined)
             if (op > m_nest.border)
                 m_emitter.inlineOp(op);
-        return stagesOf(m_emitter, m_nest);
+        return sumStage(m_emitter, m_nest.anchor, m_nest.owner);
     }
 
     /// Images in blocks of channels, unless the channels are innermost anyway; and the padding, which is copied by
@@ -70,6 +66,29 @@ public:
         if (blocks && m_nest.data.op >= 0)
             blockImage(m_nest.data, inBlock);
         return m_emitter.take();
+    }
+
+    /// Puts the sum's loops in order, the store's as it has them, and one inside of the other: what a thread has of the
+    /// image is a row of tiles.
+    /// @param reduceLoops  what lies between the loops over tiles and those of a tile
+    /// @param unrolled     loops with their extents, as unrollTile() takes them
+    void finishTile(StageLoops& sum, StageLoops& store, std::initializer_list<LoopPart> reduceLoops,
+                    std::span<const std::pair<LoopPart, std::int64_t>> unrolled, std::int64_t lanes)
+    {
+        const std::vector<LoopPart> outer = {spatial(0), spatial(1), spatial(2), spatial(3)};
+        const std::vector<LoopPart> tile = {spatial(2, 1), spatial(3, 1), spatial(1, 1), spatial(1, 2)};
+        std::vector<LoopPart> order = outer;
+        order.insert(order.end(), reduceLoops);
+        order.insert(order.end(), tile.begin(), tile.end());
+        sum.reorder(std::move(order));
+        order = outer;
+        order.insert(order.end(), tile.begin(), tile.end());
+        store.reorder(std::move(order));
+        m_emitter.add(schedule::ComputeAtStep{sum.stage(), store.stage(), store.position(spatial(3))});
+        unrollTile(sum, store, unrolled);
+        if (lanes > 1)
+            for (StageLoops* loops : {&sum, &store})
+                loops->annotate(spatial(1, 2), Annotation::Vectorize);
     }
 
     StepEmitter& emitter() { return m_emitter; }
@@ -118,20 +137,11 @@ void splitTile(StageLoops& loops, const MatchedNest& nest, std::int64_t channels
     loops.cover(nest.spatial[3], width, {tileWidth});
 }
 
-/// The first of the loops is that of the kernel, the others are the tile's, whose sums stay in registers.
-void unrollTile(StageLoops& sum, StageLoops& store, std::span<const std::pair<LoopPart, std::int64_t>> loops)
-{
-    if (const auto tile = unrollWithin(sum, loops.subspan(1), 1, kMostAccumulators))
-        unrollWithin(sum, loops.first(1), *tile, kMostUnrolled);
-    unrollWithin(store, loops.subspan(1), 1, kMostAccumulators);
-}
-
 Result<> checkBlock(const char* knob, std::int64_t extent, std::int64_t block)
 {
     if (extent % block == 0)
         return {};
-    return makeError(Errc::InvalidArgument, std::string("the block of '") + knob + "', " + std::to_string(block)
-                                                + ", does not divide " + std::to_string(extent) + " channels");
+    return makeError(Errc::InvalidArgument, say(Msg::TemplateBlockUneven, knob, block, extent));
 }
 
 } // namespace
@@ -139,9 +149,7 @@ Result<> checkBlock(const char* knob, std::int64_t extent, std::int64_t block)
 Result<Steps> convStepsX86(const Scheduled& scheduled, const Config& config)
 {
     const MatchedNest& nest = scheduled.nest;
-    if (nest.conv() == nullptr || nest.conv()->depthwise)
-        return makeError(Errc::Unsupported, "this template computes convolutions over all channels");
-    const ConvArgs& conv = *nest.conv();
+    LATHE_TRY_ASSIGN(const ConvArgs conv, convOf(nest));
     LATHE_TRY_ASSIGN(const auto ic, splitSizes(config, "tile_ic", 2, conv.inChannels));
     LATHE_TRY_ASSIGN(const auto oc, splitSizes(config, "tile_oc", 2, conv.outChannels));
     LATHE_TRY_ASSIGN(const auto ow, splitSizes(config, "tile_ow", 2, conv.outWidth()));
@@ -154,41 +162,25 @@ Result<Steps> convStepsX86(const Scheduled& scheduled, const Config& config)
     const std::int64_t lanes = scheduled.lanesOf(oc[1]), vectors = oc[1] / lanes;
 
     ConvEmitter emit(scheduled);
-    const Stages stages = emit.begin();
-    StageLoops sum(emit.emitter(), stages.sum, nest.loops);
-    StageLoops store(emit.emitter(), stages.store, 4);
+    StageLoops sum(emit.emitter(), emit.begin(), nest.loops);
+    StageLoops store(emit.emitter(), emit.emitter().stageOf(nest.owner), 4);
     for (StageLoops* loops : {&sum, &store})
         splitTile(*loops, nest, conv.outChannels, oc[1], lanes, conv.outHeight(), tileHeight, conv.outWidth(),
                   tileWidth);
     sum.split(nest.reduce[0], conv.inChannels, {ic[1]});
 
-    const std::vector<LoopPart> outer = {emit.spatial(0), emit.spatial(1), emit.spatial(2), emit.spatial(3)};
-    const std::vector<LoopPart> tile = {emit.spatial(2, 1), emit.spatial(3, 1), emit.spatial(1, 1), emit.spatial(1, 2)};
-    const bool unrollsKernel = !small && option != 0;
-    std::vector<LoopPart> order = outer;
-    order.push_back(emit.reduce(0, 0));
-    if (small) // a kernel of one element has loops, too, of one iteration
-        order.insert(order.end(), {emit.reduce(1), emit.reduce(2), emit.reduce(0, 1)});
-    else if (unrollsKernel)
-        order.insert(order.end(), {emit.reduce(1), emit.reduce(0, 1), emit.reduce(2)});
-    else
-        order.insert(order.end(), {emit.reduce(1), emit.reduce(2), emit.reduce(0, 1)});
-    order.insert(order.end(), tile.begin(), tile.end());
-    sum.reorder(order);
-    std::vector<LoopPart> storeOrder = outer;
-    storeOrder.insert(storeOrder.end(), tile.begin(), tile.end());
-    store.reorder(storeOrder);
-    emit.emitter().add(schedule::ComputeAtStep{stages.sum, stages.store, store.position(emit.spatial(3))});
-
-    const std::array<std::pair<LoopPart, std::int64_t>, 4> small4 = {
+    const bool unrollsKernel = !small && option != 0; // a kernel of one element has loops, too, of one iteration
+    const std::array<std::pair<LoopPart, std::int64_t>, 4> unrolled = {
         {{emit.reduce(2), unrollsKernel ? conv.kernelWidth : 1},
          {emit.spatial(2, 1), tileHeight},
          {emit.spatial(3, 1), tileWidth},
          {emit.spatial(1, 1), vectors}}};
-    unrollTile(sum, store, small4);
-    if (lanes > 1)
-        for (StageLoops* loops : {&sum, &store})
-            loops->annotate(emit.spatial(1, 2), Annotation::Vectorize);
+    if (unrollsKernel)
+        emit.finishTile(sum, store, {emit.reduce(0, 0), emit.reduce(1), emit.reduce(0, 1), emit.reduce(2)}, unrolled,
+                        lanes);
+    else
+        emit.finishTile(sum, store, {emit.reduce(0, 0), emit.reduce(1), emit.reduce(2), emit.reduce(0, 1)}, unrolled,
+                        lanes);
     packKernel(emit.emitter(), nest, ic[1], oc[1]);
     store.fuseOuter(3);
     store.annotateOutermost(Annotation::Parallel);
@@ -198,9 +190,7 @@ Result<Steps> convStepsX86(const Scheduled& scheduled, const Config& config)
 Result<Steps> depthwiseStepsX86(const Scheduled& scheduled, const Config& config)
 {
     const MatchedNest& nest = scheduled.nest;
-    if (nest.conv() == nullptr || !nest.conv()->depthwise)
-        return makeError(Errc::Unsupported, "this template computes depthwise convolutions");
-    const ConvArgs& conv = *nest.conv();
+    LATHE_TRY_ASSIGN(const ConvArgs conv, depthwiseOf(nest));
     LATHE_TRY_ASSIGN(const auto ic, splitSizes(config, "tile_ic", 2, conv.inChannels));
     LATHE_TRY_ASSIGN(const auto oc, splitSizes(config, "tile_oc", 2, conv.outChannels));
     LATHE_TRY_ASSIGN(const auto ow, splitSizes(config, "tile_ow", 2, conv.outWidth()));
@@ -215,29 +205,15 @@ Result<Steps> depthwiseStepsX86(const Scheduled& scheduled, const Config& config
     const std::int64_t vectors = oc[1] / lanes;
 
     ConvEmitter emit(scheduled);
-    const Stages stages = emit.begin();
-    StageLoops sum(emit.emitter(), stages.sum, nest.loops);
-    StageLoops store(emit.emitter(), stages.store, 4);
+    StageLoops sum(emit.emitter(), emit.begin(), nest.loops);
+    StageLoops store(emit.emitter(), emit.emitter().stageOf(nest.owner), 4);
     for (StageLoops* loops : {&sum, &store})
         splitTile(*loops, nest, conv.outChannels, oc[1], lanes, conv.outHeight(), 1, conv.outWidth(), tileWidth);
-    const std::vector<LoopPart> outer = {emit.spatial(0), emit.spatial(1), emit.spatial(2), emit.spatial(3)};
-    const std::vector<LoopPart> tile = {emit.spatial(2, 1), emit.spatial(3, 1), emit.spatial(1, 1), emit.spatial(1, 2)};
-    std::vector<LoopPart> order = outer;
-    order.insert(order.end(), {emit.reduce(1), emit.reduce(2)});
-    order.insert(order.end(), tile.begin(), tile.end());
-    sum.reorder(order);
-    std::vector<LoopPart> storeOrder = outer;
-    storeOrder.insert(storeOrder.end(), tile.begin(), tile.end());
-    store.reorder(storeOrder);
-    emit.emitter().add(schedule::ComputeAtStep{stages.sum, stages.store, store.position(emit.spatial(3))});
-    const std::array<std::pair<LoopPart, std::int64_t>, 3> small = {
+    const std::array<std::pair<LoopPart, std::int64_t>, 3> unrolled = {
         {{emit.reduce(2), unrollsKernel != 0 ? conv.kernelWidth : 1},
          {emit.spatial(3, 1), tileWidth},
          {emit.spatial(1, 1), vectors}}};
-    unrollTile(sum, store, small);
-    if (lanes > 1)
-        for (StageLoops* loops : {&sum, &store})
-            loops->annotate(emit.spatial(1, 2), Annotation::Vectorize);
+    emit.finishTile(sum, store, {emit.reduce(1), emit.reduce(2)}, unrolled, lanes);
     packKernel(emit.emitter(), nest, 1, oc[1]);
     store.fuseOuter(3);
     store.annotateOutermost(Annotation::Parallel);
@@ -247,25 +223,22 @@ Result<Steps> depthwiseStepsX86(const Scheduled& scheduled, const Config& config
 Result<Steps> densePackStepsX86(const Scheduled& scheduled, const Config& config)
 {
     const MatchedNest& nest = scheduled.nest;
-    if (nest.dense() == nullptr)
-        return makeError(Errc::Unsupported, "this template computes dense operators");
-    const DenseArgs& dense = *nest.dense();
+    LATHE_TRY_ASSIGN(const DenseArgs dense, denseOf(nest));
     LATHE_TRY_ASSIGN(const auto y, splitSizes(config, "tile_y", 3, dense.m));
     LATHE_TRY_ASSIGN(const auto x, splitSizes(config, "tile_x", 3, dense.n));
     LATHE_TRY_ASSIGN(const auto k, splitSizes(config, "tile_k", 2, dense.k));
     LATHE_TRY_ASSIGN(const auto inner, splitSizes(config, "tile_inner", 2, dense.m));
-    LATHE_TRY(checkBlock("tile_x", dense.n, x[1] * x[2]));
-    LATHE_TRY(checkBlock("tile_y", dense.m, y[1] * y[2]));
+    LATHE_TRY(checkBlock("tile_x", dense.n, cappedProduct({x[1], x[2]})));
+    LATHE_TRY(checkBlock("tile_y", dense.m, cappedProduct({y[1], y[2]})));
     const std::int64_t lanes = scheduled.lanesOf(x[2]), vectors = x[2] / lanes;
     // The rows of a tile are unrolled by tile_inner, as far as that divides them.
     const std::int64_t rows = std::gcd(inner[1], y[2]);
 
     StepEmitter emitter(scheduled.dag.ops.size());
-    inlineAll(emitter, nest);
-    const Stages stages = stagesOf(emitter, nest);
+    inlineWithBorder(emitter, nest);
     const std::int32_t m = 0, n = 1, depth = 2;
-    StageLoops sum(emitter, stages.sum, nest.loops);
-    StageLoops store(emitter, stages.store, 2);
+    StageLoops sum(emitter, sumStage(emitter, nest.anchor, nest.owner), nest.loops);
+    StageLoops store(emitter, emitter.stageOf(nest.owner), 2);
     for (StageLoops* loops : {&sum, &store}) {
         loops->split(m, dense.m, {y[1], y[2] / rows, rows});
         loops->split(n, dense.n, {x[1], vectors, lanes});
@@ -278,7 +251,7 @@ Result<Steps> densePackStepsX86(const Scheduled& scheduled, const Config& config
     std::vector<LoopPart> storeOrder = outer;
     storeOrder.insert(storeOrder.end(), {{m, 2}, {m, 3}, {n, 2}, {n, 3}});
     store.reorder(storeOrder);
-    emitter.add(schedule::ComputeAtStep{stages.sum, stages.store, store.position({n, 1})});
+    emitter.add(schedule::ComputeAtStep{sum.stage(), store.stage(), store.position({n, 1})});
     const std::array<std::pair<LoopPart, std::int64_t>, 4> small = {
         {{{m, 2}, y[2] / rows}, {{depth, 1}, k[1]}, {{m, 3}, rows}, {{n, 2}, vectors}}};
     if (const auto tile = unrollWithin(sum, std::span(small).subspan(2), 1, kMostAccumulators))
@@ -287,11 +260,7 @@ Result<Steps> densePackStepsX86(const Scheduled& scheduled, const Config& config
     if (lanes > 1)
         for (StageLoops* loops : {&sum, &store})
             loops->annotate({n, 3}, Annotation::Vectorize);
-    if (nest.weightIsConstant) // [N/bn, K, bn]
-        emitter.add(schedule::LayoutStep{emitter.stageOf(nest.weight),
-                                         {{nest.weightDims[0], x[2], dense.n / x[2]},
-                                          {nest.weightDims[1], 1, dense.k},
-                                          {nest.weightDims[0], 1, x[2]}}});
+    packRows(emitter, nest, dense, x[2]);
     store.fuseOuter(2);
     store.annotateOutermost(Annotation::Parallel);
     return emitter.take();
@@ -300,9 +269,7 @@ Result<Steps> densePackStepsX86(const Scheduled& scheduled, const Config& config
 Result<Steps> denseNopackStepsX86(const Scheduled& scheduled, const Config& config)
 {
     const MatchedNest& nest = scheduled.nest;
-    if (nest.dense() == nullptr)
-        return makeError(Errc::Unsupported, "this template computes dense operators");
-    const DenseArgs& dense = *nest.dense();
+    LATHE_TRY_ASSIGN(const DenseArgs dense, denseOf(nest));
     LATHE_TRY_ASSIGN(const auto y, splitSizes(config, "tile_y", 2, dense.m));
     LATHE_TRY_ASSIGN(const auto x, splitSizes(config, "tile_x", 2, dense.n));
     LATHE_TRY_ASSIGN(const auto k, splitSizes(config, "tile_k", 2, dense.k));
@@ -312,16 +279,15 @@ Result<Steps> denseNopackStepsX86(const Scheduled& scheduled, const Config& conf
 
     // Partial sums first, one for each element of a vector along K; then their sum.
     StepEmitter emitter(scheduled.dag.ops.size());
-    inlineAll(emitter, nest);
+    inlineWithBorder(emitter, nest);
     const std::int32_t m = 0, n = 1, depth = 2;
     {
         StageLoops whole(emitter, emitter.stageOf(nest.anchor), nest.loops);
         whole.split(depth, dense.k, {k[1]});
     }
     const std::int32_t partial = emitter.rfactor(nest.anchor, 3, 2);
-    const Stages stages = stagesOf(emitter, nest);
-    StageLoops sum(emitter, stages.sum, nest.loops);
-    StageLoops store(emitter, stages.store, 2);
+    StageLoops sum(emitter, sumStage(emitter, nest.anchor, nest.owner), nest.loops);
+    StageLoops store(emitter, emitter.stageOf(nest.owner), 2);
     for (StageLoops* loops : {&sum, &store}) {
         loops->split(m, dense.m, {y[1]});
         loops->split(n, dense.n, {x[1]});
@@ -332,13 +298,13 @@ Result<Steps> denseNopackStepsX86(const Scheduled& scheduled, const Config& conf
     sum.reorder(order);
     store.reorder(tile);
     const std::int32_t at = store.position({n, 0});
-    emitter.add(schedule::ComputeAtStep{stages.sum, stages.store, at});
+    emitter.add(schedule::ComputeAtStep{sum.stage(), store.stage(), at});
     // Loops of the partial sums: m, n, the vector, K / vector.
     StageLoops parts(emitter, partial, 4);
     const std::int64_t lanes = scheduled.lanesOf(k[1]), vectors = k[1] / lanes;
     parts.split(2, k[1], {vectors, lanes});
     parts.reorder({{0, 0}, {1, 0}, {3, 0}, {2, 0}, {2, 1}, {2, 2}});
-    emitter.add(schedule::ComputeAtStep{partial, stages.store, at});
+    emitter.add(schedule::ComputeAtStep{partial, store.stage(), at});
     const std::array<std::pair<LoopPart, std::int64_t>, 1> vectorLoop = {{{{2, 1}, vectors}}};
     unrollWithin(parts, vectorLoop, 1, kMostAccumulators);
     if (lanes > 1)

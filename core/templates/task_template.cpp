@@ -1,45 +1,16 @@
 #include "core/templates/task_template.h"
 
-#include "core/schedule/lower.h"
 #include "core/schedule/state.h"
 #include "core/support/message.h"
-#include "core/templates/loop_features.h"
-#include "core/templates/user_template.h"
+#include "core/templates/kernel_features.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace lathe::templates {
 namespace {
-
-constexpr std::string_view kPrefix = "template/1:"; ///< of a candidate's sketch
-
-/// The reference's templates for an operator, by the family of targets.
-struct FamilyRow
-{
-    const char* family;
-    std::array<const char*, 2> conv, depthwise, dense; ///< null: there is none, or no second one
-};
-
-constexpr std::array<FamilyRow, 3> kFamilies = {{
-    {"cpu",
-     {"conv2d_NCHWc.x86", nullptr},
-     {"depthwise_conv2d_NCHWc.x86", nullptr},
-     {"dense_nopack.x86", "dense_pack.x86"}},
-    {"gpu",
-     {"conv2d_nchw.cuda", "conv2d_nchw_winograd.cuda"},
-     {"depthwise_conv2d_nchw.cuda", nullptr},
-     {"dense_small_batch.gpu", "dense_large_batch.gpu"}},
-    {"mali",
-     {"conv2d_nchw_spatial_pack.mali", "conv2d_nchw_winograd.mali"},
-     {"depthwise_conv2d_nchw.mali", nullptr},
-     {"dense.mali", nullptr}},
-}};
-
-constexpr std::int64_t kLargeBatch = 32;
 
 bool fits32(std::int64_t value)
 {
@@ -148,9 +119,7 @@ Result<std::vector<std::int32_t>> genomeOf(const ConfigSpace& space, const Confi
                                 ? valuesOf(knob, *entity)
                                 : std::nullopt;
         if (!values || values->size() != lengthOf(knob) || !std::all_of(values->begin(), values->end(), fits32))
-            return makeError(
-                Errc::InvalidArgument,
-                fmt::format("the configuration has no value for the knob '{}' that a record can hold", knob.name));
+            return makeError(Errc::InvalidArgument, say(Msg::TemplateValueUnfit, knob.name));
         for (const std::int64_t value : *values)
             genome.push_back(static_cast<std::int32_t>(value));
     }
@@ -176,7 +145,7 @@ std::optional<Config> configOfGenome(const ConfigSpace& space, std::span<const s
 std::string_view templateNameOf(const Candidate& candidate)
 {
     const std::string_view sketch = candidate.sketch;
-    return candidate.kind == "template" && sketch.starts_with(kPrefix) ? sketch.substr(kPrefix.size())
+    return candidate.kind == "template" && sketch.starts_with(kTemplateSketch) ? sketch.substr(kTemplateSketch.size())
                                                                        : std::string_view();
 }
 
@@ -192,7 +161,7 @@ Result<Candidate> TaskTemplate::candidate(const Config& config) const
     candidate.task = taskKey;
     candidate.alternative = alternative;
     candidate.kind = "template";
-    candidate.sketch = std::string(kPrefix) + std::string(row->name);
+    candidate.sketch = std::string(kTemplateSketch) + std::string(row->name);
     LATHE_TRY_ASSIGN(candidate.genome, genomeOf(space, config));
     LATHE_TRY_ASSIGN(const schedule::State state, schedule::State::replay(dag, made));
     candidate.edges = edgesOf(state, constantInputs);
@@ -209,17 +178,12 @@ std::optional<Config> TaskTemplate::configOf(const Candidate& candidate) const
 
 ConfigFeatures featuresOf(const TaskTemplate& made, FeatureKind kind)
 {
-    if (kind != FeatureKind::IterVar && kind != FeatureKind::Curve)
+    ConfigFeatures ofKernel = kernelFeatures(kind, {made.dag, made.form, made.constantInputs},
+                                             [&made](const Config& config) { return made.steps(config); });
+    if (!ofKernel)
         return {};
-    return [&made, kind](const Config& config) -> Result<std::vector<float>> {
-        LATHE_TRY_ASSIGN(const std::vector<schedule::Step> steps, made.steps(config));
-        LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(made.dag, steps));
-        schedule::LowerOptions options;
-        options.form = made.form;
-        options.constantInputs = made.constantInputs;
-        LATHE_TRY_ASSIGN(const schedule::LoweredKernel kernel, schedule::lower(std::move(state), options));
-        std::vector<float> features = kind == FeatureKind::IterVar ? iterVarFeatures(kernel.nest)
-                                                                   : curveFeatures(kernel.nest);
+    return [&made, ofKernel = std::move(ofKernel)](const Config& config) -> Result<std::vector<float>> {
+        LATHE_TRY_ASSIGN(std::vector<float> features, ofKernel(config));
         for (const Knob& knob : made.space.knobs())
             if (knob.kind == KnobKind::Option)
                 features.push_back(static_cast<float>(config.number(knob.name).value_or(0)));
@@ -250,7 +214,7 @@ Result<> takeAlternative(TaskTemplate& made, const search::SearchTask& task, con
         const auto found = std::find_if(task.alternatives.begin(), task.alternatives.end(),
                                         [&](const search::SearchAlternative& other) { return other.name == name; });
         if (found == task.alternatives.end())
-            return makeError(Errc::NotFound, "the task has no alternative " + name);
+            return makeError(Errc::NotFound, say(Msg::TaskNoAlternative, name));
         LATHE_TRY_ASSIGN(made.winograd, matchWinograd(*found));
         MatchedNest arguments;
         arguments.args = std::move(made.nest.args);
@@ -263,7 +227,8 @@ Result<> takeAlternative(TaskTemplate& made, const search::SearchTask& task, con
     return {};
 }
 
-/// Errors: those of its space, and of takeAlternative().
+/// Errors: those of its space, and of takeAlternative(); of a person's own template also those of its steps, since what
+/// such a file says may fit no task of its pattern.
 Result<TaskTemplate> templateOf(const Template& row, const search::SearchTask& task,
                                 const search::SearchAlternative& direct, const MatchedNest& nest)
 {
@@ -278,6 +243,11 @@ Result<TaskTemplate> templateOf(const Template& row, const search::SearchTask& t
     made.form = task.target.traits().form;
     LATHE_TRY_ASSIGN(made.space, row.space(made.workload, made.facts));
     LATHE_TRY(takeAlternative(made, task, direct));
+    if (!isBuiltIn(row)) {
+        LATHE_TRY_ASSIGN(const Config first, made.space.at(0));
+        if (const auto candidate = made.candidate(first); !candidate)
+            return Error(candidate.error()).note(row.name);
+    }
     return made;
 }
 
@@ -287,35 +257,17 @@ std::vector<TaskTemplate> workloadsOf(const search::SearchTask& task, Message* w
 {
     std::vector<TaskTemplate> found;
     Message reason = say(Msg::NoTemplateOfTarget, task.target.text());
-    const auto family = std::find_if(kFamilies.begin(), kFamilies.end(),
-                                     [&](const FamilyRow& row) { return row.family == task.target.family(); });
+    const std::vector<const Template*> rows = templatesOfFamily(task.target.family());
     for (const search::SearchAlternative& alternative : task.alternatives) {
-        if (family == kFamilies.end())
-            break;
-        if (alternative.name != "direct")
+        if (alternative.name != "direct" || rows.empty())
             continue;
-        auto nest = matchNest(alternative);
+        const auto nest = matchNest(alternative);
         if (!nest) {
             reason = messageOf(nest.error());
             continue;
         }
-        const ConvArgs* conv = nest->conv();
-        std::vector<std::string> names;
-        for (const char* name : conv == nullptr ? family->dense : conv->depthwise ? family->depthwise : family->conv)
-            if (name != nullptr)
-                names.emplace_back(name);
-        const Pattern pattern = conv == nullptr   ? Pattern::Dense
-                                : conv->depthwise ? Pattern::DepthwiseConv2d
-                                                  : Pattern::Conv2d;
-        for (const std::shared_ptr<const UserTemplate>& own : userTemplates())
-            if (own->family == family->family && own->pattern == pattern)
-                names.push_back(own->name);
-        for (const std::string& name : names) {
-            const Template* row = findTemplate(name);
-            if (row == nullptr)
-                continue;
-            // The reference offers this one for large batches alone (autotvm.md 3.2).
-            if (row->name == "dense_large_batch.gpu" && nest->dense()->m < kLargeBatch)
+        for (const Template* row : rows) {
+            if (row->pattern != patternOf(*nest) || (row->suits != nullptr && !row->suits(*nest)))
                 continue;
             auto made = templateOf(*row, task, alternative, *nest);
             if (made)

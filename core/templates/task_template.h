@@ -44,6 +44,8 @@ Result<std::vector<std::int32_t>> genomeOf(const ConfigSpace& space, const Confi
 /// The reverse; the sizes that are not kept are -1. Nothing: it is none of this space's knobs.
 std::optional<Config> configOfGenome(const ConfigSpace& space, std::span<const std::int32_t> genome);
 
+/// What sketches of template candidates begin with.
+inline constexpr std::string_view kTemplateSketch = "template/1:";
 /// "template/1:conv2d_NCHWc.x86", of a candidate's sketch, to "conv2d_NCHWc.x86"; empty: it is no template's.
 std::string_view templateNameOf(const Candidate& candidate);
 

@@ -19,6 +19,12 @@ SharedTemplates::SharedTemplates(std::uint64_t seed)
 {
 }
 
+bool SharedTemplates::Board::failedThroughout() const
+{
+    return !seconds.empty()
+           && std::none_of(seconds.begin(), seconds.end(), [](const auto& each) { return std::isfinite(each.second); });
+}
+
 std::vector<ForeignRecords> SharedTemplates::othersOf(const Tunable& own, FeatureKind kind) const
 {
     std::vector<ForeignRecords> others;
@@ -72,7 +78,7 @@ Result<std::vector<Candidate>> TemplatePolicy::firstRound(std::int32_t) const
 bool TemplatePolicy::searches(const Way& way) const
 {
     const SharedTemplates::Board& board = m_shared->boardOf(way.workload);
-    return board.searched.empty() || board.searched == m_task.key;
+    return board.searched.empty() || board.searched == m_task.key || board.failedThroughout();
 }
 
 Result<std::vector<Candidate>> TemplatePolicy::propose(std::uint64_t, std::int32_t count, Executor&,
@@ -104,7 +110,7 @@ Result<Candidate> TemplatePolicy::runnable(const Way& way, const Config& config)
 Result<std::vector<Candidate>> TemplatePolicy::proposeOf(Way& way, std::size_t count, std::stop_token stop)
 {
     if (!searches(way))
-        return bestOfOthers(way, std::min(count, kTaken));
+        return bestOfOthers(way, count);
     if (std::exchange(way.transfers, false)) {
         const std::vector<ForeignRecords> others = m_shared->othersOf(*way.made, way.features);
         LATHE_TRY(way.tuner->transfer(others, stop));
@@ -120,17 +126,64 @@ Result<std::vector<Candidate>> TemplatePolicy::proposeOf(Way& way, std::size_t c
             if (candidate) {
                 way.given.push_back(index);
                 candidates.push_back(*std::move(candidate));
-                continue;
+                way.refusedInARow = way.tuner->gaveUp() ? way.refusedInARow : 0;
+            } else {
+                refuse(way, index, candidate.error());
             }
-            // It counts as rejected, and the tuner learns from it as from any that failed.
-            ++way.refusedBy[candidate.error().message];
-            way.tuner->tell(index, std::numeric_limits<double>::infinity());
         }
+        // Where nothing can be run, nobody wants to look at all of a space to know it.
+        if (way.refusedInARow >= kMostRefusedInARow)
+            way.tuner->giveUp();
     }
     return candidates;
 }
 
-/// The fastest ones of the task that is searched, which this one has not measured.
+/// It counts as rejected, and the tuner learns from it as from any that failed.
+void TemplatePolicy::refuse(Way& way, std::uint64_t index, const Error& why)
+{
+    Refusal& refusal = way.refusedBy[why.message];
+    if (++refusal.count == 1)
+        refusal.why = messageOf(why);
+    ++way.refusedInARow;
+    way.tuner->tell(index, std::numeric_limits<double>::infinity());
+}
+
+std::optional<Message> TemplatePolicy::whyNothing() const
+{
+    std::optional<Message> said;
+    for (const auto& way : m_ways) {
+        if (!searches(*way))
+            continue;
+        if (!way->tuner->exhausted())
+            return std::nullopt;
+        if (way->refusedInARow == 0 || said)
+            continue;
+        const auto most = std::max_element(
+            way->refusedBy.begin(), way->refusedBy.end(),
+            [](const auto& a, const auto& b) { return a.second.count < b.second.count; });
+        said = say(Msg::NothingRunnable, way->refusedInARow, most->second.why);
+    }
+    return said;
+}
+
+bool TemplatePolicy::waitsForOthers() const
+{
+    bool waits = false;
+    for (const auto& way : m_ways) {
+        if (searches(*way)) {
+            if (!way->tuner->exhausted())
+                return false;
+            continue;
+        }
+        const auto next = bestOfOthers(*way, 1);
+        if (!next || !next->empty())
+            return false;
+        waits = true;
+    }
+    return waits;
+}
+
+/// Of the fastest ones of the task that is searched, those that this one has not measured.
 Result<std::vector<Candidate>> TemplatePolicy::bestOfOthers(const Way& way, std::size_t count) const
 {
     const SharedTemplates::Board& board = m_shared->boardOf(way.workload);
@@ -139,15 +192,21 @@ Result<std::vector<Candidate>> TemplatePolicy::bestOfOthers(const Way& way, std:
         if (std::isfinite(seconds))
             best.emplace_back(seconds, index);
     std::sort(best.begin(), best.end());
-    best.resize(std::min(best.size(), kTaken));
     std::vector<Candidate> candidates;
+    std::size_t taken = 0; // with those that were measured in earlier rounds and worked
     for (const auto& [seconds, index] : best) {
-        if (way.told.contains(index) || candidates.size() == count)
+        if (taken == kTaken || candidates.size() == count)
+            break;
+        if (const auto told = way.told.find(index); told != way.told.end()) {
+            taken += std::isfinite(told->second) ? 1 : 0;
             continue;
+        }
         LATHE_TRY_ASSIGN(const Config config, way.made->space().at(index));
-        // The task that was measured has other operators behind it: what fitted there need not fit here.
-        if (auto candidate = runnable(way, config))
+        // The task that was measured has other operators after it: what fitted there need not fit here.
+        if (auto candidate = runnable(way, config)) {
             candidates.push_back(*std::move(candidate));
+            ++taken;
+        }
     }
     return candidates;
 }
@@ -170,6 +229,8 @@ Result<> TemplatePolicy::tell(std::span<const Measured> results, std::stop_token
         SharedTemplates::Board& board = m_shared->boardOf(way->workload);
         const bool searched = searches(*way);
         if (searched && !ours.empty()) {
+            if (board.searched != m_task.key)
+                board.seconds.clear(); // what failed with other operators after it may work with these
             board.searched = m_task.key;
             board.made = way->made;
         }
@@ -195,8 +256,8 @@ std::map<std::string, double> TemplatePolicy::statistics() const
         configurations += static_cast<double>(way->made->space().size());
         measured += static_cast<double>(way->told.size());
         statistics["rejected"] += static_cast<double>(way->tuner->refused());
-        for (const auto& [why, count] : way->refusedBy)
-            statistics["rejected"] += static_cast<double>(count);
+        for (const auto& [why, refusal] : way->refusedBy)
+            statistics["rejected"] += static_cast<double>(refusal.count);
     }
     statistics["configurations"] = configurations;
     statistics["measured"] = measured;

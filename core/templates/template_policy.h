@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/search/policy.h"
+#include "core/support/message.h"
 #include "core/templates/tunable.h"
 #include "core/templates/tuner.h"
 
@@ -22,6 +23,9 @@ public:
         std::string searched; ///< Task::key; empty: none is yet
         std::shared_ptr<const Tunable> made; ///< of that task
         std::map<std::uint64_t, double> seconds; ///< by index in its space; infinite: it failed
+
+        /// All that was measured failed. Another task of the workload may have more luck, and searches, too.
+        bool failedThroughout() const;
     };
     Board& boardOf(const std::string& workload) { return m_boards[workload]; }
     /// What was measured of other workloads of a template, with features of a kind. Valid as long as this is.
@@ -51,10 +55,23 @@ public:
     std::map<std::string, double> statistics() const override;
     bool remembersProposals() const override { return true; }
 
-    /// How many of the best configurations of a workload a task measures that is not searched itself.
+    /// Where the last configurations could not be run.
+    std::optional<Message> whyNothing() const override;
+    /// What another task of the workload finds comes first.
+    bool waitsForOthers() const override;
+
+    /// How many of the best configurations of a workload a task measures that is not searched itself: of those that it
+    /// can run, and besides those that turned out to fail.
     static constexpr std::size_t kTaken = 8;
+    /// Configurations of a template in a row that cannot be run, after which no others of it are looked at.
+    static constexpr std::uint64_t kMostRefusedInARow = 4096;
 
 private:
+    struct Refusal
+    {
+        Message why;
+        std::uint64_t count = 0;
+    };
     /// A template with its tuner. Neither moves: tuners refer to spaces.
     struct Way
     {
@@ -65,7 +82,8 @@ private:
         FeatureKind features = FeatureKind::None;
         std::vector<std::uint64_t> given; ///< by the tuner, in the round whose results are awaited
         std::map<std::uint64_t, double> told; ///< infinite: it failed
-        std::map<std::string, std::uint64_t> refusedBy; ///< configurations that cannot be run, by why
+        std::map<std::string, Refusal> refusedBy; ///< configurations that cannot be run, by why
+        std::uint64_t refusedInARow = 0; ///< the latest of them, up to the end if the tuner gave up
     };
 
     TemplatePolicy(search::SearchTask task, std::shared_ptr<SharedTemplates> shared,
@@ -75,7 +93,8 @@ private:
         , m_untuned(options.untuned)
     {
     }
-    bool searches(const Way& way) const; ///< it is the task of its workload that is searched
+    bool searches(const Way& way) const; ///< it is the task of its workload that is searched, or may become it
+    void refuse(Way& way, std::uint64_t index, const Error& why);
     /// A candidate that the task's device can run, as far as that is known without building it. Errors: what is in the
     /// way.
     Result<Candidate> runnable(const Way& way, const Config& config) const;

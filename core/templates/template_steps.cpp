@@ -2,8 +2,7 @@
 
 #include "core/ir/bounds.h"
 #include "core/support/element_count.h"
-
-#include <fmt/format.h>
+#include "core/support/message.h"
 
 #include <algorithm>
 
@@ -14,13 +13,45 @@ using search::LoopPart;
 using search::StageLoops;
 using search::StepEmitter;
 
+std::int64_t Scheduled::fullLanes() const
+{
+    return std::max<std::int64_t>(1, vectorBytes / sizeOf(anchor().dtype));
+}
+
 std::int64_t Scheduled::lanesOf(std::int64_t extent) const
 {
-    const std::int64_t full = std::max<std::int64_t>(1, vectorBytes / sizeOf(anchor().dtype));
-    for (std::int64_t lanes = std::min(full, extent); lanes > 1; --lanes)
+    for (std::int64_t lanes = std::min(fullLanes(), extent); lanes > 1; --lanes)
         if (extent % lanes == 0)
             return lanes;
     return 1;
+}
+
+Pattern patternOf(const MatchedNest& nest)
+{
+    if (nest.dense() != nullptr)
+        return Pattern::Dense;
+    return nest.conv()->depthwise ? Pattern::DepthwiseConv2d : Pattern::Conv2d;
+}
+
+Result<ConvArgs> convOf(const MatchedNest& nest)
+{
+    if (nest.conv() == nullptr || nest.conv()->depthwise)
+        return makeError(Errc::Unsupported, say(Msg::TemplateForConv));
+    return *nest.conv();
+}
+
+Result<ConvArgs> depthwiseOf(const MatchedNest& nest)
+{
+    if (nest.conv() == nullptr || !nest.conv()->depthwise)
+        return makeError(Errc::Unsupported, say(Msg::TemplateForDepthwise));
+    return *nest.conv();
+}
+
+Result<DenseArgs> denseOf(const MatchedNest& nest)
+{
+    if (nest.dense() == nullptr)
+        return makeError(Errc::Unsupported, say(Msg::TemplateForDense));
+    return *nest.dense();
 }
 
 std::optional<std::int64_t> unrollWithin(StageLoops& stage, std::span<const std::pair<LoopPart, std::int64_t>> loops,
@@ -30,10 +61,11 @@ std::optional<std::int64_t> unrollWithin(StageLoops& stage, std::span<const std:
         const auto& [loop, extent] = loops[i];
         if (extent == 1)
             continue;
-        if (body * extent > most)
+        const std::int64_t unrolled = cappedProduct({body, extent});
+        if (unrolled > most)
             return std::nullopt;
         stage.annotate(loop, Annotation::Unroll);
-        body *= extent;
+        body = unrolled;
     }
     return body;
 }
@@ -43,30 +75,33 @@ Result<std::vector<std::int64_t>> splitSizes(const Config& config, const std::st
 {
     const std::vector<std::int64_t>* sizes = config.sizes(knob);
     if (sizes == nullptr || sizes->size() != count)
-        return makeError(Errc::InvalidArgument,
-                         fmt::format("the configuration has no split '{}' into {} sizes", knob, count));
+        return makeError(Errc::InvalidArgument, say(Msg::TemplateNoSplit, knob, count));
     std::vector<std::int64_t> all = *sizes;
     std::int64_t inner = 1;
     for (std::size_t i = 1; i < count; ++i) {
         if (all[i] < 1 || all[i] > (std::int64_t{1} << 24) || inner > (std::int64_t{1} << 24))
-            return makeError(Errc::InvalidArgument,
-                             fmt::format("'{}' has the size {}, which no loop can have", knob, all[i]));
-        inner *= all[i];
+            return makeError(Errc::InvalidArgument, say(Msg::TemplateSizeWrong, knob, all[i]));
+        inner = cappedProduct({inner, all[i]});
     }
     all[0] = ir::ceilDivide(extent, inner);
     return all;
 }
 
+std::int64_t cappedProduct(std::span<const std::int64_t> sizes)
+{
+    return checkedElementCount(sizes).value_or(kMostElements);
+}
+
 std::int64_t cappedProduct(std::initializer_list<std::int64_t> sizes)
 {
-    return checkedElementCount(std::span(sizes.begin(), sizes.size())).value_or(kMostElements);
+    return cappedProduct(std::span(sizes.begin(), sizes.size()));
 }
 
 Result<std::int64_t> optionOf(const Config& config, const std::string& knob)
 {
     if (const std::optional<std::int64_t> number = config.number(knob))
         return *number;
-    return makeError(Errc::InvalidArgument, fmt::format("the configuration has no number for '{}'", knob));
+    return makeError(Errc::InvalidArgument, say(Msg::TemplateKnobUnset, knob));
 }
 
 void blockChannels(StepEmitter& emitter, std::int32_t stage, const ImageTensor& image,
@@ -114,9 +149,27 @@ void packKernel(StepEmitter& emitter, const MatchedNest& nest, std::int64_t inBl
     emitter.add(std::move(step));
 }
 
-void inlineAll(StepEmitter& emitter, const MatchedNest& nest)
+void packRows(StepEmitter& emitter, const MatchedNest& nest, const DenseArgs& dense, std::int64_t block)
 {
-    for (const std::int32_t op : nest.inlined)
+    if (nest.weightIsConstant)
+        emitter.add(schedule::LayoutStep{emitter.stageOf(nest.weight),
+                                         {{nest.weightDims[0], block, dense.n / block},
+                                          {nest.weightDims[1], 1, dense.k},
+                                          {nest.weightDims[0], 1, block}}});
+}
+
+std::int32_t sumStage(StepEmitter& emitter, std::int32_t anchor, std::int32_t owner)
+{
+    return owner == anchor ? emitter.cacheWrite(anchor, "local") : emitter.stageOf(anchor);
+}
+
+void inlineWithBorder(StepEmitter& emitter, const MatchedNest& nest)
+{
+    std::vector<std::int32_t> all = nest.inlined;
+    if (nest.border >= 0)
+        all.push_back(nest.border);
+    std::sort(all.begin(), all.end(), std::greater<>()); // who reads before who is read
+    for (const std::int32_t op : all)
         emitter.inlineOp(op);
 }
 

@@ -12,6 +12,14 @@
 
 namespace lathe::templates {
 
+/// What a template computes.
+enum class Pattern : std::uint8_t
+{
+    Conv2d, ///< over all channels
+    DepthwiseConv2d,
+    Dense
+};
+
 /// What a template turns into steps, beside a configuration.
 struct Scheduled
 {
@@ -29,6 +37,7 @@ struct Scheduled
     /// Whether the channels of the task's images lie innermost. Then they need no blocks to be read as vectors, and
     /// images keep the layout of the network.
     bool channelsInnermost() const { return nest.output.dims[1] == 3; }
+    std::int64_t fullLanes() const; ///< of a vector register, at least 1
     /// The most lanes of one vector that divide an extent.
     std::int64_t lanesOf(std::int64_t extent) const;
 };
@@ -55,6 +64,14 @@ Result<std::vector<schedule::Step>> winogradStepsMali(const Scheduled& scheduled
 
 // What several of them share.
 
+/// What the nest computes.
+Pattern patternOf(const MatchedNest& nest);
+
+// The arguments of what a template is for. Errors: Unsupported, the nest is of another operator.
+Result<ConvArgs> convOf(const MatchedNest& nest); ///< over all channels
+Result<ConvArgs> depthwiseOf(const MatchedNest& nest);
+Result<DenseArgs> denseOf(const MatchedNest& nest);
+
 /// Multiply-adds of vectors that are unrolled for one kernel at most: more compile too long and leave the code cache.
 /// A configuration that asks for more keeps its outer small loops as loops.
 inline constexpr std::int64_t kMostUnrolled = 256;
@@ -63,6 +80,7 @@ inline constexpr std::int64_t kMostUnrolled = 256;
 inline constexpr std::int64_t kMostAccumulators = 64;
 
 /// A product of sizes, all at least 1, that foreign records may have made absurdly large: no more than kMostElements.
+std::int64_t cappedProduct(std::span<const std::int64_t> sizes);
 std::int64_t cappedProduct(std::initializer_list<std::int64_t> sizes);
 
 /// Statements that auto_unroll_max_step asks for at most; the largest of the reference's spaces.
@@ -91,7 +109,14 @@ void blockChannels(search::StepEmitter& emitter, std::int32_t stage, const Image
 /// LY of a convolution's weight, if it is a constant: OIHW{ic}i{oc}o, as the loops walk it.
 void packKernel(search::StepEmitter& emitter, const MatchedNest& nest, std::int64_t inBlock, std::int64_t outBlock);
 
-/// Operations without loops of their own that come behind `from` in the DAG, or before it: inlined where they stand.
-void inlineAll(search::StepEmitter& emitter, const MatchedNest& nest);
+/// LY of a dense operator's weight, if it is a constant: [N/block, K, block].
+void packRows(search::StepEmitter& emitter, const MatchedNest& nest, const DenseArgs& dense, std::int64_t block);
+
+/// The stage that sums, in registers: the reduction itself where another operation stores what becomes of it, else a
+/// copy of it.
+std::int32_t sumStage(search::StepEmitter& emitter, std::int32_t anchor, std::int32_t owner);
+
+/// All that has no loops of its own, the padding too, is computed where it is read.
+void inlineWithBorder(search::StepEmitter& emitter, const MatchedNest& nest);
 
 } // namespace lathe::templates

@@ -2,7 +2,6 @@
 
 #include "core/ir/bounds.h"
 #include "core/runtime/dtype.h"
-#include "core/support/element_count.h"
 #include "core/templates/fallback.h"
 #include "core/templates/spaces.h"
 #include "core/templates/user_template.h"
@@ -21,6 +20,24 @@ std::span<const Template> allTemplates()
         return rows;
     }();
     return all;
+}
+
+bool isBuiltIn(const Template& row)
+{
+    const std::span<const Template> all = allTemplates();
+    return std::any_of(all.begin(), all.end(), [&row](const Template& each) { return &each == &row; });
+}
+
+std::vector<const Template*> templatesOfFamily(std::string_view family)
+{
+    std::vector<const Template*> rows;
+    for (const Template& row : allTemplates())
+        if (row.family == family)
+            rows.push_back(&row);
+    for (const std::shared_ptr<const UserTemplate>& own : userTemplates())
+        if (own->row.family == family)
+            rows.push_back(&own->row); // it stays in memory (addUserTemplate())
+    return rows;
 }
 
 const Template* findTemplate(std::string_view name)
@@ -59,7 +76,7 @@ std::int64_t productOf(const Config& config, const std::vector<ThreadSize>& size
     for (const ThreadSize& size : sizes) {
         const std::vector<std::int64_t>* split = config.sizes(size.knob);
         if (split != nullptr && size.place < split->size())
-            product *= std::clamp<std::int64_t>((*split)[size.place], 1, 1 << 20);
+            product = cappedProduct({product, std::max<std::int64_t>((*split)[size.place], 1)});
     }
     return product;
 }
@@ -114,8 +131,7 @@ void limitShared(ConfigSpace& space, const TemplateFacts& facts, const std::stri
              constexpr std::int64_t kAligned = 16; // each tile begins at a whole vector
              std::int64_t bytes = 0;
              for (const std::vector<std::int64_t>& shape : tiles(config))
-                 bytes += ir::ceilDivide(checkedElementCount(shape).value_or(kMostElements) * size, kAligned)
-                          * kAligned;
+                 bytes += ir::ceilDivide(cappedProduct(shape) * size, kAligned) * kAligned;
              if (bytes <= most)
                  return std::nullopt;
              return say(Msg::SharedOverBlock, bytes, most, "max_shared_memory_per_block");
@@ -127,7 +143,7 @@ std::int64_t innerSize(const Config& config, const std::string& knob)
     std::int64_t product = 1;
     if (const std::vector<std::int64_t>* split = config.sizes(knob))
         for (std::size_t i = 1; i < split->size(); ++i)
-            product *= std::clamp<std::int64_t>((*split)[i], 1, 1 << 20);
+            product = cappedProduct({product, std::max<std::int64_t>((*split)[i], 1)});
     return std::min<std::int64_t>(product, 1 << 24);
 }
 

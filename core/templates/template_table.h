@@ -30,6 +30,8 @@ struct TemplateFacts
 struct Template
 {
     std::string_view name; ///< of its tasks, as logs have it
+    std::string_view family; ///< of the targets that it is for (Target::family())
+    Pattern pattern = Pattern::Conv2d;
     /// The reference's plevel: where nothing was measured, of several templates for an operator that with the highest.
     std::int32_t priority = 10;
     /// Errors: InvalidArgument for a workload that the template cannot compute.
@@ -43,10 +45,19 @@ struct Template
     /// Of those that compute by winograd's transforms: the tile m of the image, by which the alternative "winograd:m"
     /// of a task is chosen. Null: it computes the task's direct form.
     std::int64_t (*winogradTile)(const ConvArgs& conv) = nullptr;
+    /// Whether the reference offers it for a nest of its pattern. Null: for all.
+    bool (*suits)(const MatchedNest& nest) = nullptr;
 };
 
-/// Those that are built in, by target: processors, GPUs, Mali.
+/// Target::family() of processors: whom people's own templates are for.
+inline constexpr std::string_view kProcessorFamily = "cpu";
+
+/// Those that are built in, by target: processors, GPUs, Mali. Of one family and pattern they stand in the order in
+/// which the reference makes tasks of them.
 std::span<const Template> allTemplates();
+bool isBuiltIn(const Template& row);
+/// Those that are built in, then people's own.
+std::vector<const Template*> templatesOfFamily(std::string_view family);
 /// Of them and of people's own (user_template.h). Null: there is none of this name.
 const Template* findTemplate(std::string_view name);
 

@@ -1,11 +1,10 @@
 #include "core/templates/tunable.h"
 
 #include "core/schedule/launch_limits.h"
-#include "core/schedule/lower.h"
 #include "core/schedule/state.h"
 #include "core/search/lathe/lathe_cpu_sketches.h"
 #include "core/search/lathe/launch_sketches.h"
-#include "core/templates/loop_features.h"
+#include "core/templates/kernel_features.h"
 
 #include <nlohmann/json.hpp>
 
@@ -14,20 +13,38 @@
 namespace lathe::templates {
 namespace {
 
-Result<> runnable(const compute::DagPtr& dag, const std::vector<schedule::Step>& steps, KernelForm form,
-                  const std::vector<bool>& constantInputs, const Hardware& hardware)
+/// What is the same for all: what a kernel's steps say of it.
+class KernelTunable : public Tunable
 {
-    if (form != KernelForm::Launches)
-        return {};
-    LATHE_TRY_ASSIGN(const schedule::State state, schedule::State::replay(dag, steps));
-    return schedule::checkRunnable(state, form, constantInputs, hardware);
-}
+public:
+    explicit KernelTunable(KernelSource source)
+        : m_source(std::move(source))
+    {
+    }
 
-class TemplateTunable final : public Tunable
+    Result<> checkRunnable(const Config& config, const Hardware& hardware) const final
+    {
+        if (m_source.form != KernelForm::Launches)
+            return {};
+        LATHE_TRY_ASSIGN(const std::vector<schedule::Step> steps, stepsOf(config));
+        LATHE_TRY_ASSIGN(const schedule::State state, schedule::State::replay(m_source.dag, steps));
+        return schedule::checkRunnable(state, m_source.form, m_source.constantInputs, hardware);
+    }
+
+protected:
+    virtual Result<std::vector<schedule::Step>> stepsOf(const Config& config) const = 0;
+    const KernelSource& source() const { return m_source; }
+
+private:
+    KernelSource m_source;
+};
+
+class TemplateTunable final : public KernelTunable
 {
 public:
     explicit TemplateTunable(TaskTemplate made)
-        : m_made(std::move(made))
+        : KernelTunable({made.dag, made.form, made.constantInputs})
+        , m_made(std::move(made))
         , m_workload(workloadKey(m_made.workload))
     {
     }
@@ -35,34 +52,26 @@ public:
     const std::string& workload() const override { return m_workload; }
     std::string_view kind() const override { return m_made.row->name; }
     Result<Candidate> candidate(const Config& config) const override { return m_made.candidate(config); }
-    Result<> checkRunnable(const Config& config, const Hardware& hardware) const override
-    {
-        if (m_made.form != KernelForm::Launches)
-            return {};
-        LATHE_TRY_ASSIGN(const std::vector<schedule::Step> steps, m_made.steps(config));
-        return runnable(m_made.dag, steps, m_made.form, m_made.constantInputs, hardware);
-    }
     std::optional<Config> configOf(const Candidate& candidate) const override { return m_made.configOf(candidate); }
     ConfigFeatures features(FeatureKind kind) const override { return featuresOf(m_made, kind); }
 
 private:
+    Result<std::vector<schedule::Step>> stepsOf(const Config& config) const override { return m_made.steps(config); }
+
     TaskTemplate m_made;
     std::string m_workload;
 };
 
-class SketchTunable final : public Tunable
+class SketchTunable final : public KernelTunable
 {
 public:
     SketchTunable(const search::SearchTask& task, std::shared_ptr<const search::Sketch> sketch, ConfigSpace space)
-        : m_sketch(std::move(sketch))
+        : KernelTunable(sourceOf(task, *sketch))
+        , m_sketch(std::move(sketch))
         , m_space(std::move(space))
         , m_task(task.key)
         , m_workload(task.key + ' ' + m_sketch->name())
-        , m_form(task.target.traits().form)
     {
-        for (const search::SearchAlternative& alternative : task.alternatives)
-            if (alternative.name == m_sketch->alternative())
-                m_constantInputs = alternative.constantInputs;
     }
 
     /// Knobs are named by their place, since two parts of a sketch may call theirs alike.
@@ -96,15 +105,6 @@ public:
         return candidate;
     }
 
-    Result<> checkRunnable(const Config& config, const Hardware& hardware) const override
-    {
-        if (m_form != KernelForm::Launches)
-            return {};
-        LATHE_TRY_ASSIGN(const std::vector<std::int32_t> genome, genomeOf(m_space, config));
-        LATHE_TRY_ASSIGN(const std::vector<schedule::Step> steps, m_sketch->instantiate(genome));
-        return runnable(m_sketch->dag(), steps, m_form, m_constantInputs, hardware);
-    }
-
     std::optional<Config> configOf(const Candidate& candidate) const override
     {
         if (candidate.task != m_task || candidate.alternative != m_sketch->alternative()
@@ -115,26 +115,28 @@ public:
 
     ConfigFeatures features(FeatureKind kind) const override
     {
-        if (kind != FeatureKind::IterVar && kind != FeatureKind::Curve)
-            return {};
-        return [this, kind](const Config& config) -> Result<std::vector<float>> {
-            LATHE_TRY_ASSIGN(const std::vector<std::int32_t> genome, genomeOf(m_space, config));
-            LATHE_TRY_ASSIGN(const std::vector<schedule::Step> steps, m_sketch->instantiate(genome));
-            LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(m_sketch->dag(), steps));
-            schedule::LowerOptions options;
-            options.form = m_form;
-            options.constantInputs = m_constantInputs;
-            LATHE_TRY_ASSIGN(const schedule::LoweredKernel kernel, schedule::lower(std::move(state), options));
-            return kind == FeatureKind::IterVar ? iterVarFeatures(kernel.nest) : curveFeatures(kernel.nest);
-        };
+        return kernelFeatures(kind, source(), [this](const Config& config) { return stepsOf(config); });
     }
 
 private:
+    static KernelSource sourceOf(const search::SearchTask& task, const search::Sketch& sketch)
+    {
+        KernelSource source{sketch.dag(), task.target.traits().form, {}};
+        for (const search::SearchAlternative& alternative : task.alternatives)
+            if (alternative.name == sketch.alternative())
+                source.constantInputs = alternative.constantInputs;
+        return source;
+    }
+
+    Result<std::vector<schedule::Step>> stepsOf(const Config& config) const override
+    {
+        LATHE_TRY_ASSIGN(const std::vector<std::int32_t> genome, genomeOf(m_space, config));
+        return m_sketch->instantiate(genome);
+    }
+
     std::shared_ptr<const search::Sketch> m_sketch;
     ConfigSpace m_space;
     std::string m_task, m_workload;
-    KernelForm m_form;
-    std::vector<bool> m_constantInputs;
 };
 
 } // namespace

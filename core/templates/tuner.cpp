@@ -1,5 +1,6 @@
 #include "core/templates/tuner.h"
 
+#include "core/support/message.h"
 #include "core/templates/refusal.h"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ Result<std::vector<std::uint64_t>> Tuner::next(std::size_t count, std::stop_toke
     std::vector<std::uint64_t> indices;
     if (count == 0 || exhausted())
         return indices;
-    if (!stop.stop_requested())
+    if (!m_gaveUp && !stop.stop_requested())
         LATHE_TRY(prepare(count, stop));
     while (indices.size() < count && !exhausted() && !stop.stop_requested()) {
         if (!m_returned.empty()) {
@@ -71,7 +72,7 @@ Result<std::vector<std::uint64_t>> Tuner::next(std::size_t count, std::stop_toke
         indices.push_back(*index);
     }
     if (indices.empty() && !exhausted() && stop.stop_requested())
-        return makeError(Errc::Cancelled, "the choice of configurations was stopped");
+        return makeError(Errc::Cancelled, say(Msg::SearchStopped));
     return indices;
 }
 
@@ -89,6 +90,7 @@ void Tuner::tell(std::uint64_t index, double seconds)
     if (index >= m_space.size() || !m_told.insert(index).second)
         return;
     see(index);
+    std::erase(m_returned, index);
     learn(index, std::isfinite(seconds) && seconds > 0 ? seconds : std::numeric_limits<double>::infinity());
 }
 

@@ -66,11 +66,14 @@ public:
     /// Given and not taken back, told or refused.
     bool seen(std::uint64_t index) const { return m_seen.contains(index); }
 
-    /// next() has nothing more to give, whatever is told.
-    bool exhausted() const { return m_left == 0 || m_gaveUp; }
-    /// Exhausted since kMostRefusedInARow configurations in a row were refused, not since all were looked at: in a
-    /// space of 10^9 whose constraints contradict each other, nobody wants to wait for the last.
+    /// next() has nothing more to give, whatever is told; what is taken back later, it gives again.
+    bool exhausted() const { return m_returned.empty() && (m_left == 0 || m_gaveUp); }
+    /// Nothing new is looked at any more since kMostRefusedInARow configurations in a row were refused, not since all
+    /// were looked at: in a space of 10^9 whose constraints contradict each other, nobody wants to wait for the last.
+    /// What is taken back is given even so.
     bool gaveUp() const { return m_gaveUp; }
+    /// The same on the word of the caller, who knows more reasons to refuse a configuration than constraints.
+    void giveUp() { m_gaveUp = true; }
     /// Configurations that constraints refused instead of their being given or planned, each counted once.
     std::uint64_t refused() const { return m_refused; }
 

@@ -12,16 +12,18 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace lathe::templates {
 namespace {
 
 constexpr double kManyIndices = 9e15; ///< whole numbers up to here are exact
+constexpr double kLastOfSpace = -1; ///< as range_last
 
 std::vector<TunerParameter> rangeParameters()
 {
     return {{"range_first", 0, 0, kManyIndices, true, "the first index that is looked at"},
-            {"range_last", kManyIndices, 0, kManyIndices, true, "the last index that is looked at"}};
+            {"range_last", kLastOfSpace, kLastOfSpace, kManyIndices, true, "the last index that is looked at; -1: that of the space"}};
 }
 
 std::size_t countIn(const TunerValues& values, const char* name)
@@ -31,7 +33,11 @@ std::size_t countIn(const TunerValues& values, const char* name)
 
 IndexRange rangeIn(const TunerValues& values)
 {
-    return {countIn(values, "range_first"), countIn(values, "range_last")};
+    IndexRange range;
+    range.first = countIn(values, "range_first");
+    range.last = values.find("range_last")->second == kLastOfSpace ? std::numeric_limits<std::uint64_t>::max()
+                                                                   : countIn(values, "range_last");
+    return range;
 }
 
 std::vector<TunerParameter> xgbParameters()

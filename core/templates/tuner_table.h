@@ -10,7 +10,7 @@
 namespace lathe::templates {
 
 /// The tuner that is used if none is named.
-inline constexpr const char* kDefaultTuner = "random";
+inline constexpr const char* kDefaultTuner = "gaussian";
 
 /// A number that a tuner may be given, by the reference's name for it.
 struct TunerParameter

@@ -3,23 +3,14 @@
 #include "core/templates/template_table.h"
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace lathe::templates {
 
-/// What a template computes.
-enum class Pattern : std::uint8_t
-{
-    Conv2d, ///< over all channels
-    DepthwiseConv2d,
-    Dense
-};
-
-/// A template that a person wrote, read from a file at run time.
-///
-/// The file is JSON:
+/// A template that a person wrote, read from a file at run time. The file is JSON:
 ///
 ///     {"template": "blocked_conv.mine", "family": "cpu", "pattern": "conv2d",
 ///      "knobs": [{"name": "tile_co", "split": "co", "parts": 2, "largest": 64},
@@ -34,29 +25,54 @@ enum class Pattern : std::uint8_t
 ///                {"pack weight": ["co.0", "ci", "ky", "kx", "co.1"]},
 ///                {"parallel": 3}]}
 ///
-/// Axes are those of the pattern: conv2d has n, co, y, x and ci, ky, kx, which are summed over; depthwise_conv2d has n,
-/// co, y, x and ky, kx; dense has m, n and k. "x.1" is the second part of x, once it was split; x alone the first.
+/// Members of the file:
+///   "template"  the name, as logs have it; no built-in template's. It begins with "depthwise" if the pattern is
+///               depthwise_conv2d, and only then.
+///   "family"    of targets; "cpu", which is also what a file without it means.
+///   "pattern"   the operator that it computes, with the axes that there are:
+///                 conv2d            n, co, y, x (batch, channel, row and column of the output); ci, ky, kx (channel of
+///                                   the input, row and column of the kernel), which are summed over
+///                 depthwise_conv2d  n, co, y, x; ky, kx, which are summed over
+///                 dense             m, n (rows of the data and of the weight); k, which is summed over
+///   "knobs"     what the tuner chooses, 1 to 32 of them. All choices of one with all of the others are the space.
+///   "steps"     the schedule, 1 to 256 of them, carried out in the order in which they stand.
 ///
-/// Two stages have loops: the sum, and the store behind it, which takes what elementwise operators follow. A step is
-/// for both where both have the loop, else for the sum. Padding is computed where it is read. Steps, in any number, in
-/// the order in which they stand:
-///   split AXIS by KNOB        by the sizes that the knob chooses, of as many parts
-///   order [LOOPS]             all loops of the sum, the outermost first; the store has those of them that it has
-///   sum at LOOP               the sum is computed inside of this loop of the store
-///   unroll LOOP, vectorize LOOP
-///   pack weight [LOOPS]       the weight lies in the order of these loops, all that it depends on, packed ahead of
-///   time parallel N                the first N loops of the store are one, and shared out among the threads; the last
-///   step
-/// "if": a step is left out where this knob chooses 0 or false.
+/// A knob is of one of two kinds:
+///   {"name": NAME, "split": AXIS}     sizes that an axis is split into. It may also have
+///     "parts"    how many sizes, 2 (if it is left out) to 4;
+///     "policy"   the inner sizes are "factors" of the axis (if it is left out), powers of two ("power2") or both
+///                ("verbose"), of which the last two need not divide it;
+///     "largest"  what the innermost size is at most.
+///   {"name": NAME, "option": VALUES}  one of the values: whole numbers of 32 bits, or true and false; none twice.
 ///
-/// Knobs: {"name", "split": AXIS, "parts": 2 or more, "policy": "factors" (the default), "power2" or "verbose",
-/// "largest": of the innermost size} or {"name", "option": [whole numbers or true and false]}.
+/// The operator has two nests of loops: the sum, and the store, which takes the sum, applies the elementwise operators
+/// that follow it, and writes the output. The sum has a loop for each axis; the store has those that are not summed
+/// over. Padding is computed where it is read. A loop is named by its axis: "x". Once x was split, its loops are "x.0",
+/// "x.1" and so on, from the outermost to the innermost, and "x" alone is "x.0".
+///
+/// Steps, of which each changes the sum, and the store too where it has that loop:
+///   {"split": AXIS, "by": KNOB}   splits the axis, once, into the sizes that the knob chooses.
+///   {"order": [LOOPS]}            all loops of the sum, from the outermost to the innermost. The store takes its own
+///                                 loops in the same order.
+///   {"sum at": LOOP}              the sum is computed inside of this loop of the store. Without it, the whole sum
+///   comes
+///                                 before the store.
+///   {"unroll": LOOP}              writes out the loop's iterations. All that is written out so is at most 256 vectors
+///                                 long together: a loop that would make it longer, counted in the order of these
+///                                 steps, stays a loop.
+///   {"vectorize": LOOP}           the loop is done with vectors; with more than 64 vectors it stays a loop.
+///   {"pack weight": [LOOPS]}      the weight lies in memory in the order of these loops, which are all that it depends
+///                                 on. It is packed ahead of time; a weight that is no constant is left as it is.
+///   {"parallel": COUNT}           the outermost loops of the store, 1 to 8 of them, become one, which is shared out
+///                                 among the threads. None of them may be unrolled or vectorized. No step may follow.
+/// Each step may have "if": the name of an option. It is left out where that option is 0 or false.
+///
+/// Whether the steps fit each other is seen on a task: a template whose first configuration makes no steps is not
+/// offered for it.
 struct UserTemplate
 {
     Template row;
     std::string name; ///< row.name refers to it
-    std::string family; ///< of targets: "cpu"
-    Pattern pattern = Pattern::Conv2d;
 };
 
 /// Errors: NotFound; BadFile with the place that is off.

@@ -2,6 +2,7 @@
 
 #include "core/search/lathe/access.h"
 #include "core/search/lathe/nests.h"
+#include "core/support/message.h"
 
 namespace lathe::templates {
 
@@ -18,7 +19,7 @@ Result<WinogradNest> matchWinograd(const search::SearchAlternative& alternative)
                             && nests[2].kind == NestKind::Tile && nests[3].kind == NestKind::Transform
                             && nests[1].gather < 0 && nests[2].owner == nests[2].anchor && nests[2].border < 0;
     if (!isWinograd)
-        return makeError(Errc::Unsupported, "it is no winograd convolution with elementwise operators behind it");
+        return makeError(Errc::Unsupported, say(Msg::NotWinograd));
     WinogradNest found;
     found.output = nests[0].owner;
     found.inverse = {nests[1].owner, nests[1].rows, -1};
@@ -36,12 +37,12 @@ Result<WinogradNest> matchWinograd(const search::SearchAlternative& alternative)
             found.inlined.push_back(op);
     }
     if (image < 0 || (image != found.output && !analysis.elementwiseMatch(image, found.output)))
-        return makeError(Errc::Unsupported, "what is behind its winograd convolution is not elementwise");
+        return makeError(Errc::Unsupported, say(Msg::NotWinograd));
 
     const compute::Op& product = dag.ops[static_cast<std::size_t>(found.product)];
     const compute::Op& inverse = dag.ops[static_cast<std::size_t>(found.inverse.op)];
     if (product.shape.size() != 4 || product.reduceExtents.size() != 1 || inverse.shape.size() != 4)
-        return makeError(Errc::Unsupported, "its products are not those of a winograd convolution");
+        return makeError(Errc::Unsupported, say(Msg::NotWinograd));
     found.alpha = product.shape[0];
     found.tiles = product.shape[2];
     found.outChannels = product.shape[3];
@@ -51,7 +52,7 @@ Result<WinogradNest> matchWinograd(const search::SearchAlternative& alternative)
         if (operand.producer != found.data.op)
             found.weight = operand.producer;
     if (found.weight < 0)
-        return makeError(Errc::Unsupported, "its products have no weight");
+        return makeError(Errc::Unsupported, say(Msg::NotWinograd));
     for (std::size_t i = 0; i < dag.inputs.size(); ++i)
         if (dag.inputs[i] == found.weight && i < alternative.constantInputs.size())
             found.weightIsConstant = alternative.constantInputs[i];

@@ -1,5 +1,7 @@
 #include "core/templates/xgb_tuner.h"
 
+#include "core/support/message.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -96,7 +98,7 @@ Result<std::size_t> XgbTuner::transfer(std::span<const ForeignRecords> tasks, st
     Sample sample;
     for (const ForeignRecords& task : tasks) {
         if (stop.stop_requested())
-            return makeError(Errc::Cancelled, "learning from other tasks was stopped");
+            return makeError(Errc::Cancelled, say(Msg::SearchStopped));
         if (task.space == nullptr)
             continue;
         // A knob that the other space lacks is 0, so that each feature stands where this space has it.
@@ -217,7 +219,7 @@ Result<> XgbTuner::plan(const Guess& guess, std::stop_token stop)
     if (error)
         return *std::move(error);
     if (stop.stop_requested())
-        return makeError(Errc::Cancelled, "the search for a plan was stopped");
+        return makeError(Errc::Cancelled, say(Msg::SearchStopped));
     m_annealing.emplace(std::move(annealing));
     m_plan.clear();
     for (const ScoredIndex& one : found)

@@ -3327,6 +3327,10 @@
         <translation>调优器的 {name} 为 {value}，必须在 {low:g} 到 {high:g} 之间，计数时须为整数</translation>
     </message>
     <message>
+        <source>{buffer} has {bytes} bytes, the device gives at most {most} at once{limit:-}</source>
+        <translation>{buffer} 有 {bytes} 字节，设备一次最多分配 {most} 字节</translation>
+    </message>
+    <message>
         <source>there are no templates for {target}</source>
         <translation>没有用于 {target} 的模板</translation>
     </message>
@@ -3347,10 +3351,6 @@
         <translation>模板 {template}，此版本无法将其转换为代码</translation>
     </message>
     <message>
-        <source>measuring {count} conversions of layouts</source>
-        <translation>正在测量 {count} 个布局转换</translation>
-    </message>
-    <message>
         <source>layouts were chosen for the whole network: {ms:.3f} ms, of which {count} conversions take {conversionsMs:.3f} ms; with the fastest kernel of each task it would be {beforeMs:.3f} ms</source>
         <translation>已为整个网络选择布局：{ms:.3f} 毫秒，其中 {count} 个转换占 {conversionsMs:.3f} 毫秒；若每个任务都用最快的内核则为 {beforeMs:.3f} 毫秒</translation>
     </message>
@@ -3369,6 +3369,98 @@
     <message>
         <source>{file} is for {there}, not for {here}</source>
         <translation>{file} 用于 {there}，而不是 {here}</translation>
+    </message>
+    <message>
+        <source>it was measured on {device}</source>
+        <translation>它是在 {device} 上测量的</translation>
+    </message>
+    <message>
+        <source>{plan}; the times of {count:conversion|conversions} are estimates</source>
+        <translation>{plan}；其中 {count} 个转换的时间是估计值</translation>
+    </message>
+    <message>
+        <source>every choice of layouts needs a conversion that cannot be done</source>
+        <translation>每种布局选择都需要一个无法完成的转换</translation>
+    </message>
+    <message>
+        <source>no choice of layouts was found whose conversions can all be done</source>
+        <translation>没有找到其转换都能完成的布局选择</translation>
+    </message>
+    <message>
+        <source>none of the {count} configurations that were tried last can run here: {reason}</source>
+        <translation>最近尝试的 {count} 个配置都不能在这里运行：{reason}</translation>
+    </message>
+    <message>
+        <source>the template computes convolutions over all channels</source>
+        <translation>该模板计算跨所有通道的卷积</translation>
+    </message>
+    <message>
+        <source>the template computes depthwise convolutions</source>
+        <translation>该模板计算深度卷积</translation>
+    </message>
+    <message>
+        <source>the template computes dense operators</source>
+        <translation>该模板计算全连接算子</translation>
+    </message>
+    <message>
+        <source>the template computes winograd convolutions</source>
+        <translation>该模板计算 winograd 卷积</translation>
+    </message>
+    <message>
+        <source>the template is for another operator</source>
+        <translation>该模板用于另一种算子</translation>
+    </message>
+    <message>
+        <source>the configuration has no split {knob} into {count} sizes</source>
+        <translation>配置没有把 {knob} 分成 {count} 个大小的拆分</translation>
+    </message>
+    <message>
+        <source>{knob} has the size {size}, which no loop can have</source>
+        <translation>{knob} 的大小为 {size}，没有循环可以是这个大小</translation>
+    </message>
+    <message>
+        <source>{knob} has blocks of {block}, which do not divide {extent}</source>
+        <translation>{knob} 的块大小为 {block}，不能整除 {extent}</translation>
+    </message>
+    <message>
+        <source>{knob} may split blocks alone, since different matrices share no work</source>
+        <translation>{knob} 只能拆分块，因为不同的矩阵没有共享的计算</translation>
+    </message>
+    <message>
+        <source>a block of the products has {size} rows or columns, which is more than the template can compute</source>
+        <translation>乘积的一个块有 {size} 行或列，超出该模板的能力</translation>
+    </message>
+    <message>
+        <source>the configuration has no value for the knob {knob} that a record can hold</source>
+        <translation>配置中的 {knob} 没有记录可以保存的值</translation>
+    </message>
+    <message>
+        <source>{name} is the name of a built-in template</source>
+        <translation>{name} 是内置模板的名称</translation>
+    </message>
+    <message>
+        <source>the task has no alternative {name}</source>
+        <translation>该任务没有备选 {name}</translation>
+    </message>
+    <message>
+        <source>the kernel is not a winograd convolution with elementwise operators after it</source>
+        <translation>该内核不是后接逐元素算子的 winograd 卷积</translation>
+    </message>
+    <message>
+        <source>there is no loop {loop}: {axis} is not split into that many parts</source>
+        <translation>没有循环 {loop}：{axis} 没有分成那么多部分</translation>
+    </message>
+    <message>
+        <source>{axis} is split twice</source>
+        <translation>{axis} 被拆分了两次</translation>
+    </message>
+    <message>
+        <source>the order has {given} loops, the sum has {wanted}</source>
+        <translation>顺序中有 {given} 个循环，而求和有 {wanted} 个</translation>
+    </message>
+    <message>
+        <source>the weight does not depend on {axis}</source>
+        <translation>权重不依赖于 {axis}</translation>
     </message>
     <message>
         <source>there is no verified record to put into a package</source>
@@ -9797,7 +9889,7 @@ It is tried again every few seconds.</source>
             <translation>试过</translation>
         </message>
         <message>
-            <source>Fastest has</source>
+            <source>In the fastest</source>
             <translation>最快的取值</translation>
         </message>
     </context>
@@ -10042,7 +10134,7 @@ It is tried again every few seconds.</source>
             <translation>全部有效</translation>
         </message>
         <message>
-            <source>as good as all of them valid</source>
+            <source>nearly all of them valid</source>
             <translation>几乎全部有效</translation>
         </message>
         <message>
@@ -10097,6 +10189,22 @@ It is tried again every few seconds.</source>
             <source>from a log: %1</source>
             <translation>来自日志：%1</translation>
         </message>
+        <message>
+            <source>The trials could not be read: %1</source>
+            <translation>无法读取试验：%1</translation>
+        </message>
+        <message>
+            <source>Reading the trials…</source>
+            <translation>正在读取试验…</translation>
+        </message>
+        <message>
+            <source>Fastest trial so far (%1): %2 with %3</source>
+            <translation>目前最快的试验（%1）：%2，%3</translation>
+        </message>
+        <message>
+            <source>Trial %1 (%2)</source>
+            <translation>试验 %1（%2）</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::LayoutTensorModel</name>
@@ -10140,7 +10248,7 @@ It is tried again every few seconds.</source>
     <context>
         <name>lathe::ui::LayoutFunctionModel</name>
         <message>
-            <source>Only takes several inputs, which must lie alike</source>
+            <source>It only takes several inputs, which must have the same layout</source>
             <translation>只接收多个输入，它们的布局必须相同</translation>
         </message>
         <message>
@@ -10199,7 +10307,7 @@ It is tried again every few seconds.</source>
             <translation>要尝试的布局</translation>
         </message>
         <message>
-            <source>Shows what the network would take; exports choose for themselves</source>
+            <source>Shows how long the network would take; exports choose for themselves</source>
             <translation>显示网络将需要的时间；导出时会自行选择</translation>
         </message>
         <message>
@@ -10211,8 +10319,8 @@ It is tried again every few seconds.</source>
             <translation>测量转换(&amp;M)</translation>
         </message>
         <message>
-            <source>Times on this machine the conversions that were never timed, and keeps that with the project</source>
-            <translation>在本机为从未计时的转换计时，并保存在项目中</translation>
+            <source>Times the conversions that were never timed on this machine, and keeps the results with the project</source>
+            <translation>为从未在本机计时的转换计时，并把结果保存在项目中</translation>
         </message>
         <message>
             <source>A replay does not choose layouts: open the project itself.</source>
@@ -10227,7 +10335,7 @@ It is tried again every few seconds.</source>
             <translation>正在选择布局…</translation>
         </message>
         <message>
-            <source>No record of this project has a layout of its own: all tensors lie as the network has them. Templates make records with layouts.</source>
+            <source>No record of this project has a layout of its own: all tensors have the layout of the network. Templates make records with layouts.</source>
             <translation>该项目的记录都没有自己的布局：所有张量都按网络的布局存放。模板会产生带布局的记录。</translation>
         </message>
         <message>
@@ -10249,6 +10357,10 @@ It is tried again every few seconds.</source>
         <message>
             <source>A faster choice may exist.</source>
             <translation>可能存在更快的选择。</translation>
+        </message>
+        <message>
+            <source>They can only be timed on the device of the records, which is not here.</source>
+            <translation>它们只能在记录所属的设备上计时，而该设备不在此处。</translation>
         </message>
         <message numerus="yes">
             <source>The times of %Ln conversions are estimates.</source>
@@ -10285,8 +10397,24 @@ It is tried again every few seconds.</source>
             <translation>按所选</translation>
         </message>
         <message>
-            <source>&amp;Forget all tried layouts</source>
-            <translation>清除全部尝试(&amp;F)</translation>
+            <source>&amp;Clear tried layouts</source>
+            <translation>清除试过的布局(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Layouts</source>
+            <translation>布局</translation>
+        </message>
+        <message>
+            <source>The layouts could not be chosen: %1</source>
+            <translation>无法选择布局：%1</translation>
+        </message>
+        <message>
+            <source>Functions that were never timed count as 0 here: %1 of %2.</source>
+            <translation>从未计时的函数在此按 0 计：%2 个中的 %1 个。</translation>
+        </message>
+        <message>
+            <source>Other kernels or layouts: %1, and %2 more.</source>
+            <translation>更换内核或布局：%1，以及另外 %2 个。</translation>
         </message>
     </context>
     <context>
@@ -10320,8 +10448,8 @@ It is tried again every few seconds.</source>
             <translation>含义</translation>
         </message>
         <message>
-            <source>%1 takes %2 from %3 to %4</source>
-            <translation>%1 应为从 %3 到 %4 的%2</translation>
+            <source>%1 takes %2 from %3 to %4, not “%5”</source>
+            <translation>%1 应为从 %3 到 %4 的%2，而不是“%5”</translation>
         </message>
         <message>
             <source>a whole number</source>
@@ -10427,7 +10555,7 @@ It is tried again every few seconds.</source>
             <translation>通常的选项(&amp;U)</translation>
         </message>
         <message>
-            <source>As a run has them that nobody chose anything for</source>
+            <source>The options of a run for which nothing was chosen</source>
             <translation>未作任何选择时运行所用的选项</translation>
         </message>
     </context>
@@ -10518,8 +10646,8 @@ It is tried again every few seconds.</source>
             <translation>查看的第一个索引</translation>
         </message>
         <message>
-            <source>the last index that is looked at</source>
-            <translation>查看的最后一个索引</translation>
+            <source>the last index that is looked at; -1: that of the space</source>
+            <translation>查看的最后一个索引；-1：空间的最后一个</translation>
         </message>
         <message>
             <source>configurations of a generation</source>

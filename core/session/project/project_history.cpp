@@ -16,6 +16,7 @@
 #include "core/store/record_reader.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
+#include "core/templates/task_template.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -157,7 +158,7 @@ Result<TemplateHistory> ProjectHistory::templateTrials(std::int32_t task, std::s
 {
     TrialQuery query;
     query.task = task;
-    query.text = kTemplateSketch;
+    query.text = templates::kTemplateSketch;
     LATHE_TRY_ASSIGN(const auto rows, find(query, stop));
     LATHE_TRY_ASSIGN(TemplateHistory history, readTemplateTrials(*m_model, task, m_reader, rows, stop));
     if (!m_front && !rows.empty()) {

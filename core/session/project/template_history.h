@@ -20,7 +20,4 @@ Result<TemplateHistory> readTemplateTrials(const LoadedModel& model, std::int32_
 Result<std::pair<BestWay, BestWay>> bestWays(const LoadedModel& model, std::int32_t task, const store::Project& project,
                                              std::stop_token stop);
 
-/// What finds template trials in TrialQuery::text.
-inline constexpr const char* kTemplateSketch = "template/1:";
-
 } // namespace lathe::session

@@ -178,8 +178,8 @@ Result<std::size_t> Rounds::retell(const Stored& stored, bool own, std::stop_tok
             else if (record.result.ok() && !m_parts.runoffs && record.result.meanNs() < m_parts.tasks[task].bestNs())
                 m_parts.tasks[task].takeBest(record.result.meanNs());
         const json durations = json::parse(round.durations, nullptr, false);
-        if (const auto asked = askedOf(round.durations); own && asked && asked->count > 0
-                                                         && m_parts.tasks[task].policy->remembersProposals())
+        if (const auto asked = askedOf(round.durations);
+            own && asked && asked->count > 0 && m_parts.tasks[task].policy->remembersProposals())
             LATHE_TRY(m_parts.tasks[task].policy->propose(static_cast<std::uint64_t>(round.index), asked->count,
                                                           m_parts.executor, stop));
         const double elapsed = numberIn(durations, "elapsed_s", 0);
@@ -289,6 +289,8 @@ Result<> Rounds::propose(Round& round, std::stop_token stop)
         round.rejected = static_cast<std::int64_t>(rejectedBy(*task.policy) - before);
         if (round.rejected > 0 && m_partial.empty()) // of one that goes on it was said when it began
             LATHE_TRY(m_parts.journal.keep(logged(say(Msg::CandidatesRejected, m_index, round.rejected))));
+        if (const auto why = task.policy->whyNothing(); why && round.candidates.empty() && m_partial.empty())
+            LATHE_TRY(m_parts.journal.keep(logged(*why)));
     }
     m_parts.clock.account().move("propose", "score", m_parts.costModel.predictSeconds() - predicted);
     return {};

@@ -398,6 +398,8 @@ Result<> TuningRun::loop(std::stop_token stop)
             continue;
         }
         LATHE_TRY(followSteering());
+        for (std::int32_t i = 0; i < static_cast<std::int32_t>(m_tasks.size()); ++i)
+            m_scheduler->setWaiting(i, m_tasks[i].policy->waitsForOthers());
         const std::int32_t cut = m_rounds->cutShort(), task = cut >= 0 ? cut : m_scheduler->next();
         if (task < 0) {
             m_ending = whyNothingIsLeft(*m_scheduler);

@@ -50,6 +50,23 @@ std::vector<Measured> measuredAll(const std::vector<Candidate>& candidates)
     return results;
 }
 
+std::vector<Measured> failedAll(const std::vector<Candidate>& candidates)
+{
+    std::vector<Measured> results = measuredAll(candidates);
+    for (Measured& m : results) {
+        m.result = {};
+        m.result.stage = TrialStage::Run;
+        m.result.code = Errc::RunTimeout;
+    }
+    return results;
+}
+
+/// Of a configuration of conv2d_nchw.cuda, whose genome begins with three sizes for each of channels, rows and columns.
+std::int64_t threadsIn(const Candidate& candidate)
+{
+    return std::int64_t{1} * candidate.genome[1] * candidate.genome[4] * candidate.genome[7];
+}
+
 std::unique_ptr<TemplatePolicy> policyOf(const search::SearchTask& task, std::shared_ptr<SharedTemplates> shared,
                                          const char* tuner, std::vector<std::string> settings = {})
 {
@@ -133,6 +150,94 @@ private slots:
         QVERIFY(round(*second, 5, 64).empty());
     }
 
+    /// The fastest may need more than a task can run: it takes the best of those that it can.
+    void othersTakeTheBestThatTheyCanRun()
+    {
+        constexpr std::int64_t kFewThreads = 16;
+        const auto shared = std::make_shared<SharedTemplates>(1);
+        search::SearchTask large = taskOf(convOf({.size = 8, .in = 4, .out = 8}), "sim -like=cuda");
+        search::SearchTask small = large;
+        large.key = "a";
+        small.key = "b";
+        small.hardware.limits["max_threads_per_block"] = {kFewThreads, "user"};
+        const auto first = policyOf(large, shared, "random");
+        const auto second = policyOf(small, shared, "random");
+        std::size_t few = 0, many = 0;
+        for (std::uint64_t number = 0; number < 10; ++number) {
+            std::vector<Measured> results = measuredAll(round(*first, number, 16));
+            for (Measured& m : results) {
+                const std::int64_t threads = threadsIn(m.candidate);
+                (threads <= kFewThreads ? few : many) += 1;
+                m.result = {};
+                m.result.costsNs = {10'000.0 - static_cast<double>(threads)}; // the more the better
+            }
+            tell(*first, results);
+        }
+        QVERIFY(few >= TemplatePolicy::kTaken && many >= TemplatePolicy::kTaken);
+        const auto taken = round(*second, 10, 64);
+        QCOMPARE(taken.size(), TemplatePolicy::kTaken);
+        for (const Candidate& candidate : taken)
+            QVERIFY(threadsIn(candidate) <= kFewThreads);
+        tell(*second, measuredAll({taken.begin(), taken.end()}));
+    }
+
+    /// Whatever fails with the operators after one task may work with those after another.
+    void theSearchIsHandedOverIfAllFails()
+    {
+        const auto shared = std::make_shared<SharedTemplates>(1);
+        const auto first = policyOf(convTask("a", false), shared, "random");
+        const auto second = policyOf(convTask("b", true), shared, "random");
+        tell(*first, failedAll(round(*first, 0, 8)));
+        std::set<std::vector<std::int32_t>> found;
+        for (std::uint64_t number = 1; number < 4; ++number) {
+            const auto candidates = round(*second, number, 16);
+            QCOMPARE(candidates.size(), std::size_t{16});
+            const auto results = measuredAll(candidates);
+            for (const Measured& m : results)
+                if (m.result.ok())
+                    found.insert(m.candidate.genome);
+            tell(*second, results);
+        }
+        // From now on it is the first that takes what the second finds, also of what failed before it was asked for.
+        const auto taken = round(*first, 4, 64);
+        QCOMPARE(taken.size(), TemplatePolicy::kTaken);
+        for (const Candidate& candidate : taken) {
+            QCOMPARE(candidate.task, std::string("a"));
+            QVERIFY(found.contains(candidate.genome));
+        }
+        tell(*first, measuredAll(taken));
+        QVERIFY(round(*first, 5, 64).empty());
+    }
+
+    /// A task that has measured all the best ones is not at its end: the other may find better ones.
+    void othersWaitForWhatIsStillToBeFound()
+    {
+        const auto shared = std::make_shared<SharedTemplates>(1);
+        const auto first = policyOf(convTask("a", false), shared, "random");
+        const auto second = policyOf(convTask("b", true), shared, "random");
+        QVERIFY(!first->waitsForOthers() && !second->waitsForOthers()); // whoever is asked first searches
+        double best = 1000;
+        for (std::uint64_t number = 0; number < 4; ++number) {
+            std::vector<Measured> results = measuredAll(round(*first, number, 8));
+            for (Measured& m : results) {
+                m.result = {};
+                m.result.costsNs = {best--}; // each is faster than all before it
+            }
+            tell(*first, results);
+            QVERIFY(!first->waitsForOthers() && !second->waitsForOthers());
+            auto taken = measuredAll(round(*second, number, 64));
+            QCOMPARE(taken.size(), TemplatePolicy::kTaken);
+            for (Measured& m : taken) {
+                m.result = {};
+                m.result.costsNs = {5};
+            }
+            tell(*second, taken);
+            QVERIFY(round(*second, number, 64).empty());
+            QVERIFY(second->waitsForOthers() && !first->waitsForOthers());
+            QVERIFY(!second->whyNothing());
+        }
+    }
+
     /// A run that goes on asks for its stored rounds again, and is then where it was.
     void aRunThatGoesOnProposesTheSame_data() { aWholeSpaceIsMeasuredOnce_data(); }
     void aRunThatGoesOnProposesTheSame()
@@ -204,6 +309,28 @@ private slots:
                 tell(*policy, measuredAll(candidates));
             }
         }
+    }
+
+    /// Numbers that people are shown are such as people write.
+    void rangesReachToTheEndUnlessTheyAreSet()
+    {
+        const auto countOf = [](std::vector<std::string> settings) {
+            const auto policy = policyOf(convTask("a", false), std::make_shared<SharedTemplates>(1), "gridsearch",
+                                         std::move(settings));
+            return round(*policy, 0, 1000).size();
+        };
+        const std::size_t all = templatesOf(convTask("a", false)).front().space.size();
+        QCOMPARE(countOf({}), all);
+        QCOMPARE(countOf({"range_last=-1"}), all);
+        QCOMPARE(countOf({"range_first=3"}), all - 3);
+        QCOMPARE(countOf({"range_last=0"}), std::size_t{1});
+        QCOMPARE(countOf({"range_first=3", "range_last=5"}), std::size_t{3});
+        QCOMPARE(countOf({"range_last=9000000000000000"}), all); // as versions up to now said it
+        for (const TunerEntry& tuner : tuners())
+            for (const TunerParameter& parameter : tuner.parameters)
+                QVERIFY2(parameter.usual <= 10'000 && parameter.usual >= parameter.low
+                             && parameter.usual <= parameter.high,
+                         parameter.name.c_str());
     }
 
     void unknownTunersAndSettingsAreTold()

@@ -1,5 +1,6 @@
 #include "core/templates/conv_layouts.h"
 #include "core/templates/space_summary.h"
+#include "core/templates/spaces.h"
 #include "core/templates/template_table.h"
 #include "tests/core/templates/resnet_tasks.h"
 #include "tests/support/must.h"
@@ -192,6 +193,60 @@ private slots:
         for (const Template& each : allTemplates())
             QCOMPARE(findTemplate(each.name), &each);
         QCOMPARE(findTemplate("dense_nopack.x86")->priority, 5);
+    }
+
+    /// In the order in which the reference makes tasks of them, which runs and their logs follow.
+    void templatesAreFoundByFamilyAndPattern()
+    {
+        const auto names = [](std::string_view family, Pattern pattern) {
+            QStringList all;
+            for (const Template* row : templatesOfFamily(family))
+                if (row->pattern == pattern && isBuiltIn(*row))
+                    all << QString::fromUtf8(row->name.data(), static_cast<qsizetype>(row->name.size()));
+            return all.join(' ');
+        };
+        QCOMPARE(names("cpu", Pattern::Conv2d), QString("conv2d_NCHWc.x86"));
+        QCOMPARE(names("cpu", Pattern::DepthwiseConv2d), QString("depthwise_conv2d_NCHWc.x86"));
+        QCOMPARE(names("cpu", Pattern::Dense), QString("dense_nopack.x86 dense_pack.x86"));
+        QCOMPARE(names("gpu", Pattern::Conv2d), QString("conv2d_nchw.cuda conv2d_nchw_winograd.cuda"));
+        QCOMPARE(names("gpu", Pattern::DepthwiseConv2d), QString("depthwise_conv2d_nchw.cuda"));
+        QCOMPARE(names("gpu", Pattern::Dense), QString("dense_small_batch.gpu dense_large_batch.gpu"));
+        QCOMPARE(names("mali", Pattern::Conv2d), QString("conv2d_nchw_spatial_pack.mali conv2d_nchw_winograd.mali"));
+        QCOMPARE(names("mali", Pattern::DepthwiseConv2d), QString("depthwise_conv2d_nchw.mali"));
+        QCOMPARE(names("mali", Pattern::Dense), QString("dense.mali"));
+        QVERIFY(templatesOfFamily("vta").empty());
+        QVERIFY(!isBuiltIn(Template(allTemplates().front())));
+    }
+
+    void largeBatchesHaveATemplateOfTheirOwn()
+    {
+        const Template* large = findTemplate("dense_large_batch.gpu");
+        MatchedNest nest;
+        DenseArgs dense;
+        for (const auto& [rows, suits] : {std::pair(1, false), {31, false}, {32, true}, {1000, true}}) {
+            dense.m = rows;
+            nest.args = dense;
+            QCOMPARE(large->suits(nest), suits);
+        }
+        for (const Template& row : allTemplates())
+            QCOMPARE(row.suits != nullptr, &row == large);
+    }
+
+    /// What foreign records say a size is has no limit; products of such sizes have one.
+    void productsOfAbsurdSizesAreRefused()
+    {
+        TemplateFacts facts;
+        facts.maxThreadsPerBlock = 1024;
+        ConfigSpace space;
+        limitThreads(space, facts, {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}});
+        Config config;
+        for (const char* knob : {"a", "b", "c", "d"})
+            config.set(knob, SplitEntity{{-1, std::int64_t{1} << 20}}); // 2^80, of which 64 bits are 0
+        QVERIFY(space.refusal(config));
+        config.set("a", SplitEntity{{-1, std::int64_t{1} << 62}});
+        QVERIFY(space.refusal(config));
+        QVERIFY(cappedProduct({std::int64_t{1} << 40, std::int64_t{1} << 40}) > 0);
+        QCOMPARE(innerSize(config, "a"), std::int64_t{1} << 24);
     }
 
     void threadsBeyondABlockAreRefused()

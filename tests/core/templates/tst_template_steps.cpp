@@ -110,7 +110,7 @@ private slots:
 
     void configurationsThatLackAKnobAreRefused()
     {
-        const TaskTemplate made = templatesOf(taskOf(convOf({}), kProcessor)).front();
+        const TaskTemplate made = templatesOf(taskOf(convOf(ConvCase{}), kProcessor)).front();
         Config config = must(made.space.at(0));
         config.knobs.erase(config.knobs.begin());
         const auto candidate = made.candidate(config);

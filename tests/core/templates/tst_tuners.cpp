@@ -1,3 +1,4 @@
+#include "core/templates/feature_cache.h"
 #include "core/templates/gaussian_tuner.h"
 #include "core/templates/genetic_tuner.h"
 #include "core/templates/grid_tuner.h"
@@ -110,6 +111,68 @@ private slots:
         QVERIFY(ask(tuner, 1).empty());
         QVERIFY(tuner.gaveUp() && tuner.exhausted());
         QCOMPARE(tuner.refused(), Tuner::kMostRefusedInARow);
+    }
+
+    /// Whoever gives up does not forget what it gave and nobody measured.
+    void whatIsTakenBackComesAgainAfterGivingUp()
+    {
+        ConfigSpace space = numberSpace({1000, 1000, 1000});
+        space.addConstraint({"all but the first", [](const Config& config) -> std::optional<Message> {
+                                 if (config.index == std::uint64_t{0})
+                                     return std::nullopt;
+                                 return say(Msg::TemplateWrong, "the index", "0");
+                             }});
+        GridTuner tuner(space);
+        QVERIFY(ask(tuner, 3) == Indices{0}); // and gave up on the way
+        QVERIFY(tuner.gaveUp() && tuner.exhausted());
+        tuner.takeBack(0);
+        QVERIFY(!tuner.exhausted());
+        QVERIFY(ask(tuner, 3) == Indices{0});
+        QVERIFY(tuner.exhausted());
+        tuner.takeBack(0);
+        tuner.tell(0, 1); // a result of it came all the same
+        QVERIFY(tuner.exhausted() && ask(tuner, 3).empty());
+    }
+
+    void aCallerCanGiveUp_data() { addTuners(); }
+    void aCallerCanGiveUp()
+    {
+        QFETCH(QString, name);
+        const ConfigSpace space = numberSpace({10, 10});
+        const auto tuner = make(name, space);
+        const Indices given = ask(*tuner, 4);
+        QCOMPARE(given.size(), std::size_t{4});
+        tuner->giveUp();
+        QVERIFY(tuner->gaveUp() && tuner->exhausted() && ask(*tuner, 4).empty());
+        tuner->takeBack(given[2]);
+        QVERIFY(ask(*tuner, 4) == Indices{given[2]});
+        QVERIFY(ask(*tuner, 4).empty());
+    }
+
+    /// Features of loops are long: what is kept of them is counted in bytes.
+    void keptFeaturesHaveALimit()
+    {
+        const ConfigSpace space = numberSpace({100});
+        int computed = 0;
+        const ConfigFeatures features = [&computed](const Config&) -> Result<std::vector<float>> {
+            ++computed;
+            return std::vector<float>(100, 1.0F);
+        };
+        FeatureCache cache(space, features, 10 * 100 * sizeof(float)); // of ten configurations
+        for (std::uint64_t i = 0; i < 10; ++i)
+            QCOMPARE(must(cache.of(i))->size(), std::size_t{100});
+        for (std::uint64_t i = 0; i < 10; ++i)
+            QVERIFY(must(cache.of(i)) != nullptr);
+        QCOMPARE(computed, 10);
+        QVERIFY(must(cache.of(10)) != nullptr); // the others are dropped
+        QVERIFY(must(cache.of(10)) != nullptr);
+        QCOMPARE(computed, 11);
+        QVERIFY(must(cache.of(0)) != nullptr);
+        QCOMPARE(computed, 12);
+        FeatureCache tiny(space, features, 1); // the latest is always there
+        QCOMPARE(must(tiny.of(5))->size(), std::size_t{100});
+        QCOMPARE(must(tiny.of(5))->size(), std::size_t{100});
+        QCOMPARE(computed, 13);
     }
 
     void aStopIsHeard()
