@@ -1,9 +1,12 @@
 #pragma once
 
+#include "core/session/options/options.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -27,6 +30,7 @@ struct LayoutFunction
 struct LayoutTensor
 {
     std::int32_t from = -1, to = -1; ///< LayoutsView::functions; -1: what works in one order only, or the network's end
+    std::string name;
     std::string dtype;
     std::vector<std::int64_t> shape;
     std::string written, read; ///< as chosen: different ones are converted in between
@@ -42,8 +46,11 @@ struct LayoutsView
     double totalMs = 0; ///< kernels and conversions
     double kernelsMs = 0; ///< the kernels alone
     double fastestMs = 0; ///< with the fastest kernel of each function, and what must then be converted
+    double fastestKernelsMs = 0; ///< of these the kernels alone
+    std::string solver; ///< that chose: "dp", "pbqp" (graph::plan::Solver)
     bool optimal = false; ///< nothing is faster, as far as these figures tell
     std::int64_t guessed = 0; ///< conversions whose time was worked out, not measured
+    bool canMeasure = true; ///< these can be timed on this machine, which is the one that the records are of
 };
 
 /// A wish for a layout: of a function's result, or of a tensor on its way.
@@ -62,6 +69,26 @@ struct WishedLayouts
     std::vector<std::int32_t> functions, tensors; ///< that have other layouts or kernels than before
 };
 
+/// What the choice of layouts has come to.
+enum class PlanStep : std::uint8_t
+{
+    Timing, ///< conversions are timed
+    Timed,
+    Solving,
+    Solved
+};
+
+/// Among which records layouts are chosen, and how.
+struct LayoutRequest
+{
+    /// Of these: strict, logs, packages, the graph tuner and its limits.
+    CompileOptions options = {};
+    /// Conversions that were never timed are timed on this machine, where it is the one that the records are of, and
+    /// kept with the project if that can be written to. Else what they take is worked out.
+    bool measures = true;
+    std::function<void(PlanStep)> told = {}; ///< on the calling thread; null: nobody wants to know
+};
+
 /// The choice of layouts of a network, as it was read. Its calls may block; any thread, one at a time.
 class NetworkLayouts
 {
@@ -71,6 +98,9 @@ public:
     /// Errors: NotFound (no such function or tensor, none of its choices), Unsupported (these wishes do not go
     /// together).
     virtual Result<WishedLayouts> under(const std::vector<LayoutWish>& wishes) const = 0;
+    /// Writes the records that are taken, in the network's order, as a log of the reference's template tuner. Returns
+    /// how many functions it lacks, since no template made their kernels. Errors: StoreFailed.
+    virtual Result<std::int64_t> writeLog(const std::filesystem::path& file) const = 0;
 };
 
 /// How tensors lie between the functions of a network. TuningSession::layouts().
@@ -78,11 +108,11 @@ class LayoutPart
 {
 public:
     virtual ~LayoutPart() = default;
-    /// Null: no record has a layout of its own, so that there is nothing to choose. `measures`: conversions that were
-    /// never timed are timed on this machine, and kept with the project; else they are worked out. Blocks: call it off
-    /// the GUI thread. Errors: NotFound (there is no project), InvalidArgument (a run goes on: it would be disturbed by
-    /// measuring), StoreFailed, BadFile, Unsupported, Cancelled.
-    virtual Result<std::shared_ptr<const NetworkLayouts>> chooseLayouts(bool measures, std::stop_token stop) = 0;
+    /// Null: no record has a layout of its own, so that there is nothing to choose. Blocks: call it off the GUI thread.
+    /// Errors: NotFound (there is neither a project nor a log), InvalidArgument (a run goes on: it would be disturbed
+    /// by measuring), StoreFailed, BadFile, Unsupported, Cancelled.
+    virtual Result<std::shared_ptr<const NetworkLayouts>> chooseLayouts(const LayoutRequest& request,
+                                                                        std::stop_token stop) = 0;
 };
 
 } // namespace lathe::session

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/session/device_directory.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/session/session.h"
@@ -28,6 +29,9 @@ inline void makeLayoutProject(const std::string& file)
     auto project = must(store::Project::open(file, store::Project::Access::Write));
     const auto run = must(
         project.addSession({0, must(project.models()).back().id, options.target, "{}", 1700000000000, 60, "stopped"}));
+    // Conversions are timed where the records were measured: on this machine's device.
+    const auto devices = session::DeviceDirectory::ask(options.target);
+    const DeviceIdentity device{devices.all().front().deviceKey, devices.all().front().fingerprint};
     std::vector<Record> records;
     for (const graph::Task& task : model->partition.tasks)
         for (const templates::TaskTemplate& made : templates::templatesOf(session::searchTask(task, *model, false))) {
@@ -40,7 +44,7 @@ inline void makeLayoutProject(const std::string& file)
                 r.session = run;
                 r.target = options.target;
                 r.candidate = *std::move(candidate);
-                r.result.device = identityOf("{\"key\": \"sim\"}");
+                r.result.device = device;
                 r.result.costsNs = {(1 + 0.1 * static_cast<double>(i)) * 1e6};
                 r.result.verified = true;
                 r.timeMs = 1700000000000 + static_cast<std::int64_t>(records.size());

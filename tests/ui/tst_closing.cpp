@@ -1,4 +1,5 @@
 #include "tests/support/test_program.h"
+#include "tests/ui/made_project.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/notice_settings.h"
@@ -9,6 +10,7 @@
 #include <QComboBox>
 #include <QLineEdit>
 #include <QMessageBox>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 
 namespace tst_closing {
@@ -50,6 +52,25 @@ private slots:
         QTRY_VERIFY(!window->isVisible());
         QVERIFY(!ui::closingIsAskedAbout());
         ui::setClosingIsAskedAbout(true);
+    }
+
+    /// A project has one writer: it is opened again once no job holds it any more.
+    void whatJobsStillHoldIsWaitedFor()
+    {
+        const QString file = m_dir.filePath(QStringLiteral("held.lathe"));
+        test::makeProject(file, test::Project::Empty);
+        ui::Workspace workspace;
+        QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+        workspace.open(file, QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        auto held = workspace.bridge().shared(); // as a job does
+        workspace.open(file, QStringLiteral("sim"));
+        QVERIFY(workspace.session() == nullptr);
+        QTest::qWait(500);
+        QCOMPARE(opened.count(), 1);
+        held.reset();
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, 20000);
+        QVERIFY(!workspace.session()->readOnly());
     }
 
     void itAsksNobodyWhileNothingRuns()

@@ -1,13 +1,17 @@
 #include "tests/support/layout_project.h"
 #include "tests/support/test_program.h"
+#include "tests/ui/pouring.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
+#include "ui/bridge/trial_jobs.h"
+#include "ui/models/language.h"
 #include "ui/models/layout_function_model.h"
 #include "ui/models/layout_tensor_model.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/layouts_panel.h"
 
 #include <QAbstractItemModelTester>
+#include <QAction>
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
@@ -38,8 +42,8 @@ private slots:
         session::LayoutsView chosen;
         chosen.functions = {{"first", 0, 0, "NCHW", "NCHW8c", 1.0, "t1", {"NCHW8c", "NCHW"}},
                             {"second", 1, 1, "NCHW8c", "NCHW", 2.0, "t2", {"NCHW"}}};
-        chosen.tensors = {{0, 1, "float32", {1, 8, 4, 4}, "NCHW8c", "NCHW8c", 0, {"NCHW8c"}},
-                          {1, -1, "float32", {1, 8, 4, 4}, "NCHW", "NCHW", 0, {"NCHW"}}};
+        chosen.tensors = {{0, 1, "a", "float32", {1, 8, 4, 4}, "NCHW8c", "NCHW8c", 0, {"NCHW8c"}},
+                          {1, -1, "b", "float32", {1, 8, 4, 4}, "NCHW", "NCHW", 0, {"NCHW"}}};
         session::WishedLayouts wished{chosen, 0.5, {0}, {0}};
         wished.view.functions[0].output = wished.view.tensors[0].written = "NCHW";
         wished.view.functions[0].kernelMs = 1.25;
@@ -120,6 +124,119 @@ private slots:
         measure->click();
         QTRY_VERIFY_WITH_TIMEOUT(!measure->isVisible(), 60000);
         QVERIFY(!find<QLabel>(&panel, "layoutsSummary")->text().contains("estimate"));
+    }
+
+    /// A button that cannot help is not offered.
+    void recordsOfAnotherDeviceAreNotTimedHere()
+    {
+        session::LayoutsView view;
+        view.functions = {{"first", 0, 0, "NCHW", "NCHW8c", 1.0, "t1", {}}};
+        view.guessed = 3;
+        view.canMeasure = false;
+        const QString text = ui::LayoutsPanel::totalsText(view);
+        QVERIFY2(text.contains("only be timed on the device of the records"), qPrintable(text));
+        view.canMeasure = true;
+        QVERIFY(!ui::LayoutsPanel::totalsText(view).contains("only be timed"));
+    }
+
+    void totalsSayWhatTheyLeaveOut()
+    {
+        session::LayoutsView view;
+        view.functions = {{"first", 0, 0, "NCHW", "NCHW8c", 1.0, "t1", {}},
+                          {"untimed", 1, 1, "NCHW", "NCHW", 0, "", {}},
+                          {"adds", 2, -1, "NCHW", "NCHW", 0, "", {}}}; // which needs no kernel of its own
+        view.totalMs = view.kernelsMs = 1;
+        view.optimal = true;
+        const QString text = ui::LayoutsPanel::totalsText(view);
+        QVERIFY2(text.contains("Functions that were never timed count as 0 here: 1 of 3."), qPrintable(text));
+        view.functions[1].trial = "t2";
+        QVERIFY(!ui::LayoutsPanel::totalsText(view).contains("never timed"));
+    }
+
+    void ofManyFunctionsTheFirstAreNamed()
+    {
+        session::WishedLayouts wished;
+        for (std::int32_t i = 0; i < 8; ++i) {
+            wished.view.functions.push_back({"f" + std::to_string(i), i, i, "NCHW", "NCHW", 1.0, "t", {}});
+            wished.functions.push_back(i);
+        }
+        const QString all = ui::LayoutsPanel::changeText(wished);
+        QVERIFY2(all.endsWith("Other kernels or layouts: f0, f1, f2, f3, f4, and 3 more."), qPrintable(all));
+        wished.functions.resize(5);
+        const QString five = ui::LayoutsPanel::changeText(wished);
+        QVERIFY2(five.endsWith("Other kernels or layouts: f0, f1, f2, f3, f4."), qPrintable(five));
+    }
+
+    void aReadEndsThoughTrialsPourIn()
+    {
+        test::makeLayoutProject(path("pouring.lathe").toStdString());
+        ui::Workspace workspace;
+        ui::LayoutsPanel panel(workspace, nullptr);
+        panel.show();
+        workspace.open(path("pouring.lathe"), QStringLiteral("sim"));
+        auto* tensors = find<QTableView>(&panel, "layoutTensors");
+        QVERIFY(test::whileTrialsPour(workspace, [tensors] { return tensors->model()->rowCount() > 0; }));
+    }
+
+    void measuringGoesOnThoughTrialsChange()
+    {
+        test::makeLayoutProject(path("changing.lathe").toStdString());
+        ui::Workspace workspace;
+        ui::LayoutsPanel panel(workspace, nullptr);
+        panel.show();
+        QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+        workspace.open(path("changing.lathe"), QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        auto* measure = find<QPushButton>(&panel, "layoutsMeasure");
+        QTRY_VERIFY_WITH_TIMEOUT(measure->isVisible(), 20000);
+        measure->click();
+        emit workspace.trialJobs().ended({});
+        const QString text = find<QLabel>(&panel, "layoutsSummary")->text();
+        QVERIFY2(text.endsWith("Measuring conversions…"), qPrintable(text));
+        QTRY_VERIFY_WITH_TIMEOUT(!measure->isVisible(), 60000);
+    }
+
+    void importedLogsAreHeard()
+    {
+        test::makeLayoutProject(path("imports.lathe").toStdString());
+        ui::Workspace workspace;
+        ui::LayoutsPanel panel(workspace, nullptr);
+        panel.show();
+        auto* summary = find<QLabel>(&panel, "layoutsSummary");
+        workspace.open(path("imports.lathe"), QStringLiteral("sim"));
+        QTRY_VERIFY_WITH_TIMEOUT(summary->text().endsWith("estimates."), 20000);
+        session::LogImport done;
+        done.lines = done.taken = 1;
+        emit workspace.trialJobs().imported(done, workspace.session()->tasks());
+        QVERIFY2(summary->text().endsWith("Choosing layouts…"), qPrintable(summary->text()));
+        ui::Language::instance().set(QStringLiteral("zh_CN")); // what it is doing, too
+        QVERIFY2(summary->text().endsWith(QString::fromUtf8("正在选择布局…")), qPrintable(summary->text()));
+        ui::Language::instance().set(QStringLiteral("en"));
+        QTRY_VERIFY_WITH_TIMEOUT(summary->text().endsWith("estimates."), 20000);
+    }
+
+    void theMenuTellsWhetherThePanelIsShown()
+    {
+        const auto window = test::shownWindow({1280, 800});
+        auto& workspace = *window->findChild<ui::Workspace*>();
+        QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+        window->openSource(QStringLiteral("zoo:mlp"), QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        auto* entry = find<QAction>(window.get(), "graph.layouts");
+        auto* panel = find<ui::LayoutsPanel>(window.get(), "layoutsPanel");
+        QVERIFY(entry->isCheckable() && !entry->isChecked());
+        entry->trigger();
+        QVERIFY(entry->isChecked() && panel->isVisible());
+        find<QAction>(window.get(), "graphLayouts")->trigger(); // the button above the network
+        QVERIFY(!entry->isChecked() && !panel->isVisible());
+        find<QAction>(window.get(), "graphLayouts")->trigger();
+        find<QAction>(window.get(), "page.curves")->trigger();
+        QTRY_VERIFY(!panel->isVisible());
+        entry->trigger(); // out of sight it is brought to the front
+        QVERIFY(entry->isChecked());
+        QTRY_VERIFY(panel->isVisible());
+        entry->trigger();
+        QVERIFY(!entry->isChecked() && !panel->isVisible());
     }
 
     void thePanelSaysWhyThereIsNothingToChoose()

@@ -1,5 +1,6 @@
 #include "tests/support/template_project.h"
 #include "tests/support/test_program.h"
+#include "tests/ui/pouring.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/knob_cost_model.h"
@@ -17,12 +18,14 @@
 #include <QtTest>
 
 #include <cmath>
+#include <limits>
 #include <set>
 
 namespace tst_templates {
 
 using namespace lathe;
 using lathe::test::find;
+using lathe::test::must;
 using lathe::test::TemplateProject;
 using ui::ParallelView;
 
@@ -64,6 +67,43 @@ class TestTemplates : public QObject
                                         QString::fromStdString(config.trial),
                                         {config.values.begin(), config.values.end()},
                                         config.costMs});
+        auto view = std::make_unique<ParallelView>();
+        view->resize(600, 320);
+        view->setLines(std::move(lines));
+        view->show();
+        return view;
+    }
+
+    /// The trials of a made project as if all of them had been imported from a log.
+    static TemplateProject makeImportedProject(const std::string& file, const std::string& own)
+    {
+        std::vector<Record> records;
+        TemplateProject made = test::makeTemplateProject(own, 8, 0);
+        const auto from = must(store::Project::open(own, store::Project::Access::Read));
+        must(from.forEachRecord({}, [&records](const Record& record) { records.push_back(record); }));
+        session::OpenOptions options;
+        options.model.source = "zoo:mlp";
+        options.target = "sim";
+        options.project = file;
+        must(session::TuningSession::open(options));
+        auto project = must(store::Project::open(file, store::Project::Access::Write));
+        const auto run = must(project.addSession(
+            {0, must(project.models()).back().id, options.target, "{}", 1700000000000, 60, "stopped"}));
+        for (Record& record : records) {
+            record.session = run;
+            record.target = "imported: llvm -keys=cpu";
+        }
+        must(project.addRecords(records));
+        return made;
+    }
+    static std::unique_ptr<ParallelView> viewOf(std::size_t axes, const std::vector<double>& costs)
+    {
+        auto lines = std::make_shared<ParallelView::Lines>();
+        for (std::size_t axis = 0; axis < axes; ++axis)
+            lines->axes.push_back({QStringLiteral("knob %1").arg(axis), {QStringLiteral("a"), QStringLiteral("b")}});
+        for (std::size_t i = 0; i < costs.size(); ++i)
+            lines->lines.push_back({static_cast<std::int64_t>(i + 1), QStringLiteral("t%1").arg(i),
+                                    std::vector<int>(axes, static_cast<int>(i % 2)), costs[i]});
         auto view = std::make_unique<ParallelView>();
         view->resize(600, 320);
         view->setLines(std::move(lines));
@@ -168,6 +208,100 @@ private slots:
         const QPointF a = view->crossing(0, 1), b = view->crossing(0, 2);
         const QColor there = picture.pixelColor(((a + b) / 2).toPoint());
         QVERIFY2(there.red() > 150 && there.blue() < 100, qPrintable(there.name()));
+    }
+
+    void oneAxisAndOddCostsAreDrawn()
+    {
+        const double unknown = session::kUnknown, endless = std::numeric_limits<double>::infinity();
+        for (const std::size_t axes : {0U, 1U, 3U})
+            for (const std::vector<double>& costs :
+                 {std::vector<double>{2}, {unknown}, {unknown, unknown}, {3, unknown, 1}, {0, endless, 2}, {5, 5}}) {
+                const auto view = viewOf(axes, costs);
+                QVERIFY(!view->grab().isNull());
+                for (std::size_t line = 0; line < costs.size(); ++line)
+                    for (std::size_t axis = 0; axis <= axes; ++axis) {
+                        const QPointF at = view->crossing(line, axis);
+                        QVERIFY(std::isfinite(at.x()) && std::isfinite(at.y()));
+                        QVERIFY(QRectF(view->rect()).contains(at));
+                        QVERIFY(!view->textOf(line).contains("nan"));
+                    }
+                QTest::mouseMove(view.get(), view->rect().center());
+                for (const int key : {Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down, Qt::Key_Return})
+                    QTest::keyClick(view.get(), static_cast<Qt::Key>(key));
+            }
+        QCOMPARE(viewOf(1, {3, unknown, 0, endless})->summary(), QString("4 trials, 3 of them failed."));
+        const auto none = viewOf(0, {1});
+        QSignalSpy picked(none.get(), &ParallelView::axisPicked);
+        QTest::keyClick(none.get(), Qt::Key_Right);
+        QCOMPARE(picked.size(), 0); // there is none
+    }
+
+    void theSelectedLineIsSeenThoughItIsSlow()
+    {
+        const auto view = shownView(1000);
+        const QImage before = view->grab().toImage();
+        view->setMarked(4); // 4 ms: not among the fastest, which are drawn
+        QVERIFY(view->grab().toImage() != before);
+        view->setMarked(0);
+        QCOMPARE(view->grab().toImage(), before);
+    }
+
+    void aReadEndsThoughTrialsPourIn()
+    {
+        const TemplateProject made = test::makeTemplateProject(path("pouring.lathe").toStdString(), 24, 0);
+        ui::Workspace workspace;
+        ui::TemplatesPage page(workspace, nullptr);
+        page.show();
+        auto* lines = find<ParallelView>(&page, "parallelView");
+        QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+        workspace.open(path("pouring.lathe"), QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(lines->message().startsWith("Select a task"), 20000);
+        workspace.selection().selectTask(made.task);
+        QCOMPARE(lines->message(), QString("Reading the trials…"));
+        QVERIFY(test::whileTrialsPour(workspace, [lines] { return !lines->summary().isEmpty(); }));
+    }
+
+    void theSelectedTrialStaysMarked()
+    {
+        const TemplateProject made = test::makeTemplateProject(path("marked.lathe").toStdString(), 8, 0);
+        ui::Workspace workspace;
+        ui::TemplatesPage page(workspace, nullptr);
+        page.show();
+        auto* lines = find<ParallelView>(&page, "parallelView");
+        QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+        workspace.open(path("marked.lathe"), QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        workspace.selection().selectRecord(QString::fromStdString(TemplateProject::trial(2)), made.task);
+        QTRY_VERIFY_WITH_TIMEOUT(!lines->summary().isEmpty(), 20000);
+        QCOMPARE(lines->marked(), std::int64_t{3}); // though its line came later
+        emit workspace.trialJobs().ended({}); // all is read again
+        QTest::qWait(200);
+        QCOMPARE(lines->marked(), std::int64_t{3});
+        workspace.selection().selectTask(made.task);
+        QCOMPARE(lines->marked(), std::int64_t{0});
+    }
+
+    void trialsOfLogsAreMarked()
+    {
+        const TemplateProject made = makeImportedProject(path("imported.lathe").toStdString(),
+                                                         path("own.lathe").toStdString());
+        ui::Workspace workspace;
+        ui::TemplatesPage page(workspace, nullptr);
+        page.resize(900, 700);
+        page.show();
+        auto* lines = find<ParallelView>(&page, "parallelView");
+        QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+        workspace.open(path("imported.lathe"), QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        workspace.selection().selectTask(made.task);
+        QTRY_VERIFY_WITH_TIMEOUT(lines->summary().startsWith("8 trials"), 20000);
+        auto* origin = find<QComboBox>(&page, "templateOrigin");
+        QVERIFY(origin->isVisible());
+        QCOMPARE(origin->currentText(), QString("from a log: llvm -keys=cpu"));
+        const QString best = find<QLabel>(&page, "templateBest")->text();
+        QVERIFY2(best.startsWith("Fastest trial so far (from a log: llvm -keys=cpu): "), qPrintable(best));
+        QVERIFY2(lines->textOf(0).contains("(from a log: llvm -keys=cpu)"), qPrintable(lines->textOf(0)));
     }
 
     void thePageShowsTheSelectedTask()

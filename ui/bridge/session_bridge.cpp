@@ -82,7 +82,13 @@ void SessionBridge::finishOpen(Opened result, const QString& what, const std::op
         return;
     }
     letGo();
-    m_session = std::shared_ptr<session::TuningSession>(std::move(*result.session).release());
+    auto gone = std::make_shared<std::promise<void>>();
+    m_gone = gone->get_future().share();
+    m_session = std::shared_ptr<session::TuningSession>(std::move(*result.session).release(),
+                                                        [gone](session::TuningSession* session) {
+                                                            delete session;
+                                                            gone->set_value();
+                                                        });
     m_openedTasks = std::move(result.tasks);
     m_openedTargets = std::move(result.targets);
     m_openedUsual = std::move(result.usual);
@@ -115,14 +121,13 @@ void SessionBridge::letGo()
     emit closing();
     m_session->setObserver(nullptr);
     m_session->stop();
-    // Joining may take as long as one measurement: never on this thread.
-    auto done = std::make_shared<std::promise<void>>();
-    m_ended = done->get_future().share();
+    // Joining may take as long as one measurement: never on this thread. Jobs that are stopped now hold the session
+    // until they end, and with it the project.
+    m_ended = m_gone;
     m_closing.run(
-        [session = std::exchange(m_session, nullptr), done](const JobLink&) mutable {
+        [session = std::exchange(m_session, nullptr)](const JobLink&) mutable {
             session->wait();
             session.reset();
-            done->set_value();
             return true;
         },
         [](bool) {});
@@ -166,8 +171,12 @@ void SessionBridge::readCoverage(bool strict)
     m_covering.drop();
     m_covering = m_jobs.run(
         [session = m_session, strict](const JobLink&) -> Result<session::Coverage> {
-            session::ExportPart* const exports = session->exports();
-            return exports != nullptr ? exports->coverage(strict) : session::notInReplay("export");
+            const session::ExportPart* const exports = session->exports();
+            if (exports == nullptr)
+                return session::notInReplay("export");
+            session::CompileOptions options;
+            options.strict = strict;
+            return exports->coverage(options);
         },
         [this](const Result<session::Coverage>& result) {
             if (result)

@@ -43,7 +43,7 @@ public:
     const session::RunChoices& openedChoices() const { return m_openedChoices; }
     /// Keeps what is picked with the project, on a thread; where it cannot be written to, the next run fails as well.
     void keepChoices(const session::RunChoices& choices);
-    /// For jobs, which may outlast it.
+    /// For jobs, which may outlast it; the next project is opened after they have let go of it.
     std::shared_ptr<session::TuningSession> shared() const { return m_session; }
 
     void start(const session::TuneOptions& options);
@@ -95,12 +95,13 @@ private:
     void finishOpen(Opened result, const QString& what, const std::optional<session::OpenOptions>& before);
     void letGo();
 
-    std::shared_ptr<session::TuningSession> m_session; ///< shared with a compile that is still ending
+    std::shared_ptr<session::TuningSession> m_session; ///< shared with jobs that are still ending
     std::vector<session::TaskView> m_openedTasks;
     std::vector<std::string> m_openedTargets;
     session::TuneOptions m_openedUsual;
     session::RunChoices m_openedChoices;
-    std::shared_future<void> m_ended; ///< of the session that was closed last
+    std::shared_future<void> m_gone; ///< nobody has the session that is open any more
+    std::shared_future<void> m_ended; ///< the same, of the one that was closed last
     JobLane m_jobs{JobLane::Width::AllAtOnce};
     JobLane m_keeping; ///< in order
     JobLane m_closing{JobLane::Width::AllAtOnce, JobLane::Work::IsAlwaysDone};

@@ -67,16 +67,15 @@ RunOptionsDialog::RunOptionsDialog(const session::TuneOptions& usual, const sess
     setAttribute(Qt::WA_DeleteOnClose);
     makeWidgets();
     fillLists(choice);
-    connect(m_policy, &QComboBox::currentIndexChanged, this, &RunOptionsDialog::update);
+    connect(m_policy, &QComboBox::currentIndexChanged, this, &RunOptionsDialog::onPolicy);
     connect(m_preset, &QComboBox::activated, this, &RunOptionsDialog::onPreset);
     connect(m_tuner, &QComboBox::currentIndexChanged, this, [this] {
         showTuner({});
-        update();
+        refresh();
     });
     for (QLineEdit* field : {m_operators, m_tasks})
-        connect(field, &QLineEdit::textChanged, this, &RunOptionsDialog::update);
-    connect(m_parameters, &TunerParameterModel::refused, m_problem, &QLabel::setText);
-    connect(m_parameters, &TunerParameterModel::accepted, this, &RunOptionsDialog::update);
+        connect(field, &QLineEdit::textChanged, this, &RunOptionsDialog::refresh);
+    connect(m_parameters, &QAbstractItemModel::dataChanged, this, &RunOptionsDialog::refresh);
     connect(m_ok, &QPushButton::clicked, this, &RunOptionsDialog::confirm);
     connect(m_cancel, &QPushButton::clicked, this, &QDialog::close);
     connect(m_restore, &QPushButton::clicked, this, &RunOptionsDialog::restoreUsual);
@@ -217,6 +216,20 @@ void RunOptionsDialog::showTuner(const std::vector<std::string>& settings)
     m_parameters->setTuner(tuner().parameters, settings);
 }
 
+/// A preset sets the policy, too: with another one it is left, and takes its early stop with it.
+void RunOptionsDialog::onPolicy()
+{
+    session::TuneOptions preset;
+    preset.preset = m_preset->currentData().toString().toStdString();
+    preset = session::withPreset(std::move(preset));
+    if (!preset.preset.empty() && preset.policy != policy().name) {
+        m_preset->setCurrentIndex(0);
+        if (m_earlyStop->value() == preset.earlyStopPerTask)
+            m_earlyStop->setValue(0);
+    }
+    refresh();
+}
+
 /// A preset is for templates; its early stop is shown where a person may change it.
 void RunOptionsDialog::onPreset()
 {
@@ -228,7 +241,7 @@ void RunOptionsDialog::onPreset()
     m_earlyStop->setValue(static_cast<int>(preset.earlyStopPerTask));
     m_tuner->setCurrentIndex(0);
     showTuner({});
-    update();
+    refresh();
 }
 
 void RunOptionsDialog::restoreUsual()
@@ -239,7 +252,7 @@ void RunOptionsDialog::restoreUsual()
     onPreset();
     m_operators->clear();
     m_tasks->clear();
-    update();
+    refresh();
 }
 
 session::SearchChoice RunOptionsDialog::choice() const
@@ -269,6 +282,8 @@ QString RunOptionsDialog::problem() const
                 .arg(QString::fromStdString(task))
                 .arg(m_taskCount - 1);
     }
+    if (policy().takesTuner && !m_parameters->problem().isEmpty())
+        return m_parameters->problem();
     session::TuneOptions options = session::withSearch(m_usual, made);
     if (!options.headStart.empty() && options.policy != m_usual.policy)
         options.headStart.clear();
@@ -276,7 +291,7 @@ QString RunOptionsDialog::problem() const
     return checked ? QString() : errorText(checked.error());
 }
 
-void RunOptionsDialog::update()
+void RunOptionsDialog::refresh()
 {
     const bool templates = policy().takesTuner;
     for (QWidget* widget : std::initializer_list<QWidget*>{m_tuner, m_table})
@@ -318,8 +333,8 @@ void RunOptionsDialog::retranslate()
     m_ok->setText(tr("&OK"));
     m_cancel->setText(tr("&Cancel"));
     m_restore->setText(tr("&Usual options"));
-    m_restore->setToolTip(tr("As a run has them that nobody chose anything for"));
-    update();
+    m_restore->setToolTip(tr("The options of a run for which nothing was chosen"));
+    refresh();
 }
 
 void RunOptionsDialog::confirm()

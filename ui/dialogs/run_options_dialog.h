@@ -42,7 +42,8 @@ private:
     void addRow(QFormLayout& form, const char* label, QWidget* field, QWidget* below = nullptr);
     void fillLists(const session::SearchChoice& choice);
     void showTuner(const std::vector<std::string>& settings);
-    void update();
+    void refresh();
+    void onPolicy();
     void onPreset();
     void restoreUsual();
     void retranslate();

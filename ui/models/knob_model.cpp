@@ -95,7 +95,7 @@ QVariant KnobModel::headerData(int section, Qt::Orientation orientation, int rol
     case ExtentColumn: return tr("Extent");
     case ChoicesColumn: return tr("Choices");
     case TriedColumn: return tr("Tried");
-    case BestColumn: return tr("Fastest has");
+    case BestColumn: return tr("In the fastest");
     default: return {};
     }
 }

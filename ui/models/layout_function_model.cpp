@@ -57,7 +57,7 @@ QVariant LayoutFunctionModel::data(const QModelIndex& index, int role) const
         return changed;
     }
     if (role == Qt::ToolTipRole && index.column() == CostColumn)
-        return function.task < 0        ? tr("Only takes several inputs, which must lie alike")
+        return function.task < 0        ? tr("It only takes several inputs, which must have the same layout")
                : function.trial.empty() ? tr("Its task has no valid record: it runs with a default schedule")
                                         : tr("Kernel of the trial %1").arg(QString::fromStdString(function.trial));
     if (role != Qt::DisplayRole)

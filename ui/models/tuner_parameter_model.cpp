@@ -3,25 +3,16 @@
 #include "ui/models/tuner_texts.h"
 
 #include <QFont>
+#include <QLocale>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lathe::ui {
 
-namespace {
-
-constexpr int kMostDigits = 10; ///< behind the point: the smallest usual value has four
-
-} // namespace
-
 QString TunerParameterModel::numberText(double value)
 {
-    QString text = QString::number(value, 'f', kMostDigits);
-    while (text.endsWith(QLatin1Char('0')))
-        text.chop(1);
-    if (text.endsWith(QLatin1Char('.')))
-        text.chop(1);
-    return text;
+    return QString::number(value, 'f', QLocale::FloatingPointShortest);
 }
 
 void TunerParameterModel::setTuner(std::vector<session::TunerParameterView> parameters,
@@ -31,26 +22,52 @@ void TunerParameterModel::setTuner(std::vector<session::TunerParameterView> para
     m_parameters = std::move(parameters);
     m_values.clear();
     for (const session::TunerParameterView& parameter : m_parameters) {
-        double value = parameter.usual;
+        m_values.push_back({parameter.usual, {}});
         for (const std::string& setting : settings) {
             const QString text = QString::fromStdString(setting);
-            bool good = false;
-            const double said = text.mid(text.indexOf(QLatin1Char('=')) + 1).toDouble(&good);
-            if (good && text.section(QLatin1Char('='), 0, 0).trimmed().toStdString() == parameter.name)
-                value = said;
+            if (text.section(QLatin1Char('='), 0, 0).trimmed().toStdString() == parameter.name)
+                take(m_values.size() - 1, text.section(QLatin1Char('='), 1));
         }
-        m_values.push_back(value);
     }
     endResetModel();
+}
+
+/// Nothing stands for the usual value.
+void TunerParameterModel::take(std::size_t row, const QString& text)
+{
+    const session::TunerParameterView& parameter = m_parameters[row];
+    const QString typed = text.trimmed();
+    bool good = false;
+    const double wanted = typed.isEmpty() ? parameter.usual : typed.toDouble(&good);
+    good = (good || typed.isEmpty()) && wanted >= parameter.low && wanted <= parameter.high // which NaN is not
+           && (!parameter.whole || wanted == std::floor(wanted));
+    if (good)
+        m_values[row] = {wanted, {}};
+    else
+        m_values[row].refused = typed;
 }
 
 std::vector<std::string> TunerParameterModel::settings() const
 {
     std::vector<std::string> said;
     for (std::size_t i = 0; i < m_parameters.size(); ++i)
-        if (m_values[i] != m_parameters[i].usual)
-            said.push_back(m_parameters[i].name + '=' + numberText(m_values[i]).toStdString());
+        if (m_values[i].number != m_parameters[i].usual)
+            said.push_back(m_parameters[i].name + '=' + numberText(m_values[i].number).toStdString());
     return said;
+}
+
+QString TunerParameterModel::problem() const
+{
+    const auto wrong = std::ranges::find_if(m_values, [](const Value& value) { return !value.refused.isEmpty(); });
+    return wrong == m_values.end() ? QString() : problemOf(static_cast<std::size_t>(wrong - m_values.begin()));
+}
+
+QString TunerParameterModel::problemOf(std::size_t row) const
+{
+    const session::TunerParameterView& parameter = m_parameters[row];
+    return tr("%1 takes %2 from %3 to %4, not “%5”")
+        .arg(QString::fromStdString(parameter.name), parameter.whole ? tr("a whole number") : tr("a number"),
+             numberText(parameter.low), numberText(parameter.high), m_values[row].refused);
 }
 
 int TunerParameterModel::rowCount(const QModelIndex& parent) const
@@ -76,21 +93,23 @@ QVariant TunerParameterModel::data(const QModelIndex& index, int role) const
         return {};
     const auto row = static_cast<std::size_t>(index.row());
     const session::TunerParameterView& parameter = m_parameters[row];
+    const Value& value = m_values[row];
+    const bool isRefused = !value.refused.isEmpty();
     const int column = index.column();
     if (role == Qt::TextAlignmentRole && (column == ValueColumn || column == UsualColumn))
         return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
-    if (role == Qt::FontRole && column == ValueColumn && m_values[row] != parameter.usual) {
+    if (role == Qt::FontRole && column == ValueColumn && (isRefused || value.number != parameter.usual)) {
         QFont changed;
         changed.setBold(true);
         return changed;
     }
     if (role == Qt::ToolTipRole)
-        return tunerText(parameter.help);
+        return isRefused ? problemOf(row) : tunerText(parameter.help);
     if (role != Qt::DisplayRole && role != Qt::EditRole)
         return {};
     switch (column) {
     case NameColumn: return QString::fromStdString(parameter.name);
-    case ValueColumn: return numberText(m_values[row]);
+    case ValueColumn: return isRefused ? value.refused : numberText(value.number);
     case UsualColumn: return numberText(parameter.usual);
     case RangeColumn: return rangeText(parameter);
     case MeaningColumn: return tunerText(parameter.help);
@@ -122,23 +141,8 @@ bool TunerParameterModel::setData(const QModelIndex& index, const QVariant& valu
 {
     if (role != Qt::EditRole || !index.isValid() || index.column() != ValueColumn)
         return false;
-    const auto row = static_cast<std::size_t>(index.row());
-    const session::TunerParameterView& parameter = m_parameters[row];
-    const QString text = value.toString().trimmed();
-    bool good = false;
-    const double wanted = text.isEmpty() ? parameter.usual : text.toDouble(&good);
-    good = good || text.isEmpty();
-    if (!good || wanted < parameter.low || wanted > parameter.high
-        || (parameter.whole && wanted != std::floor(wanted))) {
-        emit refused(tr("%1 takes %2 from %3 to %4")
-                         .arg(QString::fromStdString(parameter.name),
-                              parameter.whole ? tr("a whole number") : tr("a number"), numberText(parameter.low),
-                              numberText(parameter.high)));
-        return false;
-    }
-    m_values[row] = wanted;
+    take(static_cast<std::size_t>(index.row()), value.toString());
     emit dataChanged(index, index);
-    emit accepted();
     return true;
 }
 

@@ -9,7 +9,8 @@
 
 namespace lathe::ui {
 
-/// The parameters of a tuner, a row each; the values can be changed. One that is out of its range is not taken.
+/// The parameters of a tuner, a row each; the values can be changed. One that the tuner would not take stays in its row
+/// as it was typed, and problem() says what is wrong with it.
 class TunerParameterModel final : public QAbstractTableModel
 {
     Q_OBJECT
@@ -28,8 +29,10 @@ public:
     using QAbstractTableModel::QAbstractTableModel;
     /// `settings`: "pop_size=50"; of parameters that the tuner does not have they mean nothing.
     void setTuner(std::vector<session::TunerParameterView> parameters, const std::vector<std::string>& settings);
-    /// Of the values that are not the usual ones.
+    /// Of the values that are not the usual ones; where one would not be taken, of the one before.
     std::vector<std::string> settings() const;
+    /// What is wrong with the first value that would not be taken; empty: all would be.
+    QString problem() const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -41,14 +44,17 @@ public:
     /// "100", "0.0001", without an exponent.
     static QString numberText(double value);
 
-signals:
-    void refused(const QString& why); ///< a value that was typed
-    void accepted();
-
 private:
+    struct Value
+    {
+        double number = 0;
+        QString refused; ///< what was typed since and would not be taken; empty: nothing was
+    };
+    void take(std::size_t row, const QString& text);
     QString rangeText(const session::TunerParameterView& parameter) const;
+    QString problemOf(std::size_t row) const;
     std::vector<session::TunerParameterView> m_parameters;
-    std::vector<double> m_values; ///< parallel
+    std::vector<Value> m_values; ///< parallel
 };
 
 } // namespace lathe::ui

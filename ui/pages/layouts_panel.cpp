@@ -1,11 +1,11 @@
 #include "ui/pages/layouts_panel.h"
 
 #include "ui/bridge/session_bridge.h"
-#include "ui/bridge/trial_jobs.h"
 #include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/models/layout_function_model.h"
 #include "ui/models/layout_tensor_model.h"
+#include "ui/models/rereading.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 #include "ui/views/spacing.h"
@@ -28,16 +28,17 @@ namespace lathe::ui {
 
 namespace {
 
-constexpr int kReplanMs = 5000; ///< while a run measures: planning reads the records of all tasks
+constexpr qsizetype kMostNamedFunctions = 5; ///< in the sentence that says what a wish changes
 
 } // namespace
 
 LayoutsPanel::LayoutsPanel(Workspace& workspace, QWidget* parent)
     : QWidget(parent)
     , m_workspace(workspace)
-    , m_pace([this] { ask(); }, kReplanMs)
 {
     setObjectName(QStringLiteral("layoutsPanel"));
+    m_reads = new Rereading(
+        workspace, [this] { return read(); }, this);
     makeWidgets();
     connectWidgets();
     retranslated(this, [this] { retranslate(); });
@@ -114,7 +115,10 @@ void LayoutsPanel::makeWidgets()
 
 void LayoutsPanel::connectWidgets()
 {
-    connect(m_measure, &QPushButton::clicked, this, [this] { read(true); });
+    connect(m_measure, &QPushButton::clicked, this, [this] {
+        m_measures = true;
+        m_reads->ask();
+    });
     connect(m_clear, &QPushButton::clicked, this, [this] {
         m_wishes.clear();
         wish();
@@ -136,91 +140,82 @@ void LayoutsPanel::connectWidgets()
     SessionBridge& bridge = m_workspace.bridge();
     connect(&bridge, &SessionBridge::opened, this, [this] {
         forget();
-        ask();
+        m_reads->ask();
     });
     connect(&bridge, &SessionBridge::closed, this, &LayoutsPanel::forget);
-    connect(&bridge, &SessionBridge::eventsArrived, this, [this](const std::vector<session::Event>& events) {
-        for (const session::Event& event : events)
-            if (std::holds_alternative<session::RoundDoneEvent>(event.what)
-                || std::holds_alternative<session::FinalsEvent>(event.what)) {
-                m_pace.ask();
-                return;
-            }
-    });
-    const TrialJobs& jobs = m_workspace.trialJobs();
-    connect(&jobs, &TrialJobs::ended, this, &LayoutsPanel::ask);
 }
 
 void LayoutsPanel::retranslate()
 {
     m_tabs->setTabText(0, tr("Tensors"));
     m_tabs->setTabText(1, tr("Functions"));
+    m_tabs->setAccessibleName(tr("Layouts"));
     m_tensors->setAccessibleName(tr("Layouts of the tensors"));
     m_functions->setAccessibleName(tr("Layouts and kernels of the functions"));
     m_wish->setAccessibleName(tr("Layout to try"));
-    m_wish->setToolTip(tr("Shows what the network would take; exports choose for themselves"));
+    m_wish->setToolTip(tr("Shows how long the network would take; exports choose for themselves"));
     m_wishLabel->setText(tr("&Try the layout:"));
-    m_clear->setText(tr("&Forget all tried layouts"));
+    m_clear->setText(tr("&Clear tried layouts"));
     m_measure->setText(tr("&Measure conversions"));
-    m_measure->setToolTip(tr("Times on this machine the conversions that were never timed, and keeps that with the "
-                             "project"));
+    m_measure->setToolTip(tr("Times the conversions that were never timed on this machine, and keeps the results with "
+                             "the project"));
     fill();
 }
 
 void LayoutsPanel::forget()
 {
     m_jobs.dropAll();
+    m_reads->dropped();
     m_layouts.reset();
     m_wishes.clear();
     m_wished.reset();
-    m_refusal.clear();
-    m_message.clear();
-    m_stale = true;
+    m_failure.reset();
+    m_isRefused = m_measures = false;
+    m_state = State::Closed;
     fill();
 }
 
 void LayoutsPanel::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
-    if (m_stale)
-        read(false);
+    m_reads->resume();
 }
 
-void LayoutsPanel::ask()
-{
-    m_stale = true;
-    if (isVisible())
-        read(false);
-}
-
-void LayoutsPanel::read(bool measures)
+/// While it is in sight.
+bool LayoutsPanel::read()
 {
     const auto session = m_workspace.bridge().shared();
-    if (!session || session->layouts() == nullptr) {
-        m_message = session ? tr("A replay does not choose layouts: open the project itself.") : QString();
+    if (!session || !isVisible())
+        return false;
+    if (session->layouts() == nullptr) {
+        m_state = State::IsReplay;
         fill();
-        return;
+        return false;
     }
-    m_stale = false;
-    m_pace.called();
-    m_reading.drop();
-    m_message = measures ? tr("Measuring conversions…") : tr("Choosing layouts…");
+    const bool measures = std::exchange(m_measures, false);
+    m_state = measures ? State::Measuring : State::Choosing;
     m_reading = m_jobs.run(
         [session, measures](const JobLink& link) {
-            return session->layouts()->chooseLayouts(measures, link.stopToken());
+            return session->layouts()->chooseLayouts({{}, measures, {}}, link.stopToken());
         },
-        [this](Result<std::shared_ptr<const session::NetworkLayouts>> read) { take(std::move(read)); });
+        [this](Result<std::shared_ptr<const session::NetworkLayouts>> read) {
+            take(std::move(read));
+            m_reads->ended();
+        });
     fill();
+    return true;
 }
 
 void LayoutsPanel::take(Result<std::shared_ptr<const session::NetworkLayouts>> read)
 {
-    m_message = !read    ? errorText(read.error())
-                : !*read ? tr("No record of this project has a layout of its own: all tensors lie as the network has "
-                              "them. Templates make records with layouts.")
-                         : QString();
-    if (read) // after a failure what was read before stays
+    m_failure.reset();
+    if (read) {
         m_layouts = *std::move(read);
+        m_state = m_layouts ? State::Chosen : State::NothingToChoose;
+    } else { // what was read before stays
+        m_failure = std::move(read).error();
+        m_state = State::Failed;
+    }
     wish();
 }
 
@@ -229,7 +224,7 @@ void LayoutsPanel::wish()
 {
     m_wishing.drop();
     m_wished.reset();
-    m_refusal.clear();
+    m_isRefused = false;
     if (m_layouts && !m_wishes.empty())
         m_wishing = m_jobs.run(
             [layouts = m_layouts, wishes = m_wishes](const JobLink&) { return layouts->under(wishes); },
@@ -237,53 +232,70 @@ void LayoutsPanel::wish()
                 if (wished)
                     m_wished = *std::move(wished);
                 else
-                    m_refusal = tr("These layouts do not go together: no kernels were measured "
-                                   "for all of them.");
+                    m_isRefused = true;
                 fill();
             });
     fill();
 }
 
-QString LayoutsPanel::summaryText() const
+/// Why there are no layouts, or is being done about those that there are.
+QString LayoutsPanel::stateText() const
 {
-    if (m_workspace.session() == nullptr)
-        return tr("Open a network to see the layouts of its tensors.");
-    if (!m_layouts)
-        return m_message;
-    const session::LayoutsView& view = m_layouts->view();
-    const auto converted = std::count_if(view.tensors.begin(), view.tensors.end(),
-                                         [](const auto& tensor) { return tensor.written != tensor.read; });
+    switch (m_state) {
+    case State::Closed:
+        return m_workspace.session() == nullptr ? tr("Open a network to see the layouts of its tensors.") : QString();
+    case State::IsReplay: return tr("A replay does not choose layouts: open the project itself.");
+    case State::Choosing: return tr("Choosing layouts…");
+    case State::Measuring: return tr("Measuring conversions…");
+    case State::Failed: return tr("The layouts could not be chosen: %1").arg(errorText(*m_failure));
+    case State::NothingToChoose:
+        return tr("No record of this project has a layout of its own: all tensors have the layout of the network. "
+                  "Templates make records with layouts.");
+    case State::Chosen: break;
+    }
+    return {};
+}
+
+QString LayoutsPanel::totalsText(const session::LayoutsView& view)
+{
+    const auto converted = std::ranges::count_if(
+        view.tensors, [](const session::LayoutTensor& tensor) { return tensor.written != tensor.read; });
     QStringList parts{tr("%1 in all: kernels %2, conversions %3 (%4 of %5 tensors).")
                           .arg(msText(view.totalMs), msText(view.kernelsMs), msText(view.totalMs - view.kernelsMs))
                           .arg(converted)
                           .arg(view.tensors.size()),
                       tr("With the fastest kernel of each function: %1.").arg(msText(view.fastestMs))};
+    const auto untimed = std::ranges::count_if(view.functions, [](const session::LayoutFunction& function) {
+        return function.task >= 0 && function.trial.empty();
+    });
+    if (untimed > 0)
+        parts
+            << tr("Functions that were never timed count as 0 here: %1 of %2.").arg(untimed).arg(view.functions.size());
     if (!view.optimal)
         parts << tr("A faster choice may exist.");
     if (view.guessed > 0)
         parts << tr("The times of %Ln conversions are estimates.", nullptr, static_cast<int>(view.guessed));
-    if (!m_message.isEmpty())
-        parts << m_message;
+    if (view.guessed > 0 && !view.canMeasure)
+        parts << tr("They can only be timed on the device of the records, which is not here.");
     return parts.join(QLatin1Char(' '));
 }
 
-QString LayoutsPanel::changeText() const
+QString LayoutsPanel::changeText(const session::WishedLayouts& wished)
 {
-    if (!m_refusal.isEmpty() || m_wishes.empty())
-        return m_refusal;
-    if (!m_wished)
-        return tr("Working out what changes…");
-    const QString change = LayoutFunctionModel::changeText(m_wished->differenceMs);
-    QStringList functions;
-    for (const std::int32_t function : m_wished->functions)
-        functions << LayoutTensorModel::functionName(m_wished->view, function);
+    const QString change = LayoutFunctionModel::changeText(wished.differenceMs);
     const QString total =
         change.isEmpty()
             ? tr("The network takes as long as before.")
-            : tr("The network takes %1, %2 against what was chosen.").arg(msText(m_wished->view.totalMs), change);
-    return functions.isEmpty() ? total + QLatin1Char(' ') + tr("No function changes its kernel.")
-                               : total + QLatin1Char(' ')
-                                     + tr("Other kernels or layouts: %1.").arg(functions.join(QStringLiteral(", ")));
+            : tr("The network takes %1, %2 against what was chosen.").arg(msText(wished.view.totalMs), change);
+    QStringList functions;
+    for (const std::int32_t function : wished.functions)
+        functions << LayoutTensorModel::functionName(wished.view, function);
+    const qsizetype more = functions.size() - kMostNamedFunctions;
+    const QString named = functions.mid(0, kMostNamedFunctions).join(QStringLiteral(", "));
+    return total + QLatin1Char(' ')
+           + (functions.isEmpty() ? tr("No function changes its kernel.")
+              : more > 0          ? tr("Other kernels or layouts: %1, and %2 more.").arg(named).arg(more)
+                                  : tr("Other kernels or layouts: %1.").arg(named));
 }
 
 void LayoutsPanel::fill()
@@ -294,11 +306,14 @@ void LayoutsPanel::fill()
     m_tensorModel->setLayouts(view, m_wished);
     m_functionModel->setLayouts(view, m_wished);
     m_details->setVisible(there);
-    m_summary->setText(summaryText());
-    m_change->setText(changeText());
+    m_summary->setText(there ? (totalsText(view) + QLatin1Char(' ') + stateText()).trimmed() : stateText());
+    m_change->setText(m_wishes.empty() ? QString()
+                      : m_isRefused ? tr("These layouts do not go together: no kernels were measured for all of them.")
+                      : m_wished    ? changeText(*m_wished)
+                                    : tr("Working out what changes…"));
     m_change->setVisible(!m_change->text().isEmpty());
     m_clear->setVisible(!m_wishes.empty());
-    m_measure->setVisible(there && view.guessed > 0);
+    m_measure->setVisible(there && view.guessed > 0 && view.canMeasure);
     enableToWrite(*m_measure, !m_reading.isRunning(), m_workspace.whyReadOnly());
     offerWish();
 }

@@ -2,15 +2,16 @@
 
 #include "core/session/layout_part.h"
 #include "ui/bridge/jobs.h"
-#include "ui/models/pace.h"
 
 #include <QWidget>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 QT_BEGIN_NAMESPACE
+class QAbstractItemModel;
 class QComboBox;
 class QLabel;
 class QPushButton;
@@ -21,6 +22,7 @@ namespace lathe::ui {
 
 class LayoutFunctionModel;
 class LayoutTensorModel;
+class Rereading;
 class TableView;
 class Workspace;
 
@@ -32,6 +34,11 @@ class LayoutsPanel final : public QWidget
 
 public:
     LayoutsPanel(Workspace& workspace, QWidget* parent);
+
+    /// "6.2 ms in all: ...": what the network takes, and how far that is to be trusted.
+    static QString totalsText(const session::LayoutsView& view);
+    /// What wishes change: the total, and the first functions that have other kernels or layouts.
+    static QString changeText(const session::WishedLayouts& wished);
 
 signals:
     void subgraphPicked(int subgraph); ///< NodeView::subgraph
@@ -45,8 +52,7 @@ private:
     void connectWidgets();
     void retranslate();
     void forget();
-    void ask();
-    void read(bool measures);
+    bool read();
     void take(Result<std::shared_ptr<const session::NetworkLayouts>> read);
     void fill();
     void offerWish();
@@ -54,17 +60,28 @@ private:
     void pick();
     /// What is selected: a tensor or a function; nothing: none is.
     std::optional<session::LayoutWish> selected() const;
-    QString summaryText() const;
-    QString changeText() const;
+    QString stateText() const;
+
+    enum class State : std::uint8_t
+    {
+        Closed, ///< or not read yet
+        IsReplay,
+        Choosing,
+        Measuring,
+        Failed,
+        NothingToChoose,
+        Chosen
+    };
 
     Workspace& m_workspace;
+    State m_state = State::Closed;
+    std::optional<Error> m_failure; ///< of the latest read
     std::shared_ptr<const session::NetworkLayouts> m_layouts; ///< null: not read yet, or there is nothing to choose
     std::vector<session::LayoutWish> m_wishes;
     std::optional<session::WishedLayouts> m_wished; ///< nothing: there are no wishes, or they do not go together
-    QString m_message; ///< why there are no layouts
-    QString m_refusal; ///< of the wishes
-    bool m_stale = true;
-    Pace m_pace;
+    bool m_isRefused = false; ///< they do not
+    bool m_measures = false; ///< the next read measures conversions
+    Rereading* m_reads = nullptr;
     QLabel *m_summary = nullptr, *m_change = nullptr, *m_wishLabel = nullptr;
     QPushButton *m_measure = nullptr, *m_clear = nullptr;
     QComboBox* m_wish = nullptr;

@@ -97,13 +97,23 @@ void NetworkPage::contribute(WindowActions& actions)
                 MenuPlace{ViewPicture, 50}, [this] { m_graph->unfoldAll(); });
     actions.addWhileOpen("graph.weights", QT_TRANSLATE_NOOP("Actions", "&Weights…"), {}, MenuPlace{ViewPicture, 55},
                          [this] { showWeights(m_workspace.selection().current().node); });
-    actions.addWhileOpen("graph.layouts", QT_TRANSLATE_NOOP("Actions", "La&youts of tensors"), {},
-                         MenuPlace{ViewPicture, 57}, [this] {
-                             emit frontRequested();
-                             m_showLayouts->toggle();
-                         });
+    QAction* const layouts = actions.addWhileOpen("graph.layouts", QT_TRANSLATE_NOOP("Actions", "La&youts of tensors"),
+                                                  {}, MenuPlace{ViewPicture, 57}, [this] { toggleLayouts(); });
+    layouts->setCheckable(true);
+    connect(m_showLayouts, &QAction::toggled, layouts, &QAction::setChecked);
+    connect(layouts, &QAction::triggered, m_showLayouts,
+            [this, layouts] { layouts->setChecked(m_showLayouts->isChecked()); });
     actions.add("graph.save", QT_TRANSLATE_NOOP("Actions", "Save the network's pi&cture…"), {},
                 MenuPlace{ViewPicture, 60}, [this] { savePicture(); });
+}
+
+/// Shows them, wherever the window is; hides them where they are in sight.
+void NetworkPage::toggleLayouts()
+{
+    const bool shows = !m_layouts->isVisible();
+    if (shows)
+        emit frontRequested();
+    m_showLayouts->setChecked(shows);
 }
 
 /// The view that has the focus, where it can be zoomed; else the network.

@@ -44,6 +44,7 @@ protected:
 
 private:
     void zoomBy(double factor);
+    void toggleLayouts();
     void makeFind();
     void makeNotices();
     QToolBar* makeBar();

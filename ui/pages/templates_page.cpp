@@ -1,16 +1,17 @@
 #include "ui/pages/templates_page.h"
 
 #include "ui/bridge/session_bridge.h"
-#include "ui/bridge/trial_jobs.h"
 #include "ui/models/core_text.h"
 #include "ui/models/knob_cost_model.h"
 #include "ui/models/knob_model.h"
 #include "ui/models/language.h"
+#include "ui/models/rereading.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 #include "ui/views/elided_label.h"
+#include "ui/views/empty_state.h"
 #include "ui/views/parallel_view.h"
 #include "ui/views/share_delegate.h"
 #include "ui/views/spacing.h"
@@ -31,7 +32,7 @@ namespace lathe::ui {
 
 namespace {
 
-constexpr int kRereadMs = 5000; ///< while a run measures: reading all trials of a task is work
+constexpr int kOriginTarget = Qt::UserRole + 1; ///< of the origins: the target, whatever the language
 constexpr int kIdDigits = 6; ///< of a trial, as the records show it
 
 QString asText(const std::string& text)
@@ -44,9 +45,10 @@ QString asText(const std::string& text)
 TemplatesPage::TemplatesPage(Workspace& workspace, QWidget* parent)
     : Page(parent)
     , m_workspace(workspace)
-    , m_pace([this] { askTrials(); }, kRereadMs)
 {
     setObjectName(QStringLiteral("templatesPage"));
+    m_reads = new Rereading(
+        workspace, [this] { return read(); }, this);
     makeWidgets();
     connectViews();
     connectWorkspace();
@@ -92,6 +94,7 @@ void TemplatesPage::makeWidgets()
     for (int column = 0; column < KnobCostModel::ColumnCount; ++column)
         m_costs->setColumnWidth(column, costWidths[column]);
     m_costs->restoreColumns();
+    m_noCosts = new EmptyState(m_costs, [this] { return EmptyState::Text{emptyText(), {}}; });
     m_costTitle = new ElidedLabel(this);
     m_costTitle->setObjectName(QStringLiteral("knobCostTitle"));
 
@@ -155,29 +158,25 @@ void TemplatesPage::connectWorkspace()
     SessionBridge& bridge = m_workspace.bridge();
     connect(&bridge, &SessionBridge::opened, this, &TemplatesPage::onOpened);
     connect(&bridge, &SessionBridge::closed, this, &TemplatesPage::onClosed);
-    connect(&bridge, &SessionBridge::eventsArrived, this, [this](const std::vector<session::Event>& events) {
-        for (const session::Event& event : events)
-            if (std::holds_alternative<session::RoundDoneEvent>(event.what)
-                || std::holds_alternative<session::FinalsEvent>(event.what)) {
-                m_pace.ask();
-                return;
-            }
-    });
-    const TrialJobs& jobs = m_workspace.trialJobs();
-    connect(&jobs, &TrialJobs::imported, this, &TemplatesPage::askTrials);
-    connect(&jobs, &TrialJobs::importFailed, this, &TemplatesPage::askTrials);
-    connect(&jobs, &TrialJobs::ended, this, &TemplatesPage::askTrials);
     connect(&m_workspace.selection(), &Selection::changed, this, [this](const Selection::Place& place) {
         if (place.task != m_task)
             showTask(place.task);
-        const session::TemplateTrials* trials = shownTrials();
-        std::int64_t marked = 0;
-        if (trials != nullptr)
-            for (const session::TriedConfig& config : trials->configs)
-                if (!place.record.isEmpty() && asText(config.trial) == place.record)
-                    marked = config.row;
-        m_lines->setMarked(marked);
+        else
+            markSelected();
     });
+}
+
+/// The line of the trial that is selected everywhere, where this task has it.
+void TemplatesPage::markSelected()
+{
+    const std::string record = m_workspace.selection().current().record.toStdString();
+    const session::TemplateTrials* trials = record.empty() ? nullptr : shownTrials();
+    std::int64_t marked = 0;
+    if (trials != nullptr)
+        for (const session::TriedConfig& config : trials->configs)
+            if (config.trial == record)
+                marked = config.row;
+    m_lines->setMarked(marked);
 }
 
 void TemplatesPage::retranslate()
@@ -198,6 +197,8 @@ void TemplatesPage::onOpened()
 {
     onClosed();
     auto history = m_workspace.session()->history();
+    if (!history)
+        m_failure = history.error();
     m_reader.setHistory(history ? *std::move(history) : nullptr);
     look();
     showTask(m_workspace.selection().current().task);
@@ -218,56 +219,62 @@ void TemplatesPage::look()
 void TemplatesPage::onClosed()
 {
     m_looking.drop();
-    m_reading.drop();
     m_reader.setHistory(nullptr);
     m_templates.reset();
-    m_history = {};
-    m_task = -1;
-    fillTemplates();
+    m_failure.reset();
+    showTask(-1);
 }
 
 void TemplatesPage::showTask(int task)
 {
     m_task = task;
     m_history = {};
+    if (m_reader.isOpen())
+        m_failure.reset();
+    m_isRead = false;
     m_knob = 0;
     m_isPicked = false;
+    m_reading.drop(); // those of another task
+    m_reads->dropped();
     fillTemplates();
-    askTrials();
+    m_reads->ask();
 }
 
 void TemplatesPage::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
     look();
-    read();
-}
-
-void TemplatesPage::askTrials()
-{
-    m_stale = true;
-    read();
+    m_reads->resume();
 }
 
 /// While it is in sight; else when it comes into sight.
-void TemplatesPage::read()
+bool TemplatesPage::read()
 {
-    if (!isVisible() || m_task < 0 || !m_reader.isOpen() || !std::exchange(m_stale, false))
-        return;
-    m_pace.called();
-    m_reading.drop();
+    if (!isVisible() || m_task < 0 || !m_reader.isOpen())
+        return false;
     m_reading = m_reader.ask(
         [task = m_task](session::History& history, std::stop_token stop) { return history.templateTrials(task, stop); },
         [this](Result<session::TemplateHistory> read) {
-            if (!read) {
-                m_workspace.addIssue(tr("templates"), read.error(), m_task);
-                return;
-            }
-            m_history = *std::move(read);
-            fillOrigins();
-            showWinner();
-            fill();
+            take(std::move(read));
+            m_reads->ended();
         });
+    return true;
+}
+
+/// After a failure what was read before stays.
+void TemplatesPage::take(Result<session::TemplateHistory> read)
+{
+    m_failure.reset();
+    if (read) {
+        m_history = *std::move(read);
+        m_isRead = true;
+    } else {
+        m_failure = read.error();
+        m_workspace.addIssue(tr("templates"), read.error(), m_task);
+    }
+    fillOrigins();
+    showWinner();
+    fill();
 }
 
 /// Those of the task.
@@ -294,19 +301,22 @@ void TemplatesPage::fillTemplates()
 void TemplatesPage::fillOrigins()
 {
     const QSignalBlocker blocker(m_origin);
-    const QString before = m_origin->currentText();
+    const QVariant before = m_origin->currentData(kOriginTarget);
     m_origin->clear();
     std::vector<std::int64_t> trials(m_history.origins.size());
     for (const session::TemplateTrials& each : m_history.templates)
         for (const session::TriedConfig& config : each.configs)
             ++trials[static_cast<std::size_t>(config.origin)];
     for (std::size_t i = 0; i < trials.size(); ++i)
-        if (trials[i] > 0)
+        if (trials[i] > 0) {
             m_origin->addItem(i == 0 ? tr("measured for this target") : originText(m_history.origins[i]),
                               static_cast<int>(i));
-    if (const int same = m_origin->findText(before); same >= 0)
+            m_origin->setItemData(m_origin->count() - 1, asText(m_history.origins[i]), kOriginTarget);
+        }
+    if (const int same = m_origin->findData(before, kOriginTarget); before.isValid() && same >= 0)
         m_origin->setCurrentIndex(same);
-    m_origin->setVisible(m_origin->count() > 1);
+    // Where all trials come from elsewhere, that is to be seen, too.
+    m_origin->setVisible(m_origin->count() > 1 || origin() != 0);
 }
 
 /// Core marks the targets of logs in English.
@@ -349,10 +359,11 @@ const session::TemplateTrials* TemplatesPage::shownTrials() const
 const session::TriedConfig* TemplatesPage::bestConfig() const
 {
     const session::TemplateTrials* trials = shownTrials();
+    const int from = origin();
     const session::TriedConfig* best = nullptr;
     if (trials != nullptr)
         for (const session::TriedConfig& config : trials->configs)
-            if (config.origin == origin() && std::isfinite(config.costMs)
+            if (config.origin == from && std::isfinite(config.costMs)
                 && (best == nullptr || config.costMs < best->costMs))
                 best = &config;
     return best;
@@ -370,6 +381,10 @@ QString TemplatesPage::emptyText() const
         return tr("Select a task to see its templates.");
     if (m_template->count() == 0)
         return tr("No template computes this task on this target.");
+    if (m_failure)
+        return tr("The trials could not be read: %1").arg(errorText(*m_failure));
+    if (!m_isRead)
+        return tr("Reading the trials…");
     const session::TemplateView* view = shownTemplate();
     return view != nullptr && !view->hasSteps
                ? tr("This template cannot be turned into code yet: its space can be looked at, not measured.")
@@ -383,7 +398,7 @@ QString TemplatesPage::spaceText(const session::TemplateView& view) const
     const double percent = 100 * view.invalidShare;
     const QString share = QString::number(percent, 'f', percent > 0 && percent < 10 ? 1 : 0);
     const QString invalid = view.invalidShare <= 0
-                                ? view.invalidIsExact ? tr("all of them valid") : tr("as good as all of them valid")
+                                ? view.invalidIsExact ? tr("all of them valid") : tr("nearly all of them valid")
                             : view.invalidIsExact ? tr("%1 % of them invalid").arg(share)
                                                   : tr("about %1 % of them invalid").arg(share);
     return tr("%1: %2 configurations of %3 knobs, %4.")
@@ -432,7 +447,9 @@ QString TemplatesPage::bestText() const
         choices << QStringLiteral("%1 %2").arg(
             asText(trials->knobs[k].name),
             asText(trials->knobs[k].values[static_cast<std::size_t>(best->values[k])].text));
-    return tr("Fastest trial so far: %1 with %2").arg(msText(best->costMs), choices.join(QStringLiteral(", ")));
+    const QString cost = msText(best->costMs), chosen = choices.join(QStringLiteral(", "));
+    return origin() == 0 ? tr("Fastest trial so far: %1 with %2").arg(cost, chosen)
+                         : tr("Fastest trial so far (%1): %2 with %3").arg(m_origin->currentText(), cost, chosen);
 }
 
 void TemplatesPage::fill()
@@ -469,15 +486,19 @@ void TemplatesPage::fillLines(const session::TemplateTrials* trials)
                 values << asText(value.text);
             lines->axes.push_back({asText(knob.name), values});
         }
+        const int from = origin();
         for (const session::TriedConfig& config : trials->configs)
-            if (config.origin == origin())
-                lines->lines.push_back({config.row,
-                                        tr("Trial %1").arg(asText(config.trial).left(kIdDigits)),
-                                        {config.values.begin(), config.values.end()},
-                                        config.costMs});
+            if (config.origin == from)
+                lines->lines.push_back(
+                    {config.row,
+                     from == 0 ? tr("Trial %1").arg(asText(config.trial).left(kIdDigits))
+                               : tr("Trial %1 (%2)").arg(asText(config.trial).left(kIdDigits), m_origin->currentText()),
+                     {config.values.begin(), config.values.end()},
+                     config.costMs});
     }
     m_lines->setMessage(emptyText());
     m_lines->setLines(std::move(lines));
+    markSelected();
 }
 
 void TemplatesPage::showKnob(int knob)
@@ -487,6 +508,7 @@ void TemplatesPage::showKnob(int knob)
     const bool there = view != nullptr && knob >= 0 && knob < static_cast<int>(view->knobs.size());
     m_lines->setMarkedAxis(there ? knob : -1);
     m_costModel->setKnob(shownTrials(), static_cast<std::size_t>(knob), origin());
+    m_noCosts->refresh(); // it may have another reason now
     m_costTitle->setText(there ? tr("Cost by %1").arg(asText(view->knobs[static_cast<std::size_t>(knob)].name))
                                : QString());
 }

@@ -4,7 +4,6 @@
 #include "core/session/template_views.h"
 #include "ui/bridge/jobs.h"
 #include "ui/models/history_reader.h"
-#include "ui/models/pace.h"
 #include "ui/pages/page.h"
 
 #include <optional>
@@ -21,6 +20,7 @@ class EmptyState;
 class KnobCostModel;
 class KnobModel;
 class ParallelView;
+class Rereading;
 class TableView;
 class Workspace;
 
@@ -45,8 +45,9 @@ private:
     void onClosed();
     void showTask(int task);
     void look();
-    void askTrials();
-    void read();
+    bool read();
+    void take(Result<session::TemplateHistory> read);
+    void markSelected();
     void fillTemplates();
     void fillOrigins();
     void showWinner();
@@ -69,16 +70,18 @@ private:
     JobLane m_jobs;
     Job m_looking; ///< for the templates of the network
     Job m_reading; ///< of the task's trials
-    Pace m_pace;
     std::optional<std::vector<session::TemplateView>> m_templates; ///< of the network; nothing: not known yet
     session::TemplateHistory m_history; ///< of the task
+    std::optional<Error> m_failure; ///< why the task's trials, or those of all, cannot be read
+    Rereading* m_reads = nullptr;
     int m_task = -1;
     int m_knob = 0;
     bool m_isPicked = false; ///< somebody chose the template of this task
-    bool m_stale = true; ///< the trials were not read since something changed
+    bool m_isRead = false; ///< m_history is
     QComboBox *m_template = nullptr, *m_origin = nullptr;
     QLabel *m_space = nullptr, *m_winner = nullptr, *m_best = nullptr, *m_costTitle = nullptr;
     QWidget* m_details = nullptr;
+    EmptyState* m_noCosts = nullptr;
     ParallelView* m_lines = nullptr;
     TableView *m_knobs = nullptr, *m_costs = nullptr;
     KnobModel* m_knobModel = nullptr;

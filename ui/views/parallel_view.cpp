@@ -32,6 +32,12 @@ double asDouble(std::size_t n)
     return static_cast<double>(n);
 }
 
+/// Costs are drawn by their logarithm.
+bool isCost(double cost)
+{
+    return std::isfinite(cost) && cost > 0;
+}
+
 } // namespace
 
 ParallelView::ParallelView(QWidget* parent)
@@ -45,8 +51,9 @@ ParallelView::ParallelView(QWidget* parent)
 
 void ParallelView::setLines(std::shared_ptr<const Lines> lines)
 {
+    const std::int64_t hovered = m_hovered ? m_lines->lines[*m_hovered].id : 0;
     m_lines = std::move(lines);
-    m_hovered.reset();
+    m_hovered = lineOf(hovered); // who walks through the lines stays where they were
     order();
     layoutChanged();
     setAccessibleDescription(summary());
@@ -70,6 +77,15 @@ void ParallelView::setMarked(std::int64_t id)
         update();
 }
 
+std::optional<std::size_t> ParallelView::lineOf(std::int64_t id) const
+{
+    if (isEmpty() || id == 0)
+        return std::nullopt;
+    const auto found = std::ranges::find(m_lines->lines, id, &Line::id);
+    return found == m_lines->lines.end() ? std::nullopt
+                                         : std::optional(static_cast<std::size_t>(found - m_lines->lines.begin()));
+}
+
 /// Failed ones lie below all others, the fastest above.
 void ParallelView::order()
 {
@@ -80,18 +96,18 @@ void ParallelView::order()
         return;
     const std::vector<Line>& lines = m_lines->lines;
     const auto slower = [&lines](std::size_t a, std::size_t b) {
-        const bool failedA = std::isnan(lines[a].cost), failedB = std::isnan(lines[b].cost);
+        const bool failedA = !isCost(lines[a].cost), failedB = !isCost(lines[b].cost);
         return failedA != failedB ? failedA : !failedA && lines[a].cost > lines[b].cost;
     };
     for (std::size_t i = 0; i < lines.size(); ++i) {
         m_order.push_back(i);
-        m_failed += std::isnan(lines[i].cost) ? 1 : 0;
+        m_failed += isCost(lines[i].cost) ? 0 : 1;
     }
     std::stable_sort(m_order.begin(), m_order.end(), slower);
     if (m_order.size() > kMostLines)
         m_order.erase(m_order.begin(), m_order.end() - static_cast<std::ptrdiff_t>(kMostLines));
     const auto firstValid = std::find_if(m_order.begin(), m_order.end(),
-                                         [&lines](std::size_t i) { return !std::isnan(lines[i].cost); });
+                                         [&lines](std::size_t i) { return isCost(lines[i].cost); });
     if (firstValid == m_order.end())
         return;
     m_low = lines[m_order.back()].cost;
@@ -115,8 +131,7 @@ QString ParallelView::summary() const
 QString ParallelView::textOf(std::size_t line) const
 {
     const Line& shown = m_lines->lines[line];
-    QStringList rows{
-        QStringLiteral("%1: %2").arg(shown.name, std::isnan(shown.cost) ? tr("failed") : msText(shown.cost))};
+    QStringList rows{QStringLiteral("%1: %2").arg(shown.name, isCost(shown.cost) ? msText(shown.cost) : tr("failed"))};
     for (std::size_t a = 0; a < m_lines->axes.size(); ++a)
         rows << QStringLiteral("%1 %2").arg(m_lines->axes[a].name, m_lines->axes[a].values.value(shown.values[a]));
     return rows.join(QLatin1Char('\n'));
@@ -143,7 +158,7 @@ double ParallelView::axisX(std::size_t axis) const
 double ParallelView::costY(double cost) const
 {
     const QRectF area = plotArea();
-    if (std::isnan(cost))
+    if (!isCost(cost))
         return area.bottom();
     const double bottom = m_failed > 0 ? area.bottom() - 2.0 * fontMetrics().height() : area.bottom();
     const double span = std::log(m_high / m_low);
@@ -201,7 +216,7 @@ std::optional<std::size_t> ParallelView::axisAt(QPointF position) const
 /// From the fastest to the slowest by logarithm; strong to faint, so that colour alone does not tell.
 QColor ParallelView::colourOf(double cost) const
 {
-    if (std::isnan(cost)) {
+    if (!isCost(cost)) {
         QColor failed = palette().color(QPalette::Text);
         failed.setAlphaF(0.12F);
         return failed;
@@ -314,7 +329,7 @@ void ParallelView::paintLine(QPainter& painter, std::size_t line, const QColor& 
     QPolygonF way;
     for (std::size_t a = 0; a <= m_lines->axes.size(); ++a)
         way << crossing(line, a);
-    painter.setPen(QPen(colour, width, std::isnan(m_lines->lines[line].cost) ? Qt::DashLine : Qt::SolidLine));
+    painter.setPen(QPen(colour, width, isCost(m_lines->lines[line].cost) ? Qt::SolidLine : Qt::DashLine));
     painter.drawPolyline(way);
 }
 
@@ -323,7 +338,7 @@ void ParallelView::paintLines(QPainter& painter) const
     painter.setRenderHint(QPainter::Antialiasing);
     for (const std::size_t line : m_order)
         paintLine(painter, line, colourOf(m_lines->lines[line].cost), 1.2);
-    if (m_order.empty() || std::isnan(m_lines->lines[m_order.back()].cost))
+    if (m_order.empty() || !isCost(m_lines->lines[m_order.back()].cost))
         return;
     paintLine(painter, m_order.back(), palette().color(QPalette::Base), 6);
     paintLine(painter, m_order.back(), QColor(0xd5, 0x5e, 0x00), 3);
@@ -365,9 +380,8 @@ void ParallelView::paintEvent(QPaintEvent*)
         painter.drawPixmap(0, 0, m_picture);
     painter.setRenderHint(QPainter::Antialiasing);
     if (!isEmpty()) {
-        for (const std::size_t line : m_order)
-            if (m_marked != 0 && m_lines->lines[line].id == m_marked)
-                paintLine(painter, line, palette().color(QPalette::Highlight), 3);
+        if (const auto marked = lineOf(m_marked))
+            paintLine(painter, *marked, palette().color(QPalette::Highlight), 3);
         if (m_hovered) {
             paintLine(painter, *m_hovered, palette().color(QPalette::Base), 6);
             paintLine(painter, *m_hovered, palette().color(QPalette::Text), 2.5);
@@ -392,7 +406,7 @@ std::vector<QStringList> ParallelView::exportRows() const
         QStringList row;
         for (std::size_t a = 0; a < m_lines->axes.size(); ++a)
             row << m_lines->axes[a].values.value(line.values[a]);
-        row << (std::isnan(line.cost) ? QString() : QString::number(line.cost, 'g', 9)) << line.name;
+        row << (isCost(line.cost) ? QString::number(line.cost, 'g', 9) : QString()) << line.name;
         rows.push_back(row);
     }
     return rows;
@@ -468,8 +482,11 @@ void ParallelView::keyPressEvent(QKeyEvent* event)
     const auto axes = static_cast<int>(m_lines->axes.size());
     const auto at = m_hovered ? std::find(m_order.begin(), m_order.end(), *m_hovered) : m_order.end();
     switch (event->key()) {
-    case Qt::Key_Left: emit axisPicked(std::max(0, m_markedAxis - 1)); break;
-    case Qt::Key_Right: emit axisPicked(std::min(axes - 1, m_markedAxis + 1)); break;
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+        if (axes > 0) // a template may have no knob
+            emit axisPicked(std::clamp(m_markedAxis + (event->key() == Qt::Key_Left ? -1 : 1), 0, axes - 1));
+        break;
     case Qt::Key_Up: hover(at == m_order.end() || at + 1 == m_order.end() ? m_order.back() : *(at + 1)); break;
     case Qt::Key_Down: hover(at == m_order.end() ? m_order.back() : at == m_order.begin() ? *at : *(at - 1)); break;
     case Qt::Key_Return:

@@ -18,7 +18,7 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// Parallel coordinates: an upright axis for each of several choices and one for the cost, and a line through them for
+/// Parallel coordinates: a vertical axis for each of several choices and one for the cost, and a line through them for
 /// each thing that was tried, coloured by its cost. The fastest lies on top, thick. The mouse over a line, or the arrow
 /// keys, tell what it is; a click picks it, a click on an axis picks the axis.
 class ParallelView final : public QWidget, public Exportable
@@ -39,7 +39,7 @@ public:
         std::int64_t id = 0; ///< what picked() tells
         QString name; ///< "trial 4f2a91"
         std::vector<int> values; ///< parallel to the axes: index into their values
-        double cost = 0; ///< ms; NaN: it failed
+        double cost = 0; ///< ms; NaN, or nothing that a time can be: it failed
     };
     struct Lines
     {
@@ -54,7 +54,9 @@ public:
     void setMessage(const QString& text); ///< instead of lines
     QString message() const { return m_message; }
     void setMarkedAxis(int axis); ///< -1: none
-    void setMarked(std::int64_t id); ///< the line that is selected elsewhere; 0: none
+    /// The line that is selected elsewhere, seen even if it is not among the fastest; 0: none.
+    void setMarked(std::int64_t id);
+    std::int64_t marked() const { return m_marked; }
 
     /// "412 trials, 31 of them failed. The fastest 300 are drawn."; empty without lines.
     QString summary() const;
@@ -62,7 +64,7 @@ public:
     QString textOf(std::size_t line) const;
     /// The line that is drawn nearest to this place; nothing: none is near. Of several the fastest.
     std::optional<std::size_t> lineAt(QPointF position) const;
-    /// Where a line crosses an axis; the axis behind the last one is the cost's.
+    /// Where a line crosses an axis; the axis after the last one is the cost's.
     QPointF crossing(std::size_t line, std::size_t axis) const;
 
     QSize pictureSize() const override { return isEmpty() ? QSize() : size(); }
@@ -94,6 +96,7 @@ private:
     double costY(double cost) const;
     std::optional<std::size_t> axisAt(QPointF position) const;
     QColor colourOf(double cost) const;
+    std::optional<std::size_t> lineOf(std::int64_t id) const;
     void order();
     void layoutChanged();
     void hover(std::optional<std::size_t> line);

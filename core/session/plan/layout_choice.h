@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/session/plan/plan_view.h"
+#include "core/session/layout_part.h"
 
 #include <cstdint>
 #include <functional>
@@ -21,5 +21,11 @@ struct LayoutChoice
     bool measures = true;
     std::function<void(PlanStep)> told = {}; ///< how far it has come; null: nobody wants to know
 };
+
+/// What an export's options say of it.
+inline LayoutChoice layoutChoiceOf(const CompileOptions& options)
+{
+    return {options.graphTuner, options.mostCandidates, options.conversionRuns, true, {}};
+}
 
 } // namespace lathe::session

@@ -1,5 +1,8 @@
 #include "core/session/plan/network_layouts.h"
 
+#include "core/session/exports/applied_logs.h"
+#include "core/session/plan/network_plan.h"
+#include "core/session/plan/plan_log.h"
 #include "core/support/message.h"
 
 #include <algorithm>
@@ -49,8 +52,9 @@ std::vector<std::string> choicesOf(const LayoutProblem& problem, const LayoutEdg
 class PlannedLayouts final : public NetworkLayouts
 {
 public:
-    explicit PlannedLayouts(NetworkPlan plan)
+    PlannedLayouts(NetworkPlan plan, std::shared_ptr<const LoadedModel> model)
         : m_plan(std::move(plan))
+        , m_model(std::move(model))
         , m_view(viewOf(m_plan.plan))
     {
     }
@@ -66,6 +70,11 @@ public:
         }
         LATHE_TRY_ASSIGN(const PinnedPlan pinned, planPinned(m_plan.problem, m_plan.plan, pins));
         return WishedLayouts{viewOf(pinned.plan), pinned.difference * kMs, pinned.nodes, pinned.edges};
+    }
+
+    Result<std::int64_t> writeLog(const std::filesystem::path& file) const override
+    {
+        return writePlanLog(m_plan, *m_model, file);
     }
 
 private:
@@ -90,27 +99,40 @@ private:
         for (std::size_t e = 0; e < graph.edges.size(); ++e) {
             const LayoutEdge& edge = graph.edges[e];
             const PlannedEdge& planned = plan.edges[e];
-            view.tensors.push_back({edge.from, edge.to, std::string(toString(edge.dtype)), edge.shape,
-                                    planned.written.text(), planned.read.text(), planned.seconds * kMs,
-                                    choicesOf(m_plan.problem, edge)});
+            view.tensors.push_back({edge.from, edge.to, m_model->graph.value(edge.value).name,
+                                    std::string(toString(edge.dtype)), edge.shape, planned.written.text(),
+                                    planned.read.text(), planned.seconds * kMs, choicesOf(m_plan.problem, edge)});
         }
         view.totalMs = plan.seconds * kMs;
         view.kernelsMs = plan.kernelSeconds * kMs;
         view.fastestMs = m_plan.fastest.seconds * kMs;
+        view.fastestKernelsMs = m_plan.fastest.kernelSeconds * kMs;
+        view.solver = plan.solver == Solver::Pbqp ? "pbqp" : "dp";
         view.optimal = plan.optimal;
         view.guessed = m_plan.guessedConversions;
+        view.canMeasure = m_plan.canMeasure;
         return view;
     }
 
     NetworkPlan m_plan;
+    std::shared_ptr<const LoadedModel> m_model;
     LayoutsView m_view;
 };
 
 } // namespace
 
-std::shared_ptr<const NetworkLayouts> viewLayouts(NetworkPlan plan)
+Result<std::shared_ptr<const NetworkLayouts>> chooseNetworkLayouts(std::shared_ptr<const LoadedModel> model,
+                                                                   const store::Project* project,
+                                                                   const LayoutRequest& request, std::stop_token stop)
 {
-    return std::make_shared<PlannedLayouts>(std::move(plan));
+    using Chosen = std::shared_ptr<const NetworkLayouts>;
+    LATHE_TRY_ASSIGN(const AppliedLogs logs, recordsOfFiles(*model, request.options));
+    LayoutChoice choice = layoutChoiceOf(request.options);
+    choice.measures = request.measures;
+    choice.told = request.told;
+    LATHE_TRY_ASSIGN(auto plan,
+                     planNetwork(*model, project, {{}, request.options.strict, &logs}, choice, std::move(stop)));
+    return plan ? Chosen(std::make_shared<PlannedLayouts>(*std::move(plan), std::move(model))) : Chosen();
 }
 
 } // namespace lathe::session

@@ -1,11 +1,15 @@
 #pragma once
 
 #include "core/session/layout_part.h"
-#include "core/session/plan/network_plan.h"
+#include "core/session/loaded_model.h"
+#include "core/store/project.h"
 
 namespace lathe::session {
 
-/// A plan as views take it, which works out what wishes change.
-std::shared_ptr<const NetworkLayouts> viewLayouts(NetworkPlan plan);
+/// LayoutPart::chooseLayouts().
+/// @param project  null: there are the logs' records alone
+Result<std::shared_ptr<const NetworkLayouts>> chooseNetworkLayouts(std::shared_ptr<const LoadedModel> model,
+                                                                   const store::Project* project,
+                                                                   const LayoutRequest& request, std::stop_token stop);
 
 } // namespace lathe::session

@@ -1,13 +1,12 @@
 #include "core/session/plan/network_plan.h"
 
-#include "core/schedule/state.h"
+#include "core/session/device_directory.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/plan/conversion_clock.h"
 #include "core/support/message.h"
 #include "core/templates/matched_nest.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <set>
@@ -19,20 +18,6 @@ using namespace graph::plan;
 namespace {
 
 constexpr double kGuessedBytesPerSecond = 4e9; ///< read and written, where no conversion was measured at all
-
-const graph::Alternative* alternativeOf(const graph::Task& task, std::string_view name)
-{
-    for (const graph::Alternative& alternative : task.alternatives)
-        if (alternative.name == name)
-            return &alternative;
-    return nullptr;
-}
-
-bool replays(const graph::Alternative& alternative, const Record& record)
-{
-    const auto steps = schedule::stepsFromJson(nlohmann::json::parse(record.candidate.steps, nullptr, false));
-    return steps && schedule::State::replay(alternative.dag, *steps);
-}
 
 class Planning
 {
@@ -66,9 +51,7 @@ public:
         LATHE_TRY_ASSIGN(NodeCandidates ofNodes,
                          candidatesOf(reducedGraph, candidates, static_cast<std::size_t>(m_choice.mostCandidates)));
         const std::vector<Conversion> wanted = conversionsOf(reducedGraph, ofNodes);
-        tell(PlanStep::Timing);
-        LATHE_TRY_ASSIGN(const ConversionCost cost, costsOf(wanted, made.guessedConversions));
-        tell(PlanStep::Timed);
+        LATHE_TRY_ASSIGN(const ConversionCost cost, costsOf(wanted, made));
         LATHE_TRY_ASSIGN(made.problem, makeLayoutProblem(std::move(reducedGraph), std::move(ofNodes), cost));
         LATHE_TRY_ASSIGN(made.fastest, planFastestKernels(made.problem));
         tell(PlanStep::Solving);
@@ -116,14 +99,16 @@ private:
                 take(node, task, record, condition, seen, candidates, rows);
                 return !m_stop.stop_requested();
             }));
+            if (m_stop.stop_requested())
+                return makeError(Errc::Cancelled, say(Msg::Stopped));
             if (!candidates.empty())
                 return {};
         }
         if (m_records.logs != nullptr)
             if (const auto ofLog = m_records.logs->tasks.find(task.key); ofLog != m_records.logs->tasks.end()) {
                 std::set<std::string> seen;
-                for (const Record& record : ofLog->second.records)
-                    take(node, task, record, {}, seen, candidates, rows);
+                for (const AppliedLogs::Applied& each : ofLog->second)
+                    take(node, task, each.record, {}, seen, candidates, rows);
             }
         const Layout plain = Layout::plain(node.order);
         if (candidates.empty())
@@ -133,37 +118,36 @@ private:
 
     void take(const LayoutNode& node, const graph::Task& task, const Record& record, const store::Conditions& condition,
               std::set<std::string>& seen, std::vector<LayoutCandidate>& candidates,
-              std::map<std::string, store::BestRow>& rows) const
+              std::map<std::string, store::BestRow>& rows)
     {
-        const graph::Alternative* const alternative = alternativeOf(task, record.candidate.alternative);
-        if (alternative == nullptr || (m_records.strict && graph::tradesAccuracy(alternative->name)))
+        const auto layouts = layoutsOf(node, task, record.candidate);
+        if (!layouts)
             return;
-        const auto layouts = layoutsOf(node, task, *alternative, record.candidate);
-        if (!layouts || !seen.insert(layouts->first.text() + '>' + layouts->second.text()).second)
+        std::string text = layouts->first.text() + '>' + layouts->second.text();
+        const graph::Alternative* const alternative = seen.contains(text)
+                                                          ? nullptr
+                                                          : usableAlternative(task, record, m_records.strict);
+        if (alternative == nullptr)
             return;
-        if (!replays(*alternative, record)) {
-            seen.erase(layouts->first.text() + '>' + layouts->second.text());
-            return;
-        }
+        seen.insert(std::move(text));
         const double ns = record.result.meanNs();
         candidates.push_back({layouts->first, layouts->second, ns * 1e-9, record.trial});
         rows[record.trial] = {task.key, alternative->name, ns, condition, record};
     }
 
     /// Of the anchor's data and of the result; nothing: a candidate whose layouts the network's graph cannot follow.
-    static std::optional<std::pair<Layout, Layout>> layoutsOf(const LayoutNode& node, const graph::Task& task,
-                                                              const graph::Alternative& alternative,
-                                                              const Candidate& candidate)
+    std::optional<std::pair<Layout, Layout>> layoutsOf(const LayoutNode& node, const graph::Task& task,
+                                                       const Candidate& candidate)
     {
         const Layout plain = Layout::plain(node.order);
         if (candidate.edges.empty())
             return std::pair(plain, plain);
-        search::SearchAlternative searched{alternative.name, alternative.dag, {}, alternative.isReference};
-        for (const graph::InputBinding& binding : alternative.bindings)
-            searched.constantInputs.push_back(task.inputs[static_cast<std::size_t>(binding.taskInput)].constant);
-        const auto nest = templates::matchNest(searched);
-        const std::vector<std::int32_t>& inputs = alternative.dag->inputs;
-        if (!nest || candidate.edges.size() != inputs.size() + alternative.dag->outputs.size())
+        const auto alternative = std::ranges::find(task.alternatives, candidate.alternative, &graph::Alternative::name);
+        if (alternative == task.alternatives.end())
+            return std::nullopt;
+        const auto& nest = nestOf(task, *alternative);
+        const std::vector<std::int32_t>& inputs = alternative->dag->inputs;
+        if (!nest || candidate.edges.size() != inputs.size() + alternative->dag->outputs.size())
             return std::nullopt;
         const auto data = std::find(inputs.begin(), inputs.end(), nest->data.op);
         const auto input = data == inputs.end()
@@ -174,16 +158,35 @@ private:
         return input && output ? std::optional(std::pair(*input, *output)) : std::nullopt;
     }
 
-    Result<ConversionCost> costsOf(const std::vector<Conversion>& wanted, std::int64_t& guesses)
+    const std::optional<templates::MatchedNest>& nestOf(const graph::Task& task, const graph::Alternative& alternative)
     {
-        std::string device = "processor";
+        const auto [known, isNew] = m_nests.try_emplace(&alternative);
+        if (isNew) {
+            search::SearchAlternative searched{alternative.name, alternative.dag, {}, alternative.isReference};
+            for (const graph::InputBinding& binding : alternative.bindings)
+                searched.constantInputs.push_back(task.inputs[static_cast<std::size_t>(binding.taskInput)].constant);
+            if (auto matched = templates::matchNest(searched))
+                known->second = *std::move(matched);
+        }
+        return known->second;
+    }
+
+    /// Where the records were measured; empty: there are none but those of logs.
+    std::string deviceKey() const
+    {
         if (m_records.only)
-            device = m_records.only->deviceKey;
-        else if (m_project != nullptr)
+            return m_records.only->deviceKey;
+        if (m_project != nullptr)
             if (const auto known = m_project->conditions(m_model.target.text()); known && !known->empty())
-                device = known->front().deviceKey;
+                return known->front().deviceKey;
+        return {};
+    }
+
+    Result<ConversionCost> costsOf(const std::vector<Conversion>& wanted, NetworkPlan& made)
+    {
+        const std::string device = deviceKey();
         const unsigned threads = m_model.target.threads();
-        const std::string processor = fmt::format("{} threads={}", device, threads);
+        const std::string processor = fmt::format("{} threads={}", device.empty() ? "processor" : device, threads);
         std::map<std::string, double> stored;
         if (m_project != nullptr) {
             LATHE_TRY_ASSIGN(stored, m_project->conversions(processor));
@@ -199,26 +202,40 @@ private:
         }
         if (missing.empty())
             return costFrom(std::move(table));
-        if (!m_choice.measures) {
-            guesses = static_cast<std::int64_t>(missing.size());
+        // What this machine takes says nothing of another.
+        made.canMeasure = m_model.target.traits().runsHere
+                          && (device.empty() || hasDeviceOfClass(m_model.target.kind(), device));
+        if (!m_choice.measures || !made.canMeasure) {
+            made.guessedConversions = static_cast<std::int64_t>(missing.size());
             if (table.empty())
                 for (const Conversion& conversion : missing)
                     table[conversion] = guessed(conversion);
             return estimateFrom(std::move(table));
         }
+        tell(PlanStep::Timing);
         ConversionTiming timing;
         timing.threads = threads;
         timing.runs = m_choice.conversionRuns;
         LATHE_TRY_ASSIGN(ConversionTable measured, timeConversions(missing, timing, m_stop));
-        if (m_project != nullptr && !m_project->readOnly()) {
-            std::map<std::string, double> texts;
-            for (const auto& [conversion, seconds] : measured)
-                texts[textOf(conversion)] = seconds;
-            if (auto writer = m_project->beside())
-                LATHE_TRY(writer->addConversions(processor, texts, timing.runs));
-        }
+        LATHE_TRY(keep(processor, measured, timing.runs));
+        tell(PlanStep::Timed);
         table.merge(measured);
         return costFrom(std::move(table));
+    }
+
+    /// With the project, where it can be written to now: another program may hold it.
+    Result<> keep(const std::string& processor, const ConversionTable& measured, std::int64_t runs) const
+    {
+        if (m_project == nullptr)
+            return {};
+        auto writer = m_project->readOnly() ? store::Project::open(m_project->file(), store::Project::Access::Write)
+                                            : m_project->beside();
+        if (!writer || writer->readOnly())
+            return {};
+        std::map<std::string, double> texts;
+        for (const auto& [conversion, seconds] : measured)
+            texts[textOf(conversion)] = seconds;
+        return writer->addConversions(processor, texts, runs);
     }
 
     static double guessed(const Conversion& conversion)
@@ -234,6 +251,7 @@ private:
     const PlanRecords& m_records;
     const LayoutChoice& m_choice;
     std::stop_token m_stop;
+    std::map<const graph::Alternative*, std::optional<templates::MatchedNest>> m_nests; ///< that were matched
 };
 
 } // namespace
@@ -258,30 +276,6 @@ std::optional<Layout> layoutOf(const IndexMap& map, std::string_view order)
     const auto again = graph::plan::indexMapOf(layout, order,
                                                std::span(map.logicalShape, static_cast<std::size_t>(map.logicalRank)));
     return again && *again == map ? std::optional(std::move(layout)) : std::nullopt;
-}
-
-PlanView viewOf(const NetworkPlan& plan, const LoadedModel& model)
-{
-    PlanView view;
-    const LayoutGraph& graph = plan.problem.graph;
-    for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-        const PlannedNode& planned = plan.plan.nodes[n];
-        view.nodes.push_back({graph.nodes[n].task, graph.nodes[n].name, planned.input.text(), planned.output.text(),
-                              planned.seconds * 1e3, planned.id});
-    }
-    for (std::size_t e = 0; e < graph.edges.size(); ++e) {
-        const LayoutEdge& edge = graph.edges[e];
-        const PlannedEdge& planned = plan.plan.edges[e];
-        view.edges.push_back({edge.from, edge.to, model.graph.value(edge.value).name, edge.shape,
-                              planned.written.text(), planned.read.text(), planned.seconds * 1e3});
-    }
-    view.ms = plan.plan.seconds * 1e3;
-    view.kernelsMs = plan.plan.kernelSeconds * 1e3;
-    view.fastestMs = plan.fastest.seconds * 1e3;
-    view.fastestKernelsMs = plan.fastest.kernelSeconds * 1e3;
-    view.solver = plan.plan.solver == Solver::Pbqp ? "pbqp" : "dp";
-    view.optimal = plan.plan.optimal;
-    return view;
 }
 
 Result<std::optional<NetworkPlan>> planNetwork(const LoadedModel& model, const store::Project* project,

@@ -21,7 +21,8 @@ struct NetworkPlan
     graph::plan::LayoutPlan fastest; ///< what it is compared with: each function's fastest kernel
     std::map<std::int32_t, std::string> trials; ///< by index into Partition::subgraphs
     std::map<std::string, store::BestRow> records; ///< of these, by trial
-    std::int64_t guessedConversions = 0; ///< whose time was worked out: LayoutChoice::measures was false
+    std::int64_t guessedConversions = 0; ///< whose time was worked out
+    bool canMeasure = true; ///< they could be timed here, were it asked for
 };
 
 /// Which records it may choose among.
@@ -38,9 +39,6 @@ struct PlanRecords
 Result<std::optional<NetworkPlan>> planNetwork(const LoadedModel& model, const store::Project* project,
                                                const PlanRecords& records, const LayoutChoice& choice,
                                                std::stop_token stop = {});
-
-/// For people, and for the window.
-PlanView viewOf(const NetworkPlan& plan, const LoadedModel& model);
 
 /// "NCHW16c" of a map of a tensor whose dimensions are called `order`; nothing: it is no such layout.
 std::optional<graph::plan::Layout> layoutOf(const IndexMap& map, std::string_view order);

@@ -1,21 +1,16 @@
 #pragma once
 
 #include "core/session/loaded_model.h"
-#include "core/session/options/options.h"
-#include "core/session/plan/plan_view.h"
-#include "core/store/project.h"
+#include "core/session/plan/network_plan.h"
+#include "core/support/result.h"
 
+#include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <optional>
-#include <stop_token>
 
 namespace lathe::session {
 
-/// ExportPart::plan(); project null: of logs alone.
-Result<std::optional<PlanView>> planOf(const LoadedModel& model, const store::Project* project,
-                                       const CompileOptions& options, const std::filesystem::path& log,
-                                       const std::function<void(PlanStep)>& told, std::int64_t* left,
-                                       std::stop_token stop);
+/// NetworkLayouts::writeLog(): a line for each function, in the order in which the reference reads them again
+/// (autotvm.md 11). Written whole, unlike the reference's, which adds to what is there.
+Result<std::int64_t> writePlanLog(const NetworkPlan& plan, const LoadedModel& model, const std::filesystem::path& file);
 
 } // namespace lathe::session
