@@ -1,5 +1,6 @@
 #include "core/schedule/launch_limits.h"
 
+#include "core/ir/scratch.h"
 #include "core/ir/substitute.h"
 #include "core/schedule/launch_resources.h"
 #include "core/schedule/lower.h"
@@ -114,6 +115,15 @@ Result<> checkLimits(const State& state, const ir::LoopNest& nest, const Hardwar
     }
     for (const ir::Launch& launch : nest.launches)
         LATHE_TRY(checkLaunch(nest, launch, hardware));
+    const std::int64_t largest = hardware.get("max_buffer_bytes");
+    for (const ir::Buffer& buffer : nest.buffers) {
+        if (buffer.scope != ir::Scope::Parameter && buffer.scope != ir::Scope::Team)
+            continue;
+        const std::int64_t bytes = ir::elementCount(buffer) * sizeOf(buffer.dtype);
+        if (largest > 0 && bytes > largest)
+            return makeError(Errc::IllegalSchedule,
+                             say(Msg::BufferOverDevice, buffer.name, bytes, largest, "max_buffer_bytes"));
+    }
     return {};
 }
 

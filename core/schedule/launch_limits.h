@@ -10,8 +10,8 @@ namespace lathe::schedule {
 /// Whether a device can run what a state was lowered to, exactly: threads of a block and its shared memory, arrays of a
 /// thread, blocks along each axis, the width of vectors, virtual threads. A limit that the hardware does not name, or
 /// that is 0, counts as none (the reference's rules, auto-scheduler.md 5.1; names as in Hardware). Blocks along an axis
-/// ("max_blocks_x", "max_blocks_y", "max_blocks_z"): kMostBlocks where the hardware names none. Registers are no limit:
-/// what does not fit is spilled.
+/// ("max_blocks_x", "max_blocks_y", "max_blocks_z"): kMostBlocks where the hardware names none. A tensor or scratch must
+/// fit into what the device gives at once ("max_buffer_bytes"). Registers are no limit: what does not fit is spilled.
 /// Errors: IllegalSchedule, with the first limit that is exceeded, by its name.
 Result<> checkLimits(const State& state, const ir::LoopNest& nest, const Hardware& hardware);
 

@@ -39,6 +39,7 @@ struct Case
     std::string name;
     compute::DagPtr dag;
     std::string steps = "[]";
+    std::vector<bool> constantInputs = {}; ///< those that may be packed ahead of time
 };
 
 inline compute::DagPtr finish(compute::DagBuilder& builder, compute::Tensor out)
@@ -144,8 +145,9 @@ inline Result<std::vector<std::vector<std::byte>>> runKernel(serve::Device& devi
     return outputs;
 }
 
-/// Empty if the outputs are those of the DAG.
-inline std::string compare(const compute::DagPtr& dag, const std::vector<std::vector<std::byte>>& outputs)
+/// Empty if the outputs are those of the DAG: within `tolerance` of each element, or of 1 where that is larger.
+inline std::string compare(const compute::DagPtr& dag, const std::vector<std::vector<std::byte>>& outputs,
+                           double tolerance = 1e-5)
 {
     std::vector<std::vector<std::byte>> inputs;
     for (std::size_t i = 0; i < dag->inputs.size(); ++i)
@@ -164,7 +166,7 @@ inline std::string compare(const compute::DagPtr& dag, const std::vector<std::ve
         for (std::int64_t i = 0; i < static_cast<std::int64_t>(want.size() / 4); ++i) {
             const double a = wire::readElement(outputs[o].data(), i, DType::F32);
             const double r = wire::readElement(want.data(), i, DType::F32);
-            if (!(std::fabs(a - r) <= 1e-5 * std::max(1.0, std::fabs(r))))
+            if (!(std::fabs(a - r) <= tolerance * std::max(1.0, std::fabs(r))))
                 return "output " + std::to_string(o) + " is " + std::to_string(a) + " at " + std::to_string(i)
                        + ", not " + std::to_string(r);
         }
@@ -186,7 +188,8 @@ protected:
         }
         std::vector<measure::KernelJob> jobs;
         for (std::size_t i = 0; i < list.size(); ++i)
-            jobs.push_back({"case" + std::to_string(i), compute::toJson(*list[i].dag).dump(), list[i].steps, {}});
+            jobs.push_back({"case" + std::to_string(i), compute::toJson(*list[i].dag).dump(), list[i].steps,
+                            list[i].constantInputs});
         return builder->build(jobs, measure::Product::Artifact,
                               Deadline::inSeconds(60.0 * static_cast<double>(list.size())));
     }

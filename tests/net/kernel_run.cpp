@@ -2,6 +2,8 @@
 
 #include "core/compute/interpret.h"
 #include "core/graph/group.h"
+#include "core/graph/pass_runner.h"
+#include "core/graph/passes.h"
 #include "core/ir/interpret_launches.h"
 #include "core/ir/scratch.h"
 #include "core/schedule/lower.h"
@@ -35,9 +37,10 @@ Result<std::vector<HostTensor>> interpretDag(const compute::DagPtr& dag, const s
     return tensors;
 }
 
-/// A DAG's default schedule for launches in their interpreter, its parameters in the layouts that it has.
+/// A DAG's default schedule for launches, its parameters in the layouts that it has.
 Result<std::vector<HostTensor>> launchDag(const compute::DagPtr& dag, const schedule::LaunchScheduleOptions& options,
-                                          const std::vector<const HostTensor*>& inputs)
+                                          const std::vector<const HostTensor*>& inputs,
+                                          const KernelRun::LaunchRunner& runner)
 {
     LATHE_TRY_ASSIGN(const schedule::State state, schedule::planDefaultLaunches(dag, options));
     schedule::LowerOptions lowering;
@@ -47,7 +50,6 @@ Result<std::vector<HostTensor>> launchDag(const compute::DagPtr& dag, const sche
     for (const ir::Buffer& buffer : kernel.nest.buffers)
         if (buffer.scope == ir::Scope::Local && ir::elementCount(buffer) > kMostLocal)
             return makeError(Errc::IllegalSchedule, buffer.name + " is large for a thread");
-    LATHE_TRY_ASSIGN(const ir::LaunchInterpreter interpreter, ir::LaunchInterpreter::compile(kernel.nest));
     std::vector<std::vector<std::byte>> physical;
     std::vector<HostTensor> results;
     for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
@@ -57,7 +59,7 @@ Result<std::vector<HostTensor>> launchDag(const compute::DagPtr& dag, const sche
         if (p < inputs.size())
             transformLayout(plain, inputs[p]->bytes.data(), spec.map, physical[p].data(), spec.dtype);
     }
-    LATHE_TRY(interpreter.run(std::vector<std::span<std::byte>>(physical.begin(), physical.end())));
+    LATHE_TRY(runner(kernel, std::vector<std::span<std::byte>>(physical.begin(), physical.end())));
     for (std::size_t p = inputs.size(); p < physical.size(); ++p) {
         const IndexMap& map = kernel.parameters[p].map;
         results.push_back({{kernel.parameters[p].dtype, {map.logicalShape, map.logicalShape + map.logicalRank}},
@@ -98,6 +100,16 @@ Result<> KernelRun::addStep(std::vector<ValueId> inputs, std::vector<ValueId> ou
 Result<KernelRun> KernelRun::ofNodes(const graph::Graph& graph)
 {
     return ofNodes(graph, {}, Schedule::Default, 0, nullptr);
+}
+
+Result<KernelRun> KernelRun::ofOperator(const graph::Graph& graph, const Target& target)
+{
+    const auto hasDefinition = [](const graph::Node& node) { return graph::findOperator(node.op)->compute != nullptr; };
+    if (std::ranges::all_of(graph.nodes, hasDefinition))
+        return ofNodes(graph);
+    graph::PassRunner passes;
+    LATHE_TRY_ASSIGN(const graph::Graph prepared, graph::prepare(graph, target, "", "lathe", passes));
+    return ofNodes(prepared);
 }
 
 Result<KernelRun> KernelRun::ofNodes(const graph::Graph& graph, const Target& target, Schedule schedule,
@@ -233,12 +245,20 @@ Result<std::vector<HostTensor>> KernelRun::interpret(const std::vector<HostTenso
     });
 }
 
-Result<std::vector<HostTensor>> KernelRun::runLaunches(const std::vector<HostTensor>& inputs,
-                                                       schedule::LaunchScheduleOptions options) const
+Result<> KernelRun::interpretLaunches(const schedule::LoweredKernel& kernel,
+                                      const std::vector<std::span<std::byte>>& parameters)
 {
-    return walk(inputs, [&options](const Step& step, const std::vector<const HostTensor*>& operands) {
+    LATHE_TRY_ASSIGN(const ir::LaunchInterpreter interpreter, ir::LaunchInterpreter::compile(kernel.nest));
+    return interpreter.run(parameters);
+}
+
+Result<std::vector<HostTensor>> KernelRun::runLaunches(const std::vector<HostTensor>& inputs,
+                                                       schedule::LaunchScheduleOptions options,
+                                                       const LaunchRunner& runner) const
+{
+    return walk(inputs, [&](const Step& step, const std::vector<const HostTensor*>& operands) {
         options.constantInputs = step.constantInputs;
-        return launchDag(step.alternative.dag, options, operands);
+        return launchDag(step.alternative.dag, options, operands, runner);
     });
 }
 

@@ -2,9 +2,12 @@
 
 #include "core/graph/task.h"
 #include "core/schedule/default_launches.h"
+#include "core/schedule/lower.h"
 #include "core/target/target.h"
 #include "tests/net/kernel_batch.h"
 
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,8 @@ public:
                                      std::uint64_t seed, KernelBatch& batch);
     /// The same without kernels of a batch, for interpret() and runLaunches() alone.
     static Result<KernelRun> ofNodes(const graph::Graph& graph);
+    /// An operator's nodes alone, or what passes make of them where one has no definition of its own; as above.
+    static Result<KernelRun> ofOperator(const graph::Graph& graph, const Target& target);
     /// The functions of a partition of it; tasks by any of their alternatives where the schedule is drawn.
     static Result<KernelRun> ofPartition(const graph::Graph& graph, const graph::Partition& partition,
                                          const Target& target, Schedule schedule, std::uint64_t seed,
@@ -31,10 +36,17 @@ public:
     /// The same by the interpreter of compute DAGs; functions of the runtime run as ever.
     Result<std::vector<graph::HostTensor>> interpret(const std::vector<graph::HostTensor>& inputs) const;
 
-    /// The same as launches of default schedules, by their interpreter. Errors: those of schedules and of lowering,
-    /// WrongAnswer: what it finds (races, reads of what nobody wrote).
+    /// Runs a lowered kernel on the bytes of its parameters, inputs and then outputs, in their own layouts.
+    using LaunchRunner = std::function<Result<>(const schedule::LoweredKernel& kernel,
+                                                const std::vector<std::span<std::byte>>& parameters)>;
+    /// By the interpreter of blocks and threads. Errors: WrongAnswer: what it finds (races, reads of what nobody
+    /// wrote).
+    static Result<> interpretLaunches(const schedule::LoweredKernel& kernel,
+                                      const std::vector<std::span<std::byte>>& parameters);
+    /// The same as launches of default schedules. Errors: those of schedules, of lowering and of `runner`.
     Result<std::vector<graph::HostTensor>> runLaunches(const std::vector<graph::HostTensor>& inputs,
-                                                       schedule::LaunchScheduleOptions options) const;
+                                                       schedule::LaunchScheduleOptions options,
+                                                       const LaunchRunner& runner = interpretLaunches) const;
 
     bool tradesAccuracy() const; ///< one of its kernels does (graph::tradesAccuracy)
 

@@ -1,5 +1,3 @@
-#include "core/graph/pass_runner.h"
-#include "core/graph/passes.h"
 #include "core/session/back_ends.h"
 #include "tests/net/expectation.h"
 #include "tests/net/findings.h"
@@ -22,17 +20,6 @@ using lathe::test::must;
 
 namespace {
 
-/// The node alone, or what passes make of it where it has no definition of its own.
-Result<KernelRun> kernelsOf(const OperatorCase& of, const Target& target)
-{
-    const auto hasDefinition = [](const graph::Node& node) { return graph::findOperator(node.op)->compute != nullptr; };
-    if (std::ranges::all_of(of.graph.nodes, hasDefinition))
-        return KernelRun::ofNodes(of.graph);
-    graph::PassRunner passes;
-    LATHE_TRY_ASSIGN(const graph::Graph prepared, graph::prepare(of.graph, target, "", "lathe", passes));
-    return KernelRun::ofNodes(prepared);
-}
-
 Findings findingsOf(const graph::OpDef& entry, const Target& target)
 {
     Findings findings;
@@ -50,7 +37,7 @@ Findings findingsOf(const graph::OpDef& entry, const Target& target)
     for (const OperatorCase& of : casesOf(entry)) {
         if (std::ranges::find(of.schedules, Schedule::Default) == of.schedules.end())
             continue;
-        const auto run = kernelsOf(of, target);
+        const auto run = KernelRun::ofOperator(of.graph, target);
         if (!run) {
             findings.add(fmt::format("{}: {}", of.name, run.error().message));
             continue;

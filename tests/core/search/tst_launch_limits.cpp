@@ -91,6 +91,21 @@ class TestLaunchLimits : public QObject
     Q_OBJECT
 
 private slots:
+    /// A tensor, or scratch between two launches, that the device cannot give memory for in one piece.
+    void buffersBeyondTheLargestAllocationAreNamed()
+    {
+        const State state = blocksOf(64);
+        Hardware hardware;
+        hardware.limits["max_buffer_bytes"] = {4 * kElements, "test"};
+        QVERIFY(checked(state, hardware));
+        hardware.limits["max_buffer_bytes"].value -= 1;
+        const auto refused = checked(state, hardware);
+        QVERIFY(!refused);
+        QVERIFY(refused.error().code == Errc::IllegalSchedule);
+        QVERIFY2(refused.error().message.find("has 524288 bytes") != std::string::npos,
+                 refused.error().message.c_str());
+    }
+
     /// Each limit by its name: what just fits, and what is just beyond.
     void whatIsJustBeyondALimitIsNamed()
     {

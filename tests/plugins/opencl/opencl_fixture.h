@@ -6,6 +6,8 @@
 #include "plugins/opencl/device/package.h"
 #include "tests/support/must.h"
 
+#include <QtGlobal>
+
 #include <nlohmann/json.hpp>
 
 #include <string>
@@ -47,6 +49,13 @@ inline Result<std::shared_ptr<serve::Device>> openDevice()
 {
     LATHE_TRY_ASSIGN(const LatheDeviceApi* api, serve::loadDeviceApi(pluginDir(), "opencl"));
     return serve::Device::open(api, "", "");
+}
+
+/// Whether a machine without an OpenCL device is to fail the tests: LATHE_TEST_OPENCL=1, where what has one was
+/// installed.
+inline bool isDeviceDemanded()
+{
+    return qEnvironmentVariableIntValue("LATHE_TEST_OPENCL") != 0;
 }
 
 /// Of a kernel whose launches all are in that program.

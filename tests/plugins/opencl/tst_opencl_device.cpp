@@ -178,8 +178,10 @@ private slots:
     void initTestCase()
     {
         auto device = openDevice();
-        if (!device)
+        if (!device) {
+            QVERIFY2(!isDeviceDemanded(), device.error().message.c_str());
             QSKIP(device.error().message.c_str());
+        }
         m_device = *std::move(device);
     }
 
