@@ -1,4 +1,5 @@
 #include "app/cli/command.h"
+#include "app/cli/skipped_output.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -40,6 +41,15 @@ void printFunctions(const std::vector<session::SubgraphReport>& subgraphs)
               s.reason.empty() ? "" : "  " + s.reason);
 }
 
+/// Nothing where neither logs nor packages had anything to give.
+void printGiven(const session::GivenRecords& given)
+{
+    if (given.lines == 0 && given.fitting == 0)
+        return;
+    print("logs and packages: {}\n", counted(given.fitting, "record fits|records fit"));
+    printSkipped(given.skipped);
+}
+
 void printReport(const session::TuningSession& session, const session::CompileReport& report)
 {
     std::size_t records = 0;
@@ -62,6 +72,7 @@ void printReport(const session::TuningSession& session, const session::CompileRe
         print("verified     max relative error {:.2e}\n", report.maxRelError);
     else
         print("not verified{}{}\n", report.notVerified.empty() ? "" : ": ", report.notVerified);
+    printGiven(report.given);
     if (!report.plan.empty())
         print("{}\n", report.plan);
     if (!report.conditions.empty())
@@ -76,6 +87,13 @@ void printReport(const session::TuningSession& session, const session::CompileRe
 void putNumber(nlohmann::json& out, const char* key, double value)
 {
     out[key] = std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+void putGiven(nlohmann::json& out, const session::GivenRecords& given)
+{
+    if (given.lines > 0 || given.fitting > 0)
+        out["given_records"] = {
+            {"lines", given.lines}, {"fitting", given.fitting}, {"skipped", skippedJson(given.skipped)}};
 }
 
 nlohmann::json functions(const std::vector<session::SubgraphReport>& subgraphs)
@@ -100,7 +118,7 @@ nlohmann::json functions(const std::vector<session::SubgraphReport>& subgraphs)
 Result<nlohmann::json> dryRun(const session::TuningSession& session, const CompileArguments& a,
                               std::optional<Error>& refusal)
 {
-    LATHE_TRY_ASSIGN(const session::Coverage coverage, session.exports()->coverage(a.options.values.strict));
+    LATHE_TRY_ASSIGN(const session::Coverage coverage, session.exports()->coverage(a.options.values));
     const std::string refused = !coverage.unsupported.empty()   ? coverage.unsupported
                                 : a.options.values.allowDefault ? std::string()
                                                                 : coverage.refusal;
@@ -115,6 +133,7 @@ Result<nlohmann::json> dryRun(const session::TuningSession& session, const Compi
                           {"defaults", coverage.defaults},
                           {"refused", refused.empty() ? nlohmann::json(nullptr) : nlohmann::json(refused)}};
     putNumber(out, "estimated_ms", coverage.estimatedTasksMs);
+    putGiven(out, coverage.given);
     if (!a.json) {
         if (a.several)
             print("{}\n", session.options().target);
@@ -123,6 +142,7 @@ Result<nlohmann::json> dryRun(const session::TuningSession& session, const Compi
         print("{}: {} with a record, {} with a near match, {} on default schedules; sum of tasks {}\n",
               counted(coverage.tasks, "task|tasks"), coverage.records, coverage.near, coverage.defaults,
               msWithUnit(coverage.estimatedTasksMs));
+        printGiven(coverage.given);
     }
     return out;
 }
@@ -191,6 +211,7 @@ void printJson(const session::TuningSession& session, const session::CompileRepo
     if (!report.notTimed.empty())
         out["not_timed"] = report.notTimed;
     out["estimated_ms"] = toJson(report.estimated);
+    putGiven(out, report.given);
     if (!report.plan.empty())
         out["plan"] = report.plan;
     print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

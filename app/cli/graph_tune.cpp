@@ -30,69 +30,81 @@ void info(std::string_view text)
           fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(std::chrono::system_clock::to_time_t(now))), ms, text);
 }
 
-/// The console rows of the reference (autotvm.md 10).
-void tell(session::PlanStep step, bool pbqp)
+/// The console rows of the reference (autotvm.md 10). Which algorithm it is may be known only when it is done.
+void tell(session::PlanStep step, const std::string& tuner)
 {
+    const bool dynamic = tuner == "dp";
     switch (step) {
     case session::PlanStep::Timing: info("Start to benchmark layout transformation..."); return;
     case session::PlanStep::Timed: info("Benchmarking layout transformation successful."); return;
     case session::PlanStep::Solving:
-        info(pbqp ? "Start to run PBQP algorithm..." : "Start to run dynamic programming algorithm...");
-        if (!pbqp)
+        info(dynamic           ? "Start to run dynamic programming algorithm..."
+             : tuner == "pbqp" ? "Start to run PBQP algorithm..."
+                               : "Start to choose layouts...");
+        if (dynamic)
             info("Start forward pass...");
         return;
     case session::PlanStep::Solved:
-        if (!pbqp) {
-            info("Finished forward pass.");
-            info("Start backward pass...");
-            info("Finished backward pass...");
-            info("Finished DPExecutor run.");
-        }
+        if (dynamic)
+            for (const char* row : {"Finished forward pass.", "Start backward pass...", "Finished backward pass...",
+                                    "Finished DPExecutor run."})
+                info(row);
         return;
     }
 }
 
-nlohmann::json toJson(const session::PlanView& plan)
+std::string_view algorithmOf(const session::LayoutsView& view)
 {
-    nlohmann::json nodes = nlohmann::json::array(), edges = nlohmann::json::array();
-    for (const session::PlanNodeView& node : plan.nodes)
-        nodes.push_back({{"task", node.task},
-                         {"name", node.name},
-                         {"input", node.input},
-                         {"output", node.output},
-                         {"ms", node.ms},
-                         {"record", node.trial}});
-    for (const session::PlanEdgeView& edge : plan.edges)
-        edges.push_back({{"from", edge.from},
-                         {"to", edge.to},
-                         {"tensor", edge.tensor},
-                         {"shape", edge.shape},
-                         {"written", edge.written},
-                         {"read", edge.read},
-                         {"ms", edge.ms}});
-    return {{"nodes", nodes},
-            {"edges", edges},
-            {"ms", plan.ms},
-            {"kernels_ms", plan.kernelsMs},
-            {"fastest_ms", plan.fastestMs},
-            {"fastest_kernels_ms", plan.fastestKernelsMs},
-            {"solver", plan.solver},
-            {"optimal", plan.optimal}};
+    return view.solver == "pbqp" ? "PBQP" : "dynamic programming";
 }
 
-void printPlan(const session::PlanView& plan)
+nlohmann::json toJson(const session::LayoutsView& view)
+{
+    nlohmann::json nodes = nlohmann::json::array(), edges = nlohmann::json::array();
+    for (const session::LayoutFunction& function : view.functions)
+        nodes.push_back({{"task", function.task},
+                         {"name", function.name},
+                         {"input", function.input},
+                         {"output", function.output},
+                         {"ms", function.kernelMs},
+                         {"record", function.trial}});
+    for (const session::LayoutTensor& tensor : view.tensors)
+        edges.push_back({{"from", tensor.from},
+                         {"to", tensor.to},
+                         {"tensor", tensor.name},
+                         {"shape", tensor.shape},
+                         {"written", tensor.written},
+                         {"read", tensor.read},
+                         {"ms", tensor.conversionMs}});
+    return {{"nodes", nodes},
+            {"edges", edges},
+            {"ms", view.totalMs},
+            {"kernels_ms", view.kernelsMs},
+            {"fastest_ms", view.fastestMs},
+            {"fastest_kernels_ms", view.fastestKernelsMs},
+            {"solver", view.solver},
+            {"optimal", view.optimal},
+            {"guessed", view.guessed}};
+}
+
+void printLayouts(const session::LayoutsView& view)
 {
     print("{:<12} {:<12} {:>10}  function\n", "read", "written", "ms");
-    for (const session::PlanNodeView& node : plan.nodes)
-        print("{:<12} {:<12} {:>10}  {}\n", node.input, node.output, node.task < 0 ? "" : latency(node.ms), node.name);
-    for (const session::PlanEdgeView& edge : plan.edges)
-        if (edge.written != edge.read)
-            print("converted from {} to {}: {}, {} ms\n", edge.written, edge.read, edge.tensor, latency(edge.ms));
-    print("kernels {} ms, conversions {} ms, together {} ms ({}{})\n", latency(plan.kernelsMs),
-          latency(plan.ms - plan.kernelsMs), latency(plan.ms), plan.solver,
-          plan.optimal ? ", the best choice" : ", a good choice");
+    for (const session::LayoutFunction& function : view.functions)
+        print("{:<12} {:<12} {:>10}  {}\n", function.input, function.output,
+              function.task < 0 ? "" : latency(function.kernelMs), function.name);
+    for (const session::LayoutTensor& tensor : view.tensors)
+        if (tensor.written != tensor.read)
+            print("converted from {} to {}: {}, {} ms\n", tensor.written, tensor.read, tensor.name,
+                  latency(tensor.conversionMs));
+    print("kernels {} ms, conversions {} ms, together {} ms (by {}, {})\n", latency(view.kernelsMs),
+          latency(view.totalMs - view.kernelsMs), latency(view.totalMs), algorithmOf(view),
+          view.optimal ? "the best choice" : "a faster choice may exist");
     print("with the fastest kernel of each function: kernels {} ms, conversions {} ms, together {} ms\n",
-          latency(plan.fastestKernelsMs), latency(plan.fastestMs - plan.fastestKernelsMs), latency(plan.fastestMs));
+          latency(view.fastestKernelsMs), latency(view.fastestMs - view.fastestKernelsMs), latency(view.fastestMs));
+    if (view.guessed > 0)
+        print("{} not timed here: the device of the records is another one\n",
+              counted(view.guessed, "conversion was|conversions were"));
 }
 
 Result<> graphTune(GraphTuneArguments& a)
@@ -101,37 +113,40 @@ Result<> graphTune(GraphTuneArguments& a)
     open.readOnly = false; // what conversions take is kept
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));
     printNotices(session->notices());
-    session::CompileOptions options;
-    options.graphTuner = a.tuner;
-    options.mostCandidates = a.mostCandidates;
-    options.conversionRuns = a.conversionRuns;
-    options.logs = a.logs;
-    const bool pbqp = a.tuner == "pbqp";
-    std::int64_t left = 0;
-    LATHE_TRY_ASSIGN(const auto plan, session->exports()->plan(options, a.output,
-                                                               [&](session::PlanStep step) {
-                                                                   if (!a.json)
-                                                                       tell(step, pbqp);
-                                                               },
-                                                               &left, {}));
-    if (!plan)
+    session::LayoutRequest request;
+    request.options.graphTuner = a.tuner;
+    request.options.mostCandidates = a.mostCandidates;
+    request.options.conversionRuns = a.conversionRuns;
+    request.options.logs = a.logs;
+    if (!a.json)
+        request.told = [&a](session::PlanStep step) { tell(step, a.tuner); };
+    LATHE_TRY_ASSIGN(const auto layouts, session->layouts()->chooseLayouts(request, {}));
+    if (!layouts)
         return makeError(
             Errc::NotFound,
             "no record has a layout of its own: tune with --policy template on a network in NCHW first, or "
             "name a log with --log");
+    std::int64_t left = 0;
+    if (!a.output.empty()) {
+        LATHE_TRY_ASSIGN(left, layouts->writeLog(a.output));
+    }
+    const session::LayoutsView& view = layouts->view();
     if (a.json) {
-        print("{}\n", toJson(*plan).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        nlohmann::json out = toJson(view);
+        if (!a.output.empty())
+            out["not_in_log"] = left;
+        print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
         return {};
     }
-    if (pbqp)
-        info(plan->optimal ? "Got optimal solution." : "Got sub-optimal solution.");
+    if (view.solver == "pbqp")
+        info(view.optimal ? "Got optimal solution." : "Got sub-optimal solution.");
     if (!a.output.empty()) {
         info(fmt::format("Writing optimal schedules to {} successfully.", a.output));
         if (left > 0)
             print("{} not in the log, since no template made the kernels that they take\n",
                   counted(left, "function is|functions are"));
     }
-    printPlan(*plan);
+    printLayouts(view);
     return {};
 }
 

@@ -1,7 +1,8 @@
-#include "core/session/head_start.h"
+#include "app/cli/head_start.h"
 
 #include "app/cli/command.h"
 #include "core/search/head_start_file.h"
+#include "core/session/head_start.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -32,15 +33,17 @@ Result<> make(const HeadStartArguments& a)
     return {};
 }
 
-Result<> show(const HeadStartArguments& a)
+} // namespace
+
+Result<> showHeadStart(const std::string& file, bool asJson)
 {
-    LATHE_TRY_ASSIGN(const session::HeadStartBytes read, session::loadHeadStart(a.file));
+    LATHE_TRY_ASSIGN(const session::HeadStartBytes read, session::loadHeadStart(file));
     auto contents = search::readHeadStart(read.bytes);
     if (!contents)
-        return std::move(contents).error().note(a.file);
+        return std::move(contents).error().note(file);
     const search::HeadStart& headStart = *contents;
     const auto usable = search::checkFeatures(headStart);
-    if (a.json) {
+    if (asJson) {
         nlohmann::json tasks = nlohmann::json::array();
         for (const auto& task : headStart.tasks)
             tasks.push_back(
@@ -52,7 +55,7 @@ Result<> show(const HeadStartArguments& a)
                  {"candidates", task.seeds.size()},
                  {"rows", task.costs.size()},
                  {"best_ms", task.seeds.empty() ? nlohmann::json() : nlohmann::json(task.seeds.front().ns * 1e-6)}});
-        const nlohmann::json object = {{"file", a.file},
+        const nlohmann::json object = {{"file", file},
                                        {"hash", read.hash},
                                        {"bytes", read.bytes.size()},
                                        {"features", headStart.features},
@@ -64,9 +67,8 @@ Result<> show(const HeadStartArguments& a)
         print("{}\n", object.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
         return {};
     }
-    print("{}: {}, {}, {} trials as training data, {} bytes, {}\n", a.file,
-          counted(headStart.tasks.size(), "task|tasks"), counted(headStart.seeds(), "candidate|candidates"),
-          headStart.rows(), read.bytes.size(), read.hash);
+    print("{}: {}, {}, {} trials as training data, {} bytes, {}\n", file, counted(headStart.tasks.size(), "task|tasks"),
+          counted(headStart.seeds(), "candidate|candidates"), headStart.rows(), read.bytes.size(), read.hash);
     for (const auto& task : headStart.tasks)
         print("{:<24} {:<44} {:>10} {:>4} candidates {:>4} trials  {}, {}\n", task.network, task.name,
               task.seeds.empty() ? "" : fmt::format("{:.4f} ms", task.seeds.front().ns * 1e-6), task.seeds.size(),
@@ -77,8 +79,6 @@ Result<> show(const HeadStartArguments& a)
         print("{}\n", usable.error().message);
     return {};
 }
-
-} // namespace
 
 void addHeadStart(CLI::App& app, Action& run)
 {
@@ -104,7 +104,8 @@ void addHeadStart(CLI::App& app, Action& run)
     CLI::App* showing = headStart->add_subcommand("show", "Show the contents of a head start");
     showing->add_option("FILE", arguments->file, "Head start, FILE.headstart")->required();
     showing->add_flag("--json", arguments->json, "Print one JSON object");
-    showing->callback([arguments, &run] { run = [arguments] { return show(*arguments); }; });
+    showing->callback(
+        [arguments, &run] { run = [arguments] { return showHeadStart(arguments->file, arguments->json); }; });
 }
 
 } // namespace lathe::cli

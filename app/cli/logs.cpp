@@ -1,4 +1,6 @@
 #include "app/cli/command.h"
+#include "app/cli/skipped_output.h"
+#include "core/store/log_line.h"
 #include "core/store/template_logs.h"
 
 #include <fmt/format.h>
@@ -22,20 +24,6 @@ std::vector<std::filesystem::path> filesOf(const LogsArguments& a)
     return {a.files.begin(), a.files.end()};
 }
 
-nlohmann::json skippedJson(const std::map<std::string, store::PassedOver>& skipped)
-{
-    nlohmann::json all = nlohmann::json::array();
-    for (const auto& [reason, lines] : skipped)
-        all.push_back({{"reason", reason}, {"count", lines.count}, {"file", lines.file}, {"line", lines.line}});
-    return all;
-}
-
-void printSkipped(const std::map<std::string, store::PassedOver>& skipped)
-{
-    for (const auto& [reason, lines] : skipped)
-        print("{} skipped: {} (first: {}:{})\n", lines.count, reason, lines.file, lines.line);
-}
-
 Result<> showLogs(const LogsArguments& a)
 {
     LATHE_TRY_ASSIGN(const store::LogSummary summary, store::summarizeLogs(filesOf(a)));
@@ -57,7 +45,7 @@ Result<> showLogs(const LogsArguments& a)
         return {};
     }
     for (const store::WorkloadOfLog& w : summary.workloads)
-        print("{}\n    {}\n    {}, {} failed; best {} with {}{}\n", w.workload, w.target,
+        print("{}\n    {}\n    {}, {} failed; best {} with {}{}\n", w.workload, store::quoted(w.target),
               counted(w.trials, "trial|trials"), w.failed,
               std::isfinite(w.bestSeconds) ? fmt::format("{:.4g} ms", w.bestSeconds * 1e3) : std::string("none"),
               w.bestConfig.empty() ? "none" : w.bestConfig, w.known ? "" : "; there is no such template here");
@@ -79,9 +67,9 @@ Result<> report(const LogsArguments& a, const Result<store::LogsWritten>& result
         print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
         return {};
     }
-    print("{} read, {} written to {}, {} twice, {} of failures\n", counted(done.read, "line|lines"), done.written,
+    print("{} read, {} written to {}, {}, {}\n", counted(done.read, "line|lines"), done.written,
           done.files.size() == 1 ? done.files.front().string() : counted(done.files.size(), "file|files"),
-          done.duplicates, done.failed);
+          counted(done.duplicates, "duplicate|duplicates"), counted(done.failed, "failure|failures"));
     printSkipped(done.skipped);
     return {};
 }

@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +51,11 @@ public:
         for (const auto& [row, value] : given)
             (void)row->set(options, value); // it fits: `values` took it
         return options;
+    }
+
+    bool says(std::string_view flag) const
+    {
+        return std::ranges::any_of(given, [flag](const auto& said) { return said.first->flag == flag; });
     }
 
     Options values;

@@ -1,5 +1,7 @@
 #include "app/cli/command.h"
+#include "app/cli/head_start.h"
 #include "core/session/back_ends.h"
+#include "core/session/head_start.h"
 #include "core/session/packages.h"
 #include "core/target/target.h"
 
@@ -60,14 +62,51 @@ Result<> makeOne(const PackageArguments& a)
     if (a.json)
         print("{}\n", toJson(package).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     else
-        print("{} written to {}; compile finds it in {}\n", counted(package.records.size(), "record|records"), a.output,
-              session::packageFolder().string());
+        print("{} written to {}; compile uses it with --package {}, or unasked once it lies in {}\n",
+              counted(package.records.size(), "record|records"), a.output, a.output, session::packageFolder().string());
+    return {};
+}
+
+/// What this machine has: packages, and head starts, which are packages for tuning instead of compiling.
+Result<> showInstalled(bool asJson)
+{
+    const auto packages = session::installedPackages();
+    const auto headStarts = session::installedHeadStarts();
+    if (asJson) {
+        nlohmann::json all = nlohmann::json::array(), starts = nlohmann::json::array();
+        for (const auto& [file, package] : packages)
+            all.push_back({{"file", file.string()},
+                           {"package", package ? toJson(*package) : nlohmann::json()},
+                           {"problem", package ? "" : package.error().message}});
+        for (const std::filesystem::path& file : headStarts)
+            starts.push_back(file.string());
+        print("{}\n", nlohmann::json{{"packages", all}, {"head_starts", starts}}.dump(
+                          2, ' ', false, nlohmann::json::error_handler_t::replace));
+        return {};
+    }
+    for (const auto& [file, package] : packages)
+        if (package)
+            print("{}: {} for {}, measured by {}, made on {}\n", file.string(),
+                  counted(package->records.size(), "record|records"), package->target, package->deviceName,
+                  dateOf(package->madeMs));
+        else
+            print("{}\n", package.error().message);
+    for (const std::filesystem::path& file : headStarts)
+        print("{}: head start, from which the tuning of new networks starts\n", file.string());
+    if (packages.empty())
+        print("no packages in {}\n", session::packageFolder().string());
     return {};
 }
 
 Result<> showPackages(const PackageArguments& a)
 {
+    if (a.files.empty())
+        return showInstalled(a.json);
     for (const std::string& file : a.files) {
+        if (file.ends_with(".headstart")) {
+            LATHE_TRY(showHeadStart(file, a.json));
+            continue;
+        }
         LATHE_TRY_ASSIGN(const session::Package package, session::readPackage(file));
         if (a.json)
             print("{}\n", toJson(package).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -102,9 +141,9 @@ void addPackages(CLI::App& app, Action& run)
     CLI::App* packages = app.add_subcommand("package",
                                             "The best records of several networks for a target, in one file");
     packages->require_subcommand(1);
-    const auto sub = [&](const char* name, const char* text, const char* what, auto body) {
+    const auto sub = [&](const char* name, const char* text, const char* what, auto body, bool filesNeeded = true) {
         CLI::App* command = packages->add_subcommand(name, text);
-        command->add_option("FILE", arguments->files, what)->required()->expected(1, 100);
+        command->add_option("FILE", arguments->files, what)->required(filesNeeded)->expected(filesNeeded ? 1 : 0, 100);
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
@@ -114,7 +153,8 @@ void addPackages(CLI::App& app, Action& run)
     making->add_option("--device", arguments->device,
                        "Device key whose records are collected (default: the one that has most tasks)");
     making->add_flag("--json", arguments->json, "Print one JSON object");
-    sub("show", "List what packages hold and where it comes from", "Packages", showPackages)
+    sub("show", "List what packages hold and where it comes from",
+        "Packages or head starts (default: list those of this machine)", showPackages, false)
         ->add_flag("--json", arguments->json, "Print one JSON object");
     sub("add", "Add the records for tasks of a project to it", "Packages", addToProject)
         ->add_option("--project", arguments->project, "Project file, P.lathe")

@@ -1,4 +1,5 @@
 #include "app/cli/records.h"
+#include "app/cli/skipped_output.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,12 +17,8 @@ struct RecordsImportArguments
 
 nlohmann::json toJson(const session::LogImport& done)
 {
-    nlohmann::json skipped = nlohmann::json::array();
-    for (const session::SkippedLines& lines : done.skipped)
-        skipped.push_back(
-            {{"reason", lines.reason}, {"count", lines.count}, {"file", lines.file}, {"line", lines.line}});
     return {{"lines", done.lines},     {"taken", done.taken}, {"known", done.known},
-            {"foreign", done.foreign}, {"tasks", done.tasks}, {"skipped", std::move(skipped)}};
+            {"foreign", done.foreign}, {"tasks", done.tasks}, {"skipped", skippedJson(done.skipped)}};
 }
 
 Result<> import(const RecordsImportArguments& a)
@@ -42,8 +39,7 @@ Result<> import(const RecordsImportArguments& a)
     } else {
         print("lines: {} read, {} imported as records of {} tasks, {} already present, {} skipped\n", done.lines,
               done.taken, done.tasks, done.known, done.skippedLines());
-        for (const session::SkippedLines& lines : done.skipped)
-            print("{} skipped: {} (first: {}:{})\n", lines.count, lines.reason, lines.file, lines.line);
+        printSkipped(done.skipped);
         if (done.foreign > 0)
             print("{} were measured elsewhere: no export uses them before lathe-cli records remeasure {} --imported "
                   "measured them here\n",

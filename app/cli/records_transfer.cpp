@@ -1,4 +1,5 @@
 #include "app/cli/records.h"
+#include "app/cli/skipped_output.h"
 #include "core/session/back_ends.h"
 #include "core/store/log_line.h"
 #include "core/store/transfer.h"
@@ -82,8 +83,7 @@ Result<> exportTemplates(const RecordsTransferArguments& a)
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));
     LATHE_TRY_ASSIGN(const session::LogExport done, session->project()->exportTemplateLog(a.output, {}));
     print("{} written\n", counted(done.written, "line|lines"));
-    for (const session::SkippedLines& lines : done.skipped)
-        print("{} skipped: {}\n", lines.count, lines.reason);
+    printSkipped(done.skipped);
     return {};
 }
 
@@ -102,7 +102,10 @@ Result<> exportRecords(const RecordsTransferArguments& a)
     std::string wanted = a.target;
     if (wanted.empty()) {
         LATHE_TRY_ASSIGN(auto targets, project.targets());
-        std::erase_if(targets, [](const std::string& target) { return target.starts_with(store::kImportedTarget); });
+        const auto imported = std::erase_if(
+            targets, [](const std::string& target) { return target.starts_with(store::kImportedTarget); });
+        if (targets.empty() && imported > 0) // the imported lines alone
+            targets.emplace_back(kDefaultTarget);
         if (targets.empty())
             return makeError(Errc::NotFound, fmt::format("{} holds no valid record", a.projects[0]));
         if (targets.size() > 1)

@@ -9,8 +9,6 @@
 namespace lathe::cli {
 namespace {
 
-constexpr std::string_view kSketchPrefix = "template/1:";
-
 double gflops(double flop, double ms)
 {
     return ms > 0 && std::isfinite(ms) ? flop / ms / 1e6 : 0;
@@ -36,9 +34,9 @@ TemplateProgress::TemplateProgress(const session::TuningSession& session, std::i
 
 void TemplateProgress::add(const session::TrialView& trial)
 {
-    if (!trial.sketch.starts_with(kSketchPrefix))
+    const std::string_view name = session::templateOfSketch(trial.sketch);
+    if (name.empty())
         return;
-    const std::string_view name = std::string_view(trial.sketch).substr(kSketchPrefix.size());
     const auto row = std::find_if(m_rows.begin(), m_rows.end(), [&](const Row& r) {
         return r.view.name == name && r.view.tasks.front() == trial.task;
     });

@@ -8,6 +8,7 @@
 #include "core/session/farm_watch.h"
 #include "core/session/head_start.h"
 #include "core/session/options/budget_text.h"
+#include "core/session/options/search_choice.h"
 #include "core/session/options/tune_options.h"
 #include "core/support/message.h"
 #include "core/target/hardware_text.h"
@@ -102,6 +103,27 @@ Result<> findHardware(const session::TuneOptions& tune, const std::string& targe
     return {};
 }
 
+/// What is said, over what the project's runs had. Another policy or preset than theirs takes back what came with
+/// theirs, and what is said in so many words stands before what a preset sets.
+session::TuneOptions over(session::TuneOptions usual, const OptionArguments<session::TuneOptions>& said)
+{
+    session::TuneOptions asked = said.over(usual);
+    if (said.says("--preset") && !said.says("--policy"))
+        asked.policy = session::withPreset(said.values).policy;
+    session::SearchChoice choice = session::searchOf(asked);
+    if (asked.policy != usual.policy) {
+        // These belong to the policy: of an earlier run's, none is meant.
+        const session::TuneOptions fresh = said.over({});
+        choice.tuner = fresh.tuner;
+        choice.tunerSettings = fresh.tunerSettings;
+        choice.preset = fresh.preset;
+        choice.earlyStopPerTask = fresh.earlyStopPerTask;
+    }
+    session::TuneOptions wanted = said.over(session::withSearch(std::move(usual), choice));
+    wanted.policy = choice.policy;
+    return wanted;
+}
+
 Result<> tune(TuneArguments& arguments)
 {
     LATHE_TRY(arguments.options.problem);
@@ -113,7 +135,7 @@ Result<> tune(TuneArguments& arguments)
         LATHE_TRY(session::applyBudget(arguments.budget, session::localTime(), tune));
     }
     tune = session::withPreset(std::move(tune));
-    // Where each task has an end of its own, the run has one.
+    // Where each task has an end of its own, the run has one: so many trials, or else the last of its space.
     const bool ends = tune.trialsPerTask > 0 || !tune.preset.empty();
     if (tune.seconds == 0 && tune.trials == 0 && tune.minGainPercent == 0 && !tune.resume && !ends)
         return makeError(Errc::InvalidArgument,
@@ -132,9 +154,8 @@ Result<> tune(TuneArguments& arguments)
             LATHE_TRY(session::checkMeasurable(target));
         if (!tune.resume) {
             LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(target));
-            const bool chosen = std::ranges::any_of(arguments.options.given,
-                                                    [](const auto& said) { return said.first->flag == "--policy"; });
-            if (!chosen) // the target's own: a project's runs may have had another
+            if (!arguments.options.says("--policy")
+                && tune.preset.empty()) // the target's own: a project's runs may have had another
                 tune.policy = session::policyFor(parsed, tune.policy);
             LATHE_TRY(session::checkPolicy(parsed, tune.policy));
         }
@@ -149,7 +170,7 @@ Result<> tune(TuneArguments& arguments)
         LATHE_TRY_ASSIGN(session::TuneOptions usual, project->usualOptions());
         if (tune.startOver)
             usual.trialsPerRound = 0; // it was worked out for another budget
-        session::TuneOptions wanted = arguments.options.over(std::move(usual));
+        session::TuneOptions wanted = over(std::move(usual), arguments.options);
         if (!tune.devices.empty() || !tune.broker.empty()) // not those of one run at the broker of another
             session::takeDevices(wanted, tune);
         wanted.seconds = tune.seconds;

@@ -136,4 +136,11 @@ Result<std::vector<DeviceView>> DeviceDirectory::pick(const std::string& target,
     return devices;
 }
 
+bool hasDeviceOfClass(const std::string& kind, const std::string& deviceKey)
+{
+    const DeviceDirectory directory = DeviceDirectory::ask(kind);
+    return std::ranges::any_of(directory.all(),
+                               [&](const DeviceView& device) { return device.deviceKey == deviceKey; });
+}
+
 } // namespace lathe::session

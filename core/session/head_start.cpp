@@ -325,6 +325,11 @@ Result<> Maker::write(const fs::path& output)
 
 } // namespace
 
+std::vector<fs::path> installedHeadStarts()
+{
+    return filesEndingWith(installPrefix() / "share" / "lathe" / "head_start", ".headstart");
+}
+
 fs::path installedHeadStart(const std::string& target)
 {
     const auto parsed = parseTarget(target);

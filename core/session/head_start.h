@@ -26,6 +26,9 @@ inline constexpr const char* kHeadStartHash = "head_start_hash";
 /// their back end gives (BackendTraits::headStart): cpu-x86_64, sim. Empty: there is none, or the text is no target.
 std::filesystem::path installedHeadStart(const std::string& target);
 
+/// All that are installed, by name.
+std::vector<std::filesystem::path> installedHeadStarts();
+
 /// A head start as a run uses it: its bytes say what it is, wherever they lie.
 struct HeadStartBytes
 {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/support/result.h"
+#include "core/store/skipped_lines.h"
 
 #include <cstdint>
 #include <string>
@@ -8,15 +8,7 @@
 
 namespace lathe::session {
 
-/// Lines of tuning logs that were not taken, for one reason.
-struct SkippedLines
-{
-    std::string reason;
-    About about = {}; ///< the reason
-    std::int64_t count = 0;
-    std::string file; ///< of the first of them
-    std::int64_t line = 0;
-};
+using store::SkippedLines;
 
 /// What an import of tuning logs did with each line. Comments and empty lines do not count.
 struct LogImport

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace lathe::session {
@@ -48,38 +49,46 @@ Result<Package> collectPackage(std::span<const fs::path> projects, const std::st
         std::string name;
         std::size_t source;
     };
+    // Costs compare among those that were measured alike: on one class of devices, with caches in one state.
+    using Place = std::pair<std::string, std::int64_t>; // device key, cold bytes
     Package package;
-    std::map<std::string, std::map<std::string, Found>> byDevice; ///< device key, task key
+    std::map<Place, std::map<std::string, Found>> byPlace; // of these by task key
     for (const fs::path& file : projects) {
         LATHE_TRY_ASSIGN(const store::Project project, store::Project::open(file, store::Project::Access::Read));
-        std::map<std::string, std::pair<std::string, std::size_t>> tasks; ///< key: name, source
+        LATHE_TRY_ASSIGN(const auto conditions, project.conditions(target));
         LATHE_TRY_ASSIGN(const auto models, project.models());
+        std::set<std::string> seen;
         for (const store::ModelRow& model : models) {
             LATHE_TRY_ASSIGN(const auto rows, project.tasks(model.id));
-            for (const store::TaskRow& task : rows)
-                tasks.try_emplace(task.key, task.name, package.sources.size());
+            for (const store::TaskRow& task : rows) {
+                if (!seen.insert(task.key).second)
+                    continue;
+                for (const store::Conditions& condition : conditions) {
+                    std::optional<Record> fastest;
+                    LATHE_TRY(project.forEachContender(task.key, target, condition, [&](const Record& record) {
+                        if (record.result.verified && !store::isImported(record))
+                            fastest = record;
+                        return !fastest;
+                    }));
+                    if (!fastest)
+                        continue;
+                    auto& ofPlace = byPlace[{condition.deviceKey, condition.coldBytes}];
+                    const auto known = ofPlace.find(task.key);
+                    if (known == ofPlace.end() || fastest->result.meanNs() < known->second.record.result.meanNs())
+                        ofPlace[task.key] = {*std::move(fastest), task.name, package.sources.size()};
+                }
+            }
             package.sources.push_back({model.name, model.hash, file.filename().string(), 0});
         }
-        LATHE_TRY_ASSIGN(const auto best, project.best({{}, target, {}}));
-        for (const store::BestRow& row : best) {
-            const auto task = tasks.find(row.task);
-            if (task == tasks.end() || !row.record.result.verified || store::isImported(row.record))
-                continue;
-            auto& ofDevice = byDevice[row.conditions.deviceKey];
-            const auto [known, isNew] = ofDevice.try_emplace(
-                row.task, Found{row.record, task->second.first, task->second.second});
-            if (!isNew && row.costNs < known->second.record.result.meanNs())
-                known->second = {row.record, task->second.first, task->second.second};
-        }
     }
-    auto chosen = deviceKey.empty()
-                      ? std::max_element(byDevice.begin(), byDevice.end(),
-                                         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); })
-                      : byDevice.find(deviceKey);
-    if (chosen == byDevice.end())
+    if (!deviceKey.empty())
+        std::erase_if(byPlace, [&](const auto& place) { return place.first.first != deviceKey; });
+    const auto chosen = std::max_element(
+        byPlace.begin(), byPlace.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    if (chosen == byPlace.end())
         return makeError(Errc::NotFound, say(Msg::PackageEmpty));
     package.target = target;
-    package.deviceKey = chosen->first;
+    package.deviceKey = chosen->first.first;
     package.build = backend::buildId();
     package.madeMs = std::chrono::duration_cast<std::chrono::milliseconds>(
                          std::chrono::system_clock::now().time_since_epoch())
@@ -118,15 +127,20 @@ Result<> writePackage(const Package& package, const fs::path& file)
 Result<Package> readPackage(const fs::path& file)
 {
     LATHE_TRY_ASSIGN(const std::string text, readFile(file, kMaxPackage));
+    return packageOf(text, file);
+}
+
+Result<Package> packageOf(std::string_view text, const fs::path& file)
+{
     const std::size_t end = text.find('\n');
-    if (end == std::string::npos || !store::nestsShallow(std::string_view(text).substr(0, end)))
+    if (end == std::string::npos || !store::nestsShallow(text.substr(0, end)))
         return damaged(file, "its first line is not that of a package");
     const json head = json::parse(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
     if (!head.is_object() || !head.contains("lathe_package"))
         return damaged(file, "its first line is not that of a package");
     if (const std::int64_t version = wholeIn(head, "lathe_package"); version != kPackageVersion)
         return makeError(Errc::Unsupported, say(Msg::PackageVersion, file.string(), version, kPackageVersion));
-    const std::string_view lines = std::string_view(text).substr(end + 1);
+    const std::string_view lines = text.substr(end + 1);
     if (contentHash(lines).hex() != textIn(head, "content"))
         return damaged(file, "its records are not those that it was made with");
     Package package;
@@ -174,6 +188,7 @@ Result<std::int64_t> addPackage(const Package& package, store::Project& to)
             continue;
         // As lines of logs: measured elsewhere, and no candidate for an export before it was measured here.
         record.target = std::string(store::kImportedTarget) + record.target;
+        record.session = record.round = record.index = 0; // they are numbers of another project
         wanted.push_back(std::move(record));
     }
     LATHE_TRY_ASSIGN(const std::int64_t before, to.recordCount());
@@ -191,30 +206,25 @@ fs::path packageFolder()
     return home != nullptr && *home != 0 ? fs::path(home) / ".local/share/lathe/packages" : fs::path();
 }
 
-std::vector<fs::path> packagesFor(const std::string& target)
+std::vector<std::pair<fs::path, Result<Package>>> installedPackages()
 {
-    std::vector<fs::path> found;
+    std::vector<std::pair<fs::path, Result<Package>>> found;
     for (const fs::path& folder : {packageFolder(), installPrefix() / "share" / "lathe" / "packages"}) {
         if (folder.empty())
             continue;
         for (const fs::path& file : filesEndingWith(folder, kPackageEnding))
-            if (const auto package = readPackage(file); package && package->target == target)
-                found.push_back(file);
+            found.emplace_back(file, readPackage(file));
     }
     return found;
 }
 
-void applyPackage(const Package& package, const fs::path& file, AppliedLogs& logs)
+std::vector<std::pair<fs::path, Package>> packagesFor(const std::string& target)
 {
-    for (const Record& record : package.records) {
-        AppliedLogs::OfTask& ofTask = logs.tasks[record.candidate.task];
-        if (!ofTask.records.empty())
-            continue;
-        Record taken = record;
-        taken.trial = file.filename().string() + ':' + record.trial;
-        ofTask.records.push_back(std::move(taken));
-        ++logs.applied;
-    }
+    std::vector<std::pair<fs::path, Package>> found;
+    for (auto& [file, package] : installedPackages())
+        if (package && package->target == target)
+            found.emplace_back(std::move(file), *std::move(package));
+    return found;
 }
 
 } // namespace lathe::session

@@ -1,15 +1,15 @@
 #pragma once
 
 #include "core/record/record.h"
-#include "core/session/exports/applied_logs.h"
 #include "core/store/project.h"
 #include "core/support/result.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <stop_token>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lathe::session {
@@ -47,6 +47,8 @@ Result<Package> collectPackage(std::span<const std::filesystem::path> projects, 
 Result<> writePackage(const Package& package, const std::filesystem::path& file);
 /// Errors: NotFound; BadFile (no package, damaged); Unsupported (of a later version).
 Result<Package> readPackage(const std::filesystem::path& file);
+/// The same of a file's contents; its name is for errors.
+Result<Package> packageOf(std::string_view text, const std::filesystem::path& file);
 
 /// Adds its records to a project, for tasks of its networks, as imported ones: they are no candidates for an export
 /// before they were measured again. Those that it has are skipped. Returns how many were added. Errors: StoreFailed.
@@ -55,10 +57,9 @@ Result<std::int64_t> addPackage(const Package& package, store::Project& to);
 /// The folder that packages are looked for in, beside PREFIX/share/lathe/packages: ~/.local/share/lathe/packages, or as
 /// XDG_DATA_HOME says. Nothing is ever fetched from elsewhere.
 std::filesystem::path packageFolder();
-/// Those for the target in both folders, by name; what cannot be read is passed over.
-std::vector<std::filesystem::path> packagesFor(const std::string& target);
-
-/// Its records for tasks that `logs` have nothing of.
-void applyPackage(const Package& package, const std::filesystem::path& file, AppliedLogs& logs);
+/// All of both folders, by name, with why those that cannot be read cannot.
+std::vector<std::pair<std::filesystem::path, Result<Package>>> installedPackages();
+/// Those of them for the target; what cannot be read is passed over.
+std::vector<std::pair<std::filesystem::path, Package>> packagesFor(const std::string& target);
 
 } // namespace lathe::session

@@ -1,8 +1,6 @@
 #include "core/session/session.h"
 
 #include "core/measure/measurer.h"
-#include "core/policy/policy_table.h"
-#include "core/schedule/state.h"
 #include "core/session/back_ends.h"
 #include "core/session/exports/exporter.h"
 #include "core/session/exports/kernel_choices.h"
@@ -10,8 +8,8 @@
 #include "core/session/model_limits.h"
 #include "core/session/options/options_json.h"
 #include "core/session/options/tune_options.h"
-#include "core/session/plan/plan_log.h"
 #include "core/session/plan/network_layouts.h"
+#include "core/session/project/best_schedule.h"
 #include "core/session/project/known_model.h"
 #include "core/session/project/log_importer.h"
 #include "core/session/project/measure_again.h"
@@ -31,9 +29,6 @@
 #include "core/support/message.h"
 #include "core/templates/user_template.h"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -41,8 +36,6 @@
 #include <utility>
 
 namespace lathe::session {
-
-using nlohmann::json;
 
 namespace {
 
@@ -105,7 +98,8 @@ public:
     ProjectPart* project() override { return this; }
     ExportPart* exports() override { return this; }
     LayoutPart* layouts() override { return this; }
-    Result<std::shared_ptr<const NetworkLayouts>> chooseLayouts(bool measures, std::stop_token stop) override;
+    Result<std::shared_ptr<const NetworkLayouts>> chooseLayouts(const LayoutRequest& request,
+                                                                std::stop_token stop) override;
 
     std::vector<TaskBudget> budgets() const override { return m_steering.budgets(); }
     Result<> setBudget(std::int32_t task, const TaskBudget& budget) override;
@@ -144,10 +138,7 @@ public:
     Result<std::vector<std::string>> targets() const override;
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
     Result<std::unique_ptr<History>> history() const override;
-    Result<Coverage> coverage(bool strict) const override;
-    Result<std::optional<PlanView>> plan(const CompileOptions& options, const std::filesystem::path& log,
-                                         const std::function<void(PlanStep)>& told, std::int64_t* left,
-                                         std::stop_token stop) override;
+    Result<Coverage> coverage(const CompileOptions& options) const override;
     Result<> destination(const CompileOptions& options) const override { return checkExportFiles(options); }
     Result<CompileReport> compile(const CompileOptions& options, const Progress& progress,
                                   std::stop_token stop) override;
@@ -370,10 +361,9 @@ Result<VerdictEvent> Session::measureAgain(std::stop_token stop)
 Result<LogExport> Session::exportTemplateLog(const std::filesystem::path& file, std::stop_token stop) const
 {
     if (!m_project)
-        return makeError(Errc::NotFound, say(Msg::NoProjectToImport));
-    LATHE_TRY_ASSIGN(const store::Project reader,
-                     store::Project::open(m_project->file(), store::Project::Access::Read));
-    return writeTemplateLog(*m_model, reader, file, std::move(stop));
+        return makeError(Errc::NotFound, say(Msg::NoProjectNoRecords));
+    LATHE_TRY_ASSIGN(const store::Project project, reader());
+    return writeTemplateLog(*m_model, project, file, std::move(stop));
 }
 
 Result<LogImport> Session::importLogs(std::span<const std::filesystem::path> files, const Progress& progress,
@@ -456,11 +446,7 @@ Result<TuneOptions> Session::usualOptions() const
         LATHE_TRY_ASSIGN(const auto project, reader());
         LATHE_TRY_ASSIGN(usual, usualOptionsOf(project, m_modelRow, m_model->target.text()));
     }
-    usual.policy = policyFor(m_model->target, std::move(usual.policy));
-    // One that an earlier run had with another policy is no use to this one.
-    if (const auto policy = policy::findPolicy(usual.policy); policy && !(*policy)->takesHeadStart)
-        usual.headStart.clear();
-    return usual;
+    return forTarget(m_model->target, std::move(usual));
 }
 
 Result<RunChoices> Session::choices() const
@@ -495,30 +481,10 @@ Result<ScheduleView> Session::bestSchedule(std::int32_t task) const
 {
     if (task < 0 || task >= static_cast<std::int32_t>(m_model->partition.tasks.size()))
         return makeError(Errc::InvalidArgument, say(Msg::NoTask, task));
-    const graph::Task& t = m_model->partition.tasks[static_cast<std::size_t>(task)];
     if (!m_project)
         return makeError(Errc::NotFound, say(Msg::NoProjectNoRecords));
     LATHE_TRY_ASSIGN(const auto project, reader());
-    LATHE_TRY_ASSIGN(const auto best, chooseRecords(*m_model, project, {}));
-    const auto found = best.find(t.key);
-    if (found == best.end())
-        return makeError(Errc::NotFound, say(Msg::TaskWithoutRecord, t.name));
-    const store::BestRow& row = found->second;
-    ScheduleView view;
-    view.alternative = row.alternative;
-    view.sketch = row.record.candidate.sketch;
-    const json steps = json::parse(row.record.candidate.steps, nullptr, false);
-    LATHE_TRY_ASSIGN(const auto list, schedule::stepsFromJson(steps));
-    for (const json& step : steps)
-        view.steps += step.dump() + "\n";
-    for (const graph::Alternative& alternative : t.alternatives) {
-        if (alternative.name != row.alternative)
-            continue;
-        LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(alternative.dag, list));
-        LATHE_TRY(state.inferBounds());
-        view.loops = state.print();
-    }
-    return view;
+    return bestScheduleOf(*m_model, project, m_model->partition.tasks[static_cast<std::size_t>(task)]);
 }
 
 Result<std::unique_ptr<History>> Session::history() const
@@ -528,51 +494,42 @@ Result<std::unique_ptr<History>> Session::history() const
     return openHistory({m_project->file(), m_modelRow, m_limits.model(), nullptr});
 }
 
-Result<Coverage> Session::coverage(bool strict) const
+Result<Coverage> Session::coverage(const CompileOptions& options) const
 {
     std::optional<store::Project> project;
     if (m_project) {
         LATHE_TRY_ASSIGN(project, reader());
     }
-    return coverageOf(*m_limits.model(), project ? &*project : nullptr, {{}, strict});
-}
-
-Result<std::optional<PlanView>> Session::plan(const CompileOptions& options, const std::filesystem::path& log,
-                                              const std::function<void(PlanStep)>& told, std::int64_t* left,
-                                              std::stop_token stop)
-{
-    std::optional<store::Project> project;
-    if (m_project) {
-        LATHE_TRY_ASSIGN(project, reader());
-    }
-    return planOf(*m_limits.model(), project ? &*project : nullptr, options, log, told, left, std::move(stop));
+    const auto model = m_limits.model();
+    LATHE_TRY_ASSIGN(AppliedLogs applied, recordsOfFiles(*model, options));
+    return coverageOf(*model, project ? &*project : nullptr,
+                      {{}, options.strict, layoutChoiceOf(options),
+                       std::make_shared<const AppliedLogs>(std::move(applied))});
 }
 
 Result<CompileReport> Session::compile(const CompileOptions& options, const Progress& progress, std::stop_token stop)
 {
-    std::optional<store::Project> project;
+    std::optional<store::Project> project; // that keeps what conversions take, where this program may write to it
     if (m_project) {
-        LATHE_TRY_ASSIGN(project, reader());
+        LATHE_TRY_ASSIGN(project, m_project->readOnly() ? reader() : m_project->beside());
     }
     LATHE_TRY_ASSIGN(const ModelVariants variants, loadVariants(m_limits.model(), m_options.variants));
     return exportLibrary(variants, project ? &*project : nullptr, options, progress, stop);
 }
 
-Result<std::shared_ptr<const NetworkLayouts>> Session::chooseLayouts(bool measures, std::stop_token stop)
+Result<std::shared_ptr<const NetworkLayouts>> Session::chooseLayouts(const LayoutRequest& request, std::stop_token stop)
 {
-    using Chosen = std::shared_ptr<const NetworkLayouts>;
-    if (!m_project)
+    if (!m_project && request.options.logs.empty())
         return makeError(Errc::NotFound, say(Msg::NoProjectNoRecords));
-    LayoutChoice choice;
-    choice.measures = measures;
-    const auto choose = [&](const store::Project& project) -> Result<Chosen> {
-        LATHE_TRY_ASSIGN(auto plan, planNetwork(*m_limits.model(), &project, {}, choice, stop));
-        return plan ? viewLayouts(*std::move(plan)) : Chosen();
+    const auto choose = [&](const store::Project* project) {
+        return chooseNetworkLayouts(m_limits.model(), project, request, stop);
     };
-    if (measures)
-        return alone<Chosen>(choose);
+    if (!m_project)
+        return choose(nullptr);
+    if (request.measures && !m_project->readOnly())
+        return alone<std::shared_ptr<const NetworkLayouts>>([&](store::Project& writer) { return choose(&writer); });
     LATHE_TRY_ASSIGN(const store::Project project, reader());
-    return choose(project);
+    return choose(&project);
 }
 
 } // namespace

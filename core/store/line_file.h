@@ -38,7 +38,16 @@ public:
         return makeError(Errc::StoreFailed, say(Msg::WritingFailed, m_name.string()));
     }
 
+    LineFile(LineFile&&) = default;
+    LineFile& operator=(LineFile&&) = delete;
+    ~LineFile()
+    {
+        if (m_file) // somebody gave up
+            std::remove(partName().c_str());
+    }
+
 private:
+    LineFile() = default;
     struct Closer
     {
         void operator()(std::FILE* file) const { std::fclose(file); }

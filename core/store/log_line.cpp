@@ -1,6 +1,7 @@
 #include "core/store/log_line.h"
 
 #include "core/record/record_json.h"
+#include "core/support/json_fields.h"
 #include "core/support/json_values.h"
 #include "core/support/message.h"
 
@@ -164,6 +165,13 @@ std::string quoted(std::string_view text, std::size_t most)
     if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0)
         out.pop_back();
     return out + "...";
+}
+
+std::string importedLine(const Record& record, const char* kind)
+{
+    if (!isImported(record))
+        return {};
+    return textIn(json::parse(record.result.conditions, nullptr, false), kind);
 }
 
 bool nestsShallow(std::string_view text)

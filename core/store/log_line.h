@@ -52,4 +52,11 @@ inline bool isImported(const Record& record)
     return record.target.starts_with(kImportedTarget);
 }
 
+// An imported record's conditions hold the line that it was read from, under one of these names, so that an export
+// writes it again as it was, digit by digit.
+inline constexpr const char* kAutoSchedulerLine = "auto_scheduler_line";
+inline constexpr const char* kTemplateLine = "template_line";
+/// Empty: it has none of this kind.
+std::string importedLine(const Record& record, const char* kind);
+
 } // namespace lathe::store

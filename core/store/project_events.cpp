@@ -75,6 +75,7 @@ Result<std::map<std::string, double>> Project::conversions(std::string_view proc
 Result<> Project::addConversions(std::string_view processor, const std::map<std::string, double>& seconds,
                                  std::int64_t runs)
 {
+    LATHE_TRY_ASSIGN(Transaction transaction, Transaction::begin(*m_db));
     for (const auto& [conversion, each] : seconds) {
         LATHE_TRY_ASSIGN(
             Statement s,
@@ -82,7 +83,7 @@ Result<> Project::addConversions(std::string_view processor, const std::map<std:
                 *m_db, "INSERT OR REPLACE INTO conversions(processor, conversion, seconds, runs) VALUES(?, ?, ?, ?)"));
         LATHE_TRY(s.bind(processor).bind(conversion).bind(each).bind(runs).run());
     }
-    return {};
+    return transaction.commit();
 }
 
 } // namespace lathe::store

@@ -4,6 +4,7 @@
 #include "core/store/log_line.h"
 #include "core/store/log_reader.h"
 #include "core/support/message.h"
+#include "core/target/presets.h"
 #include "core/templates/template_table.h"
 #include "core/templates/workload_args.h"
 
@@ -15,119 +16,72 @@
 
 namespace lathe::store {
 
-namespace {
-
 using templates::TemplateTrial;
 
-constexpr std::size_t kMostReasons = 100;
-
-/// Each line of the template tuner, with its text; what is none is counted by why.
-Result<> forEachTrial(std::span<const std::filesystem::path> files, std::int64_t& lines,
-                      std::map<std::string, PassedOver>& skipped,
-                      const std::function<Result<>(const TemplateTrial&, std::string_view)>& visit)
+Result<std::int64_t> forEachTrial(std::span<const std::filesystem::path> files, SkippedCounts& skipped,
+                                  const std::function<Result<>(const TemplateTrial&, const TrialLine&)>& visit)
 {
     std::vector<LogReader> readers; // all of them, so that a name that is wrong changes nothing
     for (const std::filesystem::path& file : files) {
         LATHE_TRY_ASSIGN(LogReader reader, LogReader::open(file));
         readers.push_back(std::move(reader));
     }
+    std::int64_t lines = 0;
     for (std::size_t i = 0; i < files.size(); ++i) {
+        const std::string name = files[i].filename().string();
         LogReader::Line line;
-        const auto skip = [&](std::string why) {
-            if (skipped.size() >= kMostReasons && !skipped.contains(why))
-                why = textOf(say(Msg::LineOtherReasons));
-            PassedOver& alike = skipped[why];
-            if (alike.count++ == 0) {
-                alike.file = files[i].filename().string();
-                alike.line = line.number;
-            }
-        };
         while (true) {
             LATHE_TRY_ASSIGN(const bool more, readers[i].next(line));
             if (!more)
                 break;
             if (line.tooLong) {
                 ++lines;
-                skip(textOf(say(Msg::LineTooLong, LogReader::kMaxLine >> 20)));
+                skipped.add(say(Msg::LineTooLong, LogReader::kMaxLine >> 20), name, line.number);
                 continue;
             }
             const auto read = templates::readTemplateLine(line.text);
             if (!read) {
                 ++lines;
-                skip(line.cutOff ? textOf(say(Msg::LineCutOff)) : read.error().message);
+                skipped.add(line.cutOff ? say(Msg::LineCutOff) : messageOf(read.error()), name, line.number);
             } else if (*read) {
                 ++lines;
-                LATHE_TRY(visit(**read, line.text));
+                LATHE_TRY(visit(**read, {line.text, name, line.number}));
             }
         }
     }
-    return {};
-}
-
-} // namespace
-
-std::vector<std::string> targetKeys(std::string_view target)
-{
-    std::vector<std::string> keys;
-    constexpr std::string_view kKeys = "-keys=";
-    if (const std::size_t at = target.find(kKeys); at != std::string_view::npos) {
-        const std::string_view list = target.substr(at + kKeys.size(),
-                                                    std::min(target.find(' ', at), target.size()) - at - kKeys.size());
-        for (std::size_t from = 0; from <= list.size();) {
-            const std::size_t comma = std::min(list.find(',', from), list.size());
-            if (comma > from)
-                keys.emplace_back(list.substr(from, comma - from));
-            from = comma + 1;
-        }
-        return keys;
-    }
-    const std::string_view kind = target.substr(0, target.find(' '));
-    if (kind == "llvm" || kind == "c")
-        return {"cpu"};
-    if (kind == "cuda" || kind == "opencl" || kind == "vulkan" || kind == "rocm" || kind == "metal")
-        return {std::string(kind), "gpu"};
-    return {std::string(kind)};
-}
-
-std::string targetModel(std::string_view target)
-{
-    constexpr std::string_view kModel = "-model=";
-    const std::size_t at = target.find(kModel);
-    if (at == std::string_view::npos)
-        return {};
-    std::string model(
-        target.substr(at + kModel.size(), std::min(target.find(' ', at), target.size()) - at - kModel.size()));
-    return model == "unknown" ? std::string() : model;
+    return lines;
 }
 
 Result<LogSummary> summarizeLogs(std::span<const std::filesystem::path> files, std::stop_token stop)
 {
     LogSummary summary;
     std::map<std::pair<std::string, std::string>, std::size_t> known;
-    LATHE_TRY(forEachTrial(
-        files, summary.lines, summary.skipped, [&](const TemplateTrial& trial, std::string_view) -> Result<> {
-            if (stop.stop_requested())
-                return makeError(Errc::Cancelled, say(Msg::QueryStopped));
-            const std::string key = templates::workloadKey(trial.workload);
-            const auto [place, isNew] = known.try_emplace({trial.target, key}, summary.workloads.size());
-            if (isNew) {
-                WorkloadOfLog workload;
-                workload.target = trial.target;
-                workload.name = trial.workload.task;
-                workload.workload = key;
-                workload.plainWorkload = templates::workloadKey(templates::unpacked(trial.workload));
-                workload.known = templates::findTemplate(trial.workload.task) != nullptr;
-                summary.workloads.push_back(std::move(workload));
-            }
-            WorkloadOfLog& workload = summary.workloads[place->second];
-            ++workload.trials;
-            workload.failed += trial.error != 0 ? 1 : 0;
-            if (const double mean = trial.meanCost(); mean < workload.bestSeconds) {
-                workload.bestSeconds = mean;
-                workload.bestConfig = templates::configText(trial.config);
-            }
-            return {};
-        }));
+    SkippedCounts skipped;
+    LATHE_TRY_ASSIGN(summary.lines,
+                     forEachTrial(files, skipped, [&](const TemplateTrial& trial, const TrialLine&) -> Result<> {
+                         if (stop.stop_requested())
+                             return makeError(Errc::Cancelled, say(Msg::QueryStopped));
+                         const std::string key = templates::workloadKey(trial.workload);
+                         const auto [place, isNew] = known.try_emplace({trial.target, key}, summary.workloads.size());
+                         if (isNew) {
+                             WorkloadOfLog workload;
+                             workload.target = trial.target;
+                             workload.name = trial.workload.task;
+                             workload.workload = key;
+                             workload.plainWorkload = templates::workloadKey(templates::unpacked(trial.workload));
+                             workload.known = templates::findTemplate(trial.workload.task) != nullptr;
+                             summary.workloads.push_back(std::move(workload));
+                         }
+                         WorkloadOfLog& workload = summary.workloads[place->second];
+                         ++workload.trials;
+                         workload.failed += trial.error != 0 ? 1 : 0;
+                         if (const double mean = trial.meanCost(); mean < workload.bestSeconds) {
+                             workload.bestSeconds = mean;
+                             workload.bestConfig = templates::configText(trial.config);
+                         }
+                         return {};
+                     }));
+    summary.skipped = skipped.take();
     return summary;
 }
 
@@ -141,34 +95,38 @@ Result<LogsWritten> pickBest(std::span<const std::filesystem::path> files, const
     };
     std::map<std::pair<std::string, std::string>, Winner> winners; ///< by (key or model of the target, workload)
     std::map<std::int64_t, std::string> texts; ///< of those that won once, by place
-    LATHE_TRY(forEachTrial(
-        files, done.read, done.skipped, [&](const TemplateTrial& trial, std::string_view text) -> Result<> {
+    std::int64_t place = 0; ///< of a trial among all
+    SkippedCounts skipped;
+    LATHE_TRY_ASSIGN(
+        done.read, forEachTrial(files, skipped, [&](const TemplateTrial& trial, const TrialLine& line) -> Result<> {
+            ++place;
             const double mean = trial.meanCost();
             if (trial.error != 0) {
                 ++done.failed;
                 return {};
             }
             const std::string workload = templates::workloadKey(trial.workload);
-            std::vector<std::string> keys = targetKeys(trial.target);
+            std::vector<std::string> keys = referenceKeys(trial.target);
             for (std::string& key : keys)
                 key.insert(0, "key ");
-            if (const std::string model = targetModel(trial.target); !model.empty())
+            if (const std::string model = referenceModel(trial.target); !model.empty())
                 keys.push_back("model " + model);
             for (std::string& key : keys) {
-                const auto [best, isNew] = winners.try_emplace({std::move(key), workload}, Winner{mean, done.read});
+                const auto [best, isNew] = winners.try_emplace({std::move(key), workload}, Winner{mean, place});
                 if (!isNew && mean < best->second.seconds)
-                    best->second = {mean, done.read};
-                if (best->second.place == done.read)
-                    texts[done.read] = text;
+                    best->second = {mean, place};
+                if (best->second.place == place)
+                    texts[place] = line.text;
             }
             return {};
         }));
+    done.skipped = skipped.take();
     std::set<std::int64_t> places;
     for (const auto& [key, winner] : winners)
         places.insert(winner.place);
     LATHE_TRY_ASSIGN(LineFile out, LineFile::create(output));
-    for (const std::int64_t place : places) {
-        out.line(texts[place]);
+    for (const std::int64_t won : places) {
+        out.line(texts[won]);
         ++done.written;
     }
     LATHE_TRY(out.close());
@@ -187,8 +145,9 @@ Result<LogsWritten> splitByWorkload(std::span<const std::filesystem::path> files
     std::vector<Part> parts;
     std::map<std::string, std::size_t> known;
     std::set<std::string> seen;
-    LATHE_TRY(forEachTrial(
-        files, done.read, done.skipped, [&](const TemplateTrial& trial, std::string_view text) -> Result<> {
+    SkippedCounts skipped;
+    LATHE_TRY_ASSIGN(
+        done.read, forEachTrial(files, skipped, [&](const TemplateTrial& trial, const TrialLine& line) -> Result<> {
             if (!seen.insert(templates::trialKey(trial)).second) {
                 ++done.duplicates;
                 return {};
@@ -196,9 +155,10 @@ Result<LogsWritten> splitByWorkload(std::span<const std::filesystem::path> files
             const auto [place, isNew] = known.try_emplace(templates::workloadKey(trial.workload), parts.size());
             if (isNew)
                 parts.push_back({trial.workload.task, {}});
-            parts[place->second].lines.emplace_back(text);
+            parts[place->second].lines.emplace_back(line.text);
             return {};
         }));
+    done.skipped = skipped.take();
     for (std::size_t i = 0; i < parts.size(); ++i) {
         std::string name = parts[i].name.substr(0, 100); // of others: no path, and no name that ends elsewhere
         std::replace_if(
@@ -221,17 +181,19 @@ Result<LogsWritten> mergeLogs(std::span<const std::filesystem::path> files, cons
     LogsWritten done;
     std::set<std::string> seen;
     LATHE_TRY_ASSIGN(LineFile out, LineFile::create(output));
-    LATHE_TRY(forEachTrial(files, done.read, done.skipped,
-                           [&](const TemplateTrial& trial, std::string_view text) -> Result<> {
-                               if (!seen.insert(templates::trialKey(trial)).second) {
-                                   ++done.duplicates;
-                                   return {};
-                               }
-                               done.failed += trial.error != 0 ? 1 : 0;
-                               out.line(std::string(text));
-                               ++done.written;
-                               return {};
-                           }));
+    SkippedCounts skipped;
+    LATHE_TRY_ASSIGN(done.read,
+                     forEachTrial(files, skipped, [&](const TemplateTrial& trial, const TrialLine& line) -> Result<> {
+                         if (!seen.insert(templates::trialKey(trial)).second) {
+                             ++done.duplicates;
+                             return {};
+                         }
+                         done.failed += trial.error != 0 ? 1 : 0;
+                         out.line(std::string(line.text));
+                         ++done.written;
+                         return {};
+                     }));
+    done.skipped = skipped.take();
     LATHE_TRY(out.close());
     done.files.push_back(output);
     return done;

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "core/store/skipped_lines.h"
 #include "core/support/result.h"
+#include "core/templates/log_line.h"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
-#include <map>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -26,19 +28,24 @@ struct WorkloadOfLog
     bool known = false; ///< there is a template of this name here
 };
 
-/// Lines that were passed over, for one reason.
-struct PassedOver
+struct TrialLine
 {
-    std::int64_t count = 0;
-    std::string file; ///< of the first of them
-    std::int64_t line = 0;
+    std::string_view text;
+    std::string_view file; ///< its name, without the folder
+    std::int64_t number = 0; ///< from 1
 };
+/// The trials of the logs in their order. Lines that are none are counted in `skipped`, comments and empty lines
+/// nowhere. Where `visit` gives an error the walk ends with it.
+/// Returns the number of lines. Errors: NotFound, before any is visited; BadFile (a disk that fails).
+Result<std::int64_t> forEachTrial(
+    std::span<const std::filesystem::path> files, SkippedCounts& skipped,
+    const std::function<Result<>(const templates::TemplateTrial&, const TrialLine&)>& visit);
 
 struct LogSummary
 {
     std::int64_t lines = 0; ///< without comments and empty ones
     std::vector<WorkloadOfLog> workloads; ///< in the order in which they come first
-    std::map<std::string, PassedOver> skipped; ///< by reason
+    std::vector<SkippedLines> skipped; ///< most frequent first
 };
 
 /// What the logs hold; nothing is changed. Errors: NotFound, BadFile (a disk that fails), Cancelled.
@@ -49,7 +56,7 @@ struct LogsWritten
 {
     std::int64_t read = 0, written = 0, duplicates = 0, failed = 0; ///< lines
     std::vector<std::filesystem::path> files; ///< that were written
-    std::map<std::string, PassedOver> skipped;
+    std::vector<SkippedLines> skipped;
 };
 
 /// The fastest line of each workload, for each key of its target ("cpu") and for each model ("-model=" of it, but
@@ -59,11 +66,5 @@ Result<LogsWritten> pickBest(std::span<const std::filesystem::path> files, const
 Result<LogsWritten> splitByWorkload(std::span<const std::filesystem::path> files, const std::filesystem::path& folder);
 /// All measurements, each once, failures too.
 Result<LogsWritten> mergeLogs(std::span<const std::filesystem::path> files, const std::filesystem::path& output);
-
-/// The keys under which a target of the reference is looked for: those of "-keys=", else what its kind has: "llvm" is
-/// cpu.
-std::vector<std::string> targetKeys(std::string_view target);
-/// "-model=" of a target; empty: there is none, or it is "unknown".
-std::string targetModel(std::string_view target);
 
 } // namespace lathe::store

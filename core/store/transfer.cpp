@@ -3,6 +3,7 @@
 #include "core/record/record_json.h"
 #include "core/schedule/step.h"
 #include "core/store/line_file.h"
+#include "core/store/log_line.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
 
@@ -101,7 +102,16 @@ Result<TransferCount> exportReferenceLog(const Project& project, const std::file
     }
     LATHE_TRY_ASSIGN(LineFile out, LineFile::create(file));
     TransferCount count;
+    std::string lastLine; // a line is the record of each task that has its key
     LATHE_TRY(project.forEachRecord({}, [&](const Record& record) {
+        if (std::string line = importedLine(record, kAutoSchedulerLine); !line.empty()) {
+            if (line != lastLine) {
+                out.line(line);
+                ++count.written;
+            }
+            lastLine = std::move(line);
+            return;
+        }
         if (record.target != target) {
             ++count.skipped[record.target.empty() ? std::string("made for a target that is not known")
                                                   : fmt::format("made for {}", record.target)];

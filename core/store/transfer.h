@@ -25,7 +25,8 @@ Result<TransferCount> exportJsonLines(const Project& project, const std::filesys
 using ReferenceTarget = std::function<std::pair<std::string, std::vector<std::int64_t>>(std::string_view device)>;
 
 /// The reference auto-scheduler's log, version v0.6 (auto-scheduler.md 10): records for `target` of the alternative
-/// that the reference would pick, whose steps are all the reference's own; others are skipped with the reason.
+/// that the reference would pick, whose steps are all the reference's own; others are skipped with the reason. Lines
+/// that were imported are written as they were, whatever target they are for.
 Result<TransferCount> exportReferenceLog(const Project& project, const std::filesystem::path& file,
                                          std::string_view target, const ReferenceTarget& describe);
 

@@ -147,4 +147,45 @@ std::string familyOfRecord(std::string_view target)
     return target.find("device=mali") != std::string_view::npos ? "mali" : "gpu";
 }
 
+namespace {
+
+/// Of the reference's "-NAME=VALUE"; empty: there is none.
+std::string_view referenceAttribute(std::string_view target, std::string_view start)
+{
+    const std::size_t at = target.find(start);
+    if (at == std::string_view::npos)
+        return {};
+    const std::string_view value = target.substr(at + start.size());
+    return value.substr(0, value.find(' '));
+}
+
+} // namespace
+
+std::vector<std::string> referenceKeys(std::string_view target)
+{
+    std::vector<std::string> keys;
+    if (const std::string_view list = referenceAttribute(target, "-keys="); !list.empty()) {
+        for (std::size_t from = 0; from <= list.size();) {
+            const std::size_t comma = std::min(list.find(',', from), list.size());
+            if (comma > from)
+                keys.emplace_back(list.substr(from, comma - from));
+            from = comma + 1;
+        }
+        return keys;
+    }
+    if (const std::string_view device = referenceAttribute(target, "-device="); !device.empty())
+        keys.emplace_back(device);
+    const std::string_view kind = target.substr(0, target.find(' '));
+    keys.emplace_back(kind == "llvm" || kind == "c" ? "cpu" : kind);
+    if (kind == "cuda" || kind == "opencl" || kind == "vulkan" || kind == "rocm" || kind == "metal")
+        keys.emplace_back("gpu");
+    return keys;
+}
+
+std::string referenceModel(std::string_view target)
+{
+    const std::string_view model = referenceAttribute(target, "-model=");
+    return model == "unknown" ? std::string() : std::string(model);
+}
+
 } // namespace lathe

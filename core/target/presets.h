@@ -2,7 +2,9 @@
 
 #include "core/target/target.h"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace lathe {
 
@@ -20,6 +22,12 @@ Hardware cpuPresets(const Target& target);
 
 /// What the reference's own records name the target: its CPU is "llvm -keys=cpu", others are called as here.
 std::string referenceTargetText(const Target& target);
+
+/// The keys under which the reference looks for what was measured for a target: those of "-keys=", else that of
+/// "-device=" and what its kind has, of which "llvm" is cpu.
+std::vector<std::string> referenceKeys(std::string_view target);
+/// "-model=" of a target of the reference's; empty: there is none, or it is "unknown".
+std::string referenceModel(std::string_view target);
 
 /// Whose rules a target of the reference's or Lathe's records needs, as BackendTraits::family; for texts that parse()
 /// refuses, too.

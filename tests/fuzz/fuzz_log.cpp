@@ -32,6 +32,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         LATHE_CHECK(schedule::stepsFromJson(schedule::toJson(trial->steps)).has_value());
         LATHE_CHECK(store::quoted(trial->target).size() <= trial->target.size() + 3);
         (void)nlohmann::json(store::quoted(trial->target)).dump(); // of whole characters
+    } else if (const auto* byTemplate = std::get_if<templates::TemplateTrial>(&*line)) {
+        const std::string written = templates::templateLine(*byTemplate);
+        const auto again = store::readLogLine(written);
+        LATHE_CHECK(again.has_value()) << (again ? "" : again.error().message);
+        LATHE_CHECK(templates::templateLine(std::get<templates::TemplateTrial>(*again)) == written) << written;
     }
     return 0;
 }

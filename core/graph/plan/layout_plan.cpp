@@ -1,6 +1,7 @@
 #include "core/graph/plan/layout_plan.h"
 
 #include "core/graph/plan/solve_pbqp.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -67,9 +68,7 @@ Result<LayoutPlan> planUnder(const LayoutProblem& problem, const PairwiseProblem
 {
     LATHE_TRY_ASSIGN(const Solved best, solved(restricted, options));
     if (std::isinf(best.solution.seconds))
-        return makeError(Errc::Unsupported, best.solution.optimal
-                                                ? "every choice of layouts needs a conversion that cannot be done"
-                                                : "no choice of layouts was found whose conversions can all be done");
+        return makeError(Errc::Unsupported, best.solution.optimal ? say(Msg::PlanNoChoice) : say(Msg::PlanNoneFound));
     return planOf(problem, best);
 }
 

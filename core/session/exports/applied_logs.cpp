@@ -1,10 +1,12 @@
 #include "core/session/exports/applied_logs.h"
 
+#include "core/session/device_directory.h"
+#include "core/session/packages.h"
 #include "core/session/template_matches.h"
 #include "core/store/log_line.h"
-#include "core/store/log_reader.h"
 #include "core/store/template_logs.h"
 #include "core/support/message.h"
+#include "core/target/presets.h"
 
 #include <fmt/format.h>
 
@@ -48,7 +50,9 @@ std::string joined(const std::set<std::string>& words)
 
 std::optional<std::string> differenceOfTargets(std::string_view reference, const Target& target)
 {
-    const std::vector<std::string> keys = store::targetKeys(reference);
+    if (reference == target.text()) // of a kind that the reference does not have
+        return std::string();
+    const std::vector<std::string> keys = referenceKeys(reference);
     const std::string& family = target.family();
     if (std::find(keys.begin(), keys.end(), family) == keys.end())
         return std::nullopt;
@@ -67,63 +71,103 @@ Result<AppliedLogs> applyLogs(const LoadedModel& model, std::span<const std::fil
 {
     const TemplateMatches matches(model);
     AppliedLogs applied;
-    for (const std::filesystem::path& file : files) {
-        LATHE_TRY_ASSIGN(store::LogReader reader, store::LogReader::open(file));
-        store::LogReader::Line line;
-        while (true) {
-            LATHE_TRY_ASSIGN(const bool more, reader.next(line));
-            if (!more)
-                break;
-            const auto trial = templates::readTemplateLine(line.text);
-            if (trial && !*trial)
-                continue; // a comment
-            ++applied.lines;
-            const auto skip = [&applied](const Error& why) { ++applied.skipped[why.message]; };
-            if (!trial) {
-                skip(trial.error());
+    store::SkippedCounts skipped;
+    const auto visit = [&](const templates::TemplateTrial& trial, const store::TrialLine& line) -> Result<> {
+        const auto skip = [&](const Message& why) { skipped.add(why, line.file, line.number); };
+        if (trial.error != 0) {
+            skip(*store::templateFailure(trial.error).about);
+            return {};
+        }
+        const auto differs = differenceOfTargets(trial.target, model.target);
+        if (!differs) {
+            skip(say(Msg::RecordsOfTarget, store::quoted(trial.target)));
+            return {};
+        }
+        const auto ofLine = matches.of(trial);
+        if (!ofLine) {
+            skip(messageOf(ofLine.error()));
+            return {};
+        }
+        for (const auto& [task, made] : *ofLine) {
+            auto candidate = made.candidate(trial.config);
+            if (!candidate) {
+                skip(say(Msg::LineConfigUnfit, task->name, messageOf(candidate.error())));
                 continue;
             }
-            const templates::TemplateTrial& t = **trial;
-            if (t.error != 0) {
-                skip(makeError(Errc::BadFile, textOf(*store::templateFailure(t.error).about)));
-                continue;
-            }
-            const auto differs = differenceOfTargets(t.target, model.target);
-            if (!differs) {
-                skip(makeError(Errc::Incompatible, say(Msg::RecordsOfTarget, store::quoted(t.target))));
-                continue;
-            }
-            const auto ofLine = matches.of(t);
-            if (!ofLine) {
-                skip(ofLine.error());
-                continue;
-            }
-            for (const auto& [task, made] : *ofLine) {
-                auto candidate = made.candidate(t.config);
-                if (!candidate) {
-                    skip(makeError(Errc::InvalidArgument, say(Msg::LineConfigUnfit, task->name, candidate.error())));
-                    continue;
-                }
-                AppliedLogs::OfTask& ofTask = applied.tasks[task->key];
-                const bool exact = differs->empty();
-                if (!ofTask.records.empty() && !exact && ofTask.differs.empty())
-                    continue; // there are lines for this very target
-                if (exact && !ofTask.differs.empty())
-                    ofTask.records.clear();
-                ofTask.differs = exact ? std::string() : store::quoted(t.target) + ": " + *differs;
-                Record record;
-                record.trial = fmt::format("{}:{}", file.filename().string(), line.number);
-                record.candidate = *std::move(candidate);
-                record.result.costsNs = {t.meanCost() * 1e9};
-                record.target = t.target;
-                ofTask.records.push_back(std::move(record));
-                ++applied.applied;
-            }
+            About about;
+            if (!differs->empty())
+                about = lathe::about(say(Msg::RecordsOfTarget, store::quoted(trial.target) + ": " + *differs));
+            Record record;
+            record.trial = fmt::format("{}:{}", line.file, line.number);
+            record.candidate = *std::move(candidate);
+            record.result.costsNs = {trial.meanCost() * 1e9};
+            record.target = trial.target;
+            applied.tasks[task->key].push_back({std::move(record), std::move(about)});
+            ++applied.given.fitting;
+        }
+        return {};
+    };
+    LATHE_TRY_ASSIGN(applied.given.lines, store::forEachTrial(files, skipped, visit));
+    applied.given.skipped = skipped.take();
+    for (auto& [key, ofTask] : applied.tasks)
+        std::ranges::stable_sort(ofTask, {}, [](const AppliedLogs::Applied& each) {
+            return std::pair(each.differs != nullptr, each.record.result.meanNs());
+        });
+    return applied;
+}
+
+namespace {
+
+/// Its records for those of the tasks that `logs` have nothing of.
+void applyPackage(const Package& package, const std::filesystem::path& file, const About& differs,
+                  const std::set<std::string>& tasks, AppliedLogs& logs)
+{
+    std::map<std::string, std::vector<AppliedLogs::Applied>> ofPackage;
+    for (const Record& record : package.records) {
+        if (!tasks.contains(record.candidate.task) || logs.tasks.contains(record.candidate.task))
+            continue;
+        Record taken = record;
+        taken.trial = file.filename().string() + ':' + record.trial;
+        ofPackage[record.candidate.task].push_back({std::move(taken), differs});
+        ++logs.given.fitting;
+    }
+    logs.tasks.merge(ofPackage);
+}
+
+} // namespace
+
+Result<AppliedLogs> recordsOfFiles(const LoadedModel& model, const CompileOptions& options)
+{
+    const std::vector<std::filesystem::path> files(options.logs.begin(), options.logs.end());
+    AppliedLogs applied;
+    if (!files.empty()) {
+        LATHE_TRY_ASSIGN(applied, applyLogs(model, files));
+    }
+    if (options.packages == std::vector<std::string>{"none"})
+        return applied;
+    const std::string target = model.target.text();
+    std::vector<std::pair<std::filesystem::path, Package>> packages;
+    if (options.packages.empty()) {
+        packages = packagesFor(target);
+    } else {
+        for (const std::string& file : options.packages) {
+            LATHE_TRY_ASSIGN(Package package, readPackage(file));
+            if (package.target != target)
+                return makeError(Errc::Incompatible, say(Msg::PackageOfOtherTarget, file, package.target, target));
+            packages.emplace_back(file, std::move(package));
         }
     }
-    for (auto& [key, ofTask] : applied.tasks)
-        std::stable_sort(ofTask.records.begin(), ofTask.records.end(),
-                         [](const Record& a, const Record& b) { return a.result.meanNs() < b.result.meanNs(); });
+    std::set<std::string> tasks;
+    for (const graph::Task& task : model.partition.tasks)
+        tasks.insert(task.key);
+    for (const auto& [file, package] : packages) {
+        // What runs elsewhere has a target that says for what.
+        const bool ours = !model.target.traits().runsHere || hasDeviceOfClass(model.target.kind(), package.deviceKey);
+        if (ours)
+            applyPackage(package, file, {}, tasks, applied);
+        else if (!options.packages.empty()) // what merely lies there must fit
+            applyPackage(package, file, about(say(Msg::PackageOfOtherDevice, package.deviceName)), tasks, applied);
+    }
     return applied;
 }
 

@@ -46,6 +46,7 @@ struct CompileReport
     std::vector<std::string> illConditioned; ///< outputs that rounding alone changes by more than the tolerance
     std::string conditions; ///< a sentence on these; empty: there are none
     About aboutConditions = {};
+    GivenRecords given;
     std::string plan; ///< a sentence on the choice of layouts; empty: there was none to make
     About aboutPlan = {};
     LatencyStats latencyMs; ///< of the exported library

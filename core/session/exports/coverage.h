@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/session/views.h"
+#include "core/store/skipped_lines.h"
 
 #include <cstdint>
 #include <string>
@@ -34,6 +35,14 @@ struct SubgraphReport
     About about = {}; ///< the reason
 };
 
+/// What the logs and packages that an export was given have for the network.
+struct GivenRecords
+{
+    std::int64_t lines = 0; ///< of the logs
+    std::int64_t fitting = 0; ///< records, of logs and of packages, that one of the network's tasks can use
+    std::vector<store::SkippedLines> skipped; ///< lines of the logs
+};
+
 /// What an export would write, known before anything is compiled.
 struct Coverage
 {
@@ -42,6 +51,7 @@ struct Coverage
     double estimatedTasksMs = kUnknown; ///< NaN while some task has no record
     std::string refusal; ///< what an export says that may not use default schedules; empty: it needs none
     About aboutRefusal = {};
+    GivenRecords given;
     std::string unsupported; ///< why nothing can be exported for this target; empty: it can
     About aboutUnsupported = {};
     bool runsHere =

@@ -11,7 +11,6 @@
 #include "core/session/exports/library_check.h"
 #include "core/session/exports/network_bench.h"
 #include "core/session/options/options_json.h"
-#include "core/session/packages.h"
 #include "core/session/remote_claim.h"
 #include "core/support/files.h"
 #include "core/support/json_fields.h"
@@ -127,11 +126,6 @@ Result<deploy::StagedLibrary> stageLibrary(const ModelVariants& models, const st
     return deploy::buildLibrary(sources, options);
 }
 
-LayoutChoice layoutChoice(const CompileOptions& options)
-{
-    return {options.graphTuner, options.mostCandidates, options.conversionRuns, true};
-}
-
 Result<> checkExportFiles(const CompileOptions& options)
 {
     if (options.output.filename().empty())
@@ -156,28 +150,6 @@ Result<ModelVariants> loadVariants(std::shared_ptr<const LoadedModel> model, con
         variants.push_back(further);
     }
     return variants;
-}
-
-Result<AppliedLogs> recordsOfFiles(const LoadedModel& model, const CompileOptions& options)
-{
-    const std::vector<std::filesystem::path> files(options.logs.begin(), options.logs.end());
-    AppliedLogs applied;
-    if (!files.empty()) {
-        LATHE_TRY_ASSIGN(applied, applyLogs(model, files));
-    }
-    const std::string target = model.target.text();
-    std::vector<std::filesystem::path> packages(options.packages.begin(), options.packages.end());
-    if (packages.empty())
-        packages = packagesFor(target);
-    else if (options.packages == std::vector<std::string>{"none"})
-        packages.clear();
-    for (const std::filesystem::path& file : packages) {
-        LATHE_TRY_ASSIGN(const Package package, readPackage(file));
-        if (package.target != target)
-            return makeError(Errc::Incompatible, say(Msg::PackageOfOtherTarget, file.string(), package.target, target));
-        applyPackage(package, file, applied);
-    }
-    return applied;
 }
 
 namespace {
@@ -333,9 +305,11 @@ private:
         for (const auto& model : m_models) {
             LATHE_TRY_ASSIGN(AppliedLogs applied, recordsOfFiles(*model, m_options));
             auto logs = std::make_shared<const AppliedLogs>(std::move(applied));
+            if (model == m_models.front()) // a line may be for one variant and not for another
+                m_report.given = logs->given;
             LATHE_TRY_ASSIGN(KernelChoices chosen,
                              chooseKernels(*model, m_project,
-                                           {{}, m_options.strict, layoutChoice(m_options), std::move(logs)}, m_stop));
+                                           {{}, m_options.strict, layoutChoiceOf(m_options), std::move(logs)}, m_stop));
             if (chosen.plan) {
                 m_report.plan = textOf(*chosen.plan);
                 m_report.aboutPlan = about(*chosen.plan);

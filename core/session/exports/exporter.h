@@ -13,13 +13,6 @@
 
 namespace lathe::session {
 
-/// What an export's options say of layouts.
-LayoutChoice layoutChoice(const CompileOptions& options);
-
-/// What the logs and packages of the options say of the network's tasks. Errors: those of reading them; Incompatible, a
-/// package that was named is for another target.
-Result<AppliedLogs> recordsOfFiles(const LoadedModel& model, const CompileOptions& options);
-
 /// Whether the files of an export may be written: checkDestination() of core/deploy.
 Result<> checkExportFiles(const CompileOptions& options);
 

@@ -77,15 +77,23 @@ search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model,
 namespace {
 
 /// Whether the record's steps fit the DAG that this version makes of its alternative: an older one's may not.
-bool replays(const graph::Alternative& alternative, const store::BestRow& row)
+bool replays(const graph::Alternative& alternative, const Record& record)
 {
-    const std::string& text = row.record.candidate.steps;
+    const std::string& text = record.candidate.steps;
     const nlohmann::json json = text.empty() ? nlohmann::json::array() : nlohmann::json::parse(text, nullptr, false);
     const auto steps = schedule::stepsFromJson(json);
     return steps && schedule::State::replay(alternative.dag, *steps);
 }
 
 } // namespace
+
+const graph::Alternative* usableAlternative(const graph::Task& task, const Record& record, bool strict)
+{
+    const graph::Alternative* const alternative = findAlternative(task, record.candidate.alternative);
+    if (alternative == nullptr || (strict && graph::tradesAccuracy(alternative->name)))
+        return nullptr;
+    return replays(*alternative, record) ? alternative : nullptr;
+}
 
 Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& model, const store::Project& project,
                                                             const RecordChoice& choice)
@@ -106,11 +114,9 @@ Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& m
         std::map<std::string, store::BestRow> here;
         for (store::BestRow& row : rows) { // by cost
             const auto task = tasks.find(row.task);
-            if (task == tasks.end() || chosen.contains(row.task) || here.contains(row.task)
-                || (choice.strict && graph::tradesAccuracy(row.alternative)))
+            if (task == tasks.end() || chosen.contains(row.task) || here.contains(row.task))
                 continue;
-            const graph::Alternative* const alternative = findAlternative(*task->second, row.alternative);
-            if (alternative != nullptr && replays(*alternative, row))
+            if (usableAlternative(*task->second, row.record, choice.strict) != nullptr)
                 here.emplace(row.task, std::move(row));
         }
         chosen.merge(here);
@@ -132,7 +138,7 @@ Result<Message> reasonFor(const graph::Task& task, const LoadedModel& model, con
         if (row.record.target == target && findAlternative(task, row.alternative) == nullptr)
             return say(Msg::RecordOfAlternative, row.alternative);
         if (const auto* const alternative = findAlternative(task, row.alternative);
-            row.record.target == target && alternative != nullptr && !replays(*alternative, row))
+            row.record.target == target && alternative != nullptr && !replays(*alternative, row.record))
             return say(Msg::RecordOfVersion, row.alternative);
         if (row.record.target == target && choice.strict && graph::tradesAccuracy(row.alternative))
             return say(Msg::RecordNotStrict, row.alternative);
@@ -151,13 +157,19 @@ Result<Message> reasonFor(const graph::Task& task, const LoadedModel& model, con
 
 namespace {
 
-/// Null: no log has anything of the task.
-const AppliedLogs::OfTask* logOf(const RecordChoice& wanted, const std::string& task)
+/// The fastest record of the task that logs or packages have; null: they have none that can be used.
+const AppliedLogs::Applied* logOf(const RecordChoice& wanted, const graph::Task& task)
 {
     if (wanted.logs == nullptr)
         return nullptr;
-    const auto found = wanted.logs->tasks.find(task);
-    return found != wanted.logs->tasks.end() && !found->second.records.empty() ? &found->second : nullptr;
+    const auto found = wanted.logs->tasks.find(task.key);
+    if (found == wanted.logs->tasks.end())
+        return nullptr;
+    const auto& all = found->second;
+    const auto usable = std::find_if(all.begin(), all.end(), [&](const AppliedLogs::Applied& each) {
+        return usableAlternative(task, each.record, wanted.strict) != nullptr;
+    });
+    return usable == all.end() ? nullptr : &*usable;
 }
 
 std::int64_t conversionsIn(const graph::plan::LayoutPlan& plan)
@@ -203,15 +215,15 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
     for (const graph::Task& task : model.partition.tasks) {
         deploy::KernelChoice choice;
         const auto row = best.find(task.key);
-        const AppliedLogs::OfTask* const ofLog = row == best.end() ? logOf(wanted, task.key) : nullptr;
+        const AppliedLogs::Applied* const ofLog = row == best.end() ? logOf(wanted, task) : nullptr;
         if (ofLog != nullptr) {
-            const Record& record = ofLog->records.front();
+            const Record& record = ofLog->record;
             choice.alternative = findAlternative(task, record.candidate.alternative);
             choice.steps = record.candidate.steps;
             choice.record = record.trial;
             choice.estimatedMs = record.result.meanNs() * 1e-6;
             out.estimatedTasksMs += choice.estimatedMs * task.weight;
-            nearOfTask.push_back(ofLog->differs.empty() ? About() : about(say(Msg::RecordsOfTarget, ofLog->differs)));
+            nearOfTask.push_back(ofLog->differs);
             ofTask.push_back(std::move(choice));
             continue;
         }
@@ -245,9 +257,12 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
         LATHE_TRY_ASSIGN(plan, planNetwork(model, project, {wanted.only, wanted.strict, wanted.logs.get()},
                                            wanted.layouts, std::move(stop)));
     }
-    if (plan)
+    if (plan) {
         out.plan = say(Msg::PlanChosen, plan->plan.seconds * 1e3, conversionsIn(plan->plan),
                        (plan->plan.seconds - plan->plan.kernelSeconds) * 1e3, plan->fastest.seconds * 1e3);
+        if (plan->guessedConversions > 0)
+            out.plan = say(Msg::PlanGuessed, *std::move(out.plan), plan->guessedConversions);
+    }
     for (std::size_t s = 0; s < model.partition.subgraphs.size(); ++s) {
         const graph::Subgraph& subgraph = model.partition.subgraphs[s];
         deploy::KernelChoice choice;
@@ -337,6 +352,8 @@ Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* proj
         out.aboutUnsupported = exportable.error().about;
     }
     out.runsHere = model.target.traits().runsHere;
+    if (choice.logs != nullptr)
+        out.given = choice.logs->given;
     return out;
 }
 

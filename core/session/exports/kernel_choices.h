@@ -32,6 +32,10 @@ struct RecordChoice
     std::shared_ptr<const AppliedLogs> logs = {}; ///< for tasks without a record; null: there are none
 };
 
+/// The task's alternative that a record was made for; null: this version has none of that name, `strict` does not let it
+/// compute in another order than the network says, or the record's steps do not fit the DAG that this version makes.
+const graph::Alternative* usableAlternative(const graph::Task& task, const Record& record, bool strict);
+
 /// The chosen record of each task that has one, by task key. Errors: StoreFailed, BadFile.
 Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& model, const store::Project& project,
                                                             const RecordChoice& choice);

@@ -205,7 +205,7 @@ OptionTable<TuneOptions> makeTuneTable()
                    .help = "Set a parameter of the tuner; may be given several times (" + tunerParameters() + ")",
                    .commands = kOnTune,
                    .key = "tuner_settings",
-                   .usual = "as the tuner's are",
+                   .usual = "the tuner's defaults",
                    .condition = "tuner's parameters",
                    .kept = true,
                    .sparse = true}),
@@ -224,8 +224,8 @@ OptionTable<TuneOptions> makeTuneTable()
         optionRow(&S::operators, {.flag = "--operators",
                                   .type = OptionType::Texts,
                                   .placeholder = "OPERATOR,...",
-                                  .help = "Tune only tasks of these operators, conv2d or dense for instance; others "
-                                          "are measured once as they are without tuning",
+                                  .help = "Tune only tasks of these operators, conv2d or dense for instance, or of "
+                                          "all; others are measured once as they are without tuning",
                                   .commands = kOnTune,
                                   .key = "operators",
                                   .usual = "all",
@@ -234,8 +234,8 @@ OptionTable<TuneOptions> makeTuneTable()
         optionRow(&S::tasks, {.flag = "--tasks",
                               .type = OptionType::Texts,
                               .placeholder = "ID,...",
-                              .help = "Tune only these tasks, by their numbers in lathe-cli tasks; others are measured "
-                                      "once as they are without tuning",
+                              .help = "Tune only these tasks, by their numbers in lathe-cli tasks, or all; others are "
+                                      "measured once as they are without tuning",
                               .commands = kOnTune,
                               .key = "tasks",
                               .usual = "all",

@@ -7,10 +7,7 @@
 
 namespace lathe::session {
 
-namespace {
-
-/// The fields of a choice have the names of those of the options.
-void put(TuneOptions& options, const SearchChoice& choice)
+void putSearch(TuneOptions& options, const SearchChoice& choice)
 {
     options.policy = choice.policy;
     options.tuner = choice.tuner;
@@ -20,8 +17,6 @@ void put(TuneOptions& options, const SearchChoice& choice)
     options.tasks = choice.tasks;
     options.earlyStopPerTask = choice.earlyStopPerTask;
 }
-
-} // namespace
 
 SearchChoice searchOf(const TuneOptions& options)
 {
@@ -55,7 +50,7 @@ TuneOptions withSearch(TuneOptions options, const SearchChoice& choice)
         if (options.minRepeatMs == minRepeatMs(usual))
             options.minRepeatMs.reset();
     }
-    put(options, choice);
+    putSearch(options, choice);
     return withPreset(std::move(options));
 }
 

@@ -21,6 +21,8 @@ struct SearchChoice
 };
 
 SearchChoice searchOf(const TuneOptions& options);
+/// Sets the choice's fields alone, which have the names of the options'.
+void putSearch(TuneOptions& options, const SearchChoice& choice);
 
 /// The options with this choice, and what its preset sets. What another preset or policy had brought into them goes:
 /// nobody asked for it by itself.

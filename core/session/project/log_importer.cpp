@@ -91,10 +91,7 @@ public:
         }
         LATHE_TRY(flush());
         m_done.tasks = static_cast<std::int32_t>(m_fresh.size());
-        for (auto& [reason, lines] : m_skipped)
-            m_done.skipped.push_back(std::move(lines));
-        std::stable_sort(m_done.skipped.begin(), m_done.skipped.end(),
-                         [](const SkippedLines& a, const SkippedLines& b) { return a.count > b.count; });
+        m_done.skipped = m_skipped.take();
         return std::move(m_done);
     }
 
@@ -111,7 +108,6 @@ public:
 
 private:
     static constexpr std::size_t kBatch = 1000;
-    static constexpr std::size_t kMaxReasons = 100;
 
     Result<> readTasks()
     {
@@ -139,18 +135,7 @@ private:
         return {};
     }
 
-    void skip(const Message& why, std::int64_t line)
-    {
-        const bool toOthers = m_skipped.size() >= kMaxReasons && !m_skipped.contains(textOf(why));
-        const Message reason = toOthers ? say(Msg::LineOtherReasons) : why;
-        SkippedLines& lines = m_skipped[textOf(reason)];
-        if (lines.count++ == 0) {
-            lines.reason = textOf(reason);
-            lines.about = about(reason);
-            lines.file = m_file;
-            lines.line = line;
-        }
-    }
+    void skip(const Message& why, std::int64_t line) { m_skipped.add(why, m_file, line); }
 
     void take(const store::LogReader::Line& line)
     {
@@ -169,7 +154,7 @@ private:
             takeOwn(std::move(*own), line.number);
         } else if (const auto* foreign = std::get_if<store::ForeignTrial>(&*read)) {
             ++m_done.lines;
-            takeForeign(*foreign, line.number);
+            takeForeign(*foreign, line);
         } else if (const auto* byTemplate = std::get_if<templates::TemplateTrial>(&*read)) {
             ++m_done.lines;
             takeTemplate(*byTemplate, line);
@@ -186,16 +171,16 @@ private:
         m_batch.push_back({std::move(record), false});
     }
 
-    void takeForeign(const store::ForeignTrial& trial, std::int64_t line)
+    void takeForeign(const store::ForeignTrial& trial, const store::LogReader::Line& line)
     {
         const auto key = flattened(trial.workload);
         if (!key) {
-            skip(say(Msg::LineWithoutKey), line);
+            skip(say(Msg::LineWithoutKey), line.number);
             return;
         }
         const auto found = m_workloads.find(*key);
         if (found == m_workloads.end()) {
-            skip(say(Msg::LineOfOtherWorkload), line);
+            skip(say(Msg::LineOfOtherWorkload), line.number);
             return;
         }
         // Tasks that the reference could not tell apart have one key: the steps belong to those that they fit.
@@ -214,7 +199,7 @@ private:
             fits = true;
         }
         if (!fits)
-            skip(problem, line);
+            skip(problem, line.number);
     }
 
     void takeTemplate(const templates::TemplateTrial& trial, const store::LogReader::Line& line)
@@ -257,8 +242,7 @@ private:
             {"log_version", "0.2"},
             {"tvm_version", trial.version.value_or("")},
             {"all_s", trial.allCost.value},
-            // Written again as it was, digit by digit, by an export.
-            {"template_line",
+            {store::kTemplateLine,
              line.text}}.dump(-1, ' ', false, json::error_handler_t::replace);
         const std::string target = store::quoted(trial.target, 300);
         record.target = std::string(store::kImportedTarget) + target;
@@ -285,7 +269,8 @@ private:
         return state.inferBounds();
     }
 
-    Record recordOf(const store::ForeignTrial& trial, const Workload& workload, std::int64_t line) const
+    Record recordOf(const store::ForeignTrial& trial, const Workload& workload,
+                    const store::LogReader::Line& line) const
     {
         Record record;
         record.candidate.task = workload.task->key;
@@ -298,12 +283,16 @@ private:
         else
             record.result = store::foreignFailure(trial.error);
         const std::string target = store::quoted(trial.target, 300);
-        record.result.conditions =
-            json{{"log", m_file}, {"line", line}, {"log_version", trial.version}, {"all_s", trial.allSeconds}}.dump(
-                -1, ' ', false, json::error_handler_t::replace);
+        record.result.conditions = json{
+            {"log", m_file},
+            {"line", line.number},
+            {"log_version", trial.version},
+            {"all_s", trial.allSeconds},
+            {store::kAutoSchedulerLine,
+             line.text}}.dump(-1, ' ', false, json::error_handler_t::replace);
         record.target = std::string(store::kImportedTarget) + target;
         record.result.device = identityOf(deviceOf(target, trial.hardware));
-        record.index = placeOf(line);
+        record.index = placeOf(line.number);
         record.timeMs = trial.timeMs;
         // The same line gives the same trial, whatever file it stands in.
         record.trial = contentHash(fmt::format("auto-scheduler {} {} {} {} {} {}", record.candidate.hash().hex(),
@@ -370,7 +359,7 @@ private:
     TemplateMatches m_templates;
     std::string m_file;
     std::vector<std::pair<Record, bool>> m_batch; ///< with whether it is foreign
-    std::map<std::string, SkippedLines> m_skipped; ///< by reason
+    store::SkippedCounts m_skipped;
     std::map<std::string, std::int64_t> m_fresh; ///< by the key of the task
     std::set<std::string> m_counted; ///< trials that would be new, where nothing is written
     LogImport m_done;

@@ -1,6 +1,9 @@
 #include "core/session/project/run_choices.h"
 
+#include "core/policy/policy_table.h"
+#include "core/session/back_ends.h"
 #include "core/session/options/options_json.h"
+#include "core/session/options/search_choice.h"
 #include "core/support/json_fields.h"
 
 #include <nlohmann/json.hpp>
@@ -32,6 +35,19 @@ Result<TuneOptions> usualOptionsOf(const store::Project& project, std::int64_t m
     usual.trials = 0;
     if (latest->target != target)
         usual.devices.clear();
+    if (latest->model != modelRow) { // they are tasks of that model
+        usual.operators.clear();
+        usual.tasks.clear();
+    }
+    return usual;
+}
+
+TuneOptions forTarget(const Target& target, TuneOptions usual)
+{
+    usual.policy = policyFor(target, std::move(usual.policy));
+    // One that an earlier run had with another policy is no use to this one.
+    if (const auto policy = policy::findPolicy(usual.policy); policy && !(*policy)->takesHeadStart)
+        usual.headStart.clear();
     return usual;
 }
 
@@ -61,14 +77,7 @@ Result<> keepChoices(store::Project& project, const RunChoices& choices)
     if (choices.search) {
         // As options are stored, so that a project that is read later has the same words.
         TuneOptions held;
-        const SearchChoice& search = *choices.search;
-        held.policy = search.policy;
-        held.tuner = search.tuner;
-        held.tunerSettings = search.tunerSettings;
-        held.preset = search.preset;
-        held.operators = search.operators;
-        held.tasks = search.tasks;
-        held.earlyStopPerTask = search.earlyStopPerTask;
+        putSearch(held, *choices.search);
         kept["search"] = toJson(held);
     }
     const std::string text = kept.dump(-1, ' ', false, json::error_handler_t::replace);

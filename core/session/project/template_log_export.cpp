@@ -75,26 +75,15 @@ Result<LogExport> writeTemplateLog(const LoadedModel& model, const store::Projec
     const TemplateMatches matches(model);
     LATHE_TRY_ASSIGN(store::LineFile out, store::LineFile::create(file));
     LogExport done;
-    const auto skip = [&done](std::string reason) {
-        const auto known = std::find_if(done.skipped.begin(), done.skipped.end(),
-                                        [&reason](const SkippedLines& lines) { return lines.reason == reason; });
-        if (known != done.skipped.end()) {
-            ++known->count;
-            return;
-        }
-        SkippedLines lines;
-        lines.reason = std::move(reason);
-        lines.count = 1;
-        done.skipped.push_back(std::move(lines));
-    };
+    store::SkippedCounts skipped;
+    const auto skip = [&skipped](const std::string& reason) { skipped.add(say(Msg::Plain, reason), {}, 0); };
     const std::string target = model.target.text();
     std::string lastLine; // a line is the record of each task that has its workload
     LATHE_TRY(project.forEachRecord({}, [&](const Record& record) {
         if (stop.stop_requested())
             return;
         if (store::isImported(record)) {
-            const auto conditions = nlohmann::json::parse(record.result.conditions, nullptr, false);
-            std::string line = textIn(conditions, "template_line");
+            std::string line = store::importedLine(record, store::kTemplateLine);
             if (line.empty()) {
                 skip("imported from another tuner's log");
             } else if (line != lastLine) {
@@ -124,6 +113,7 @@ Result<LogExport> writeTemplateLog(const LoadedModel& model, const store::Projec
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, say(Msg::Stopped));
     LATHE_TRY(out.close());
+    done.skipped = skipped.take();
     return done;
 }
 

@@ -9,7 +9,7 @@
 namespace lathe::session {
 namespace {
 
-/// Values that are given one by one, or with commas between them.
+/// Values that are given one by one, or with commas between them; none where "all" is among them.
 std::vector<std::string> pieces(const std::vector<std::string>& texts)
 {
     std::vector<std::string> all;
@@ -20,6 +20,8 @@ std::vector<std::string> pieces(const std::vector<std::string>& texts)
                 all.push_back(text.substr(at, comma - at));
             at = comma + 1;
         }
+    if (std::ranges::find(all, "all") != all.end())
+        all.clear();
     return all;
 }
 

@@ -51,6 +51,7 @@ void NetworkWatch::reserve()
 NetworkRequest NetworkWatch::request(NetworkBuild build) const
 {
     NetworkRequest request{build, {m_parts.conditions(), m_parts.options.strict}};
+    request.choice.layouts.measures = false; // the budget is for trials
     request.device = m_parts.devices.networkDevice();
     if (const double budget = m_parts.options.seconds; budget > 0) {
         request.turnSeconds = std::min(request.turnSeconds, kTurnShare * budget);

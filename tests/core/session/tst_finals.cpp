@@ -213,7 +213,7 @@ private slots:
         // All who tell of the network agree.
         QVERIFY(std::abs(watcher.all<DoneEvent>().back().estimatedMs - sum) < 1e-9 * sum);
         QVERIFY(std::abs(watcher.all<EstimateEvent>().back().ms - sum) < 1e-9 * sum);
-        QVERIFY(std::abs(must(session->exports()->coverage(false)).estimatedTasksMs - sum) < 1e-9 * sum);
+        QVERIFY(std::abs(must(session->exports()->coverage({})).estimatedTasksMs - sum) < 1e-9 * sum);
         std::map<std::int32_t, double> told;
         for (const BestEvent& event : watcher.all<BestEvent>())
             told[event.task] = event.costMs;

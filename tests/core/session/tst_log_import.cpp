@@ -4,6 +4,7 @@
 #include "core/session/session.h"
 #include "core/store/log_line.h"
 #include "core/store/transfer.h"
+#include "core/support/files.h"
 #include "core/templates/log_line.h"
 #include "core/templates/task_template.h"
 #include "tests/support/auto_scheduler_line.h"
@@ -16,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <set>
 
 namespace tst_log_import {
 
@@ -106,7 +108,7 @@ private slots:
         for (const TaskView& task : session->tasks())
             if (task.key == key)
                 QVERIFY(std::isnan(task.bestMs));
-        const Coverage coverage = must(session->exports()->coverage(false));
+        const Coverage coverage = must(session->exports()->coverage({}));
         QCOMPARE(coverage.records, 0);
         QVERIFY(std::any_of(coverage.subgraphs.begin(), coverage.subgraphs.end(), [](const SubgraphReport& s) {
             return s.reason.find("from imported logs") != std::string::npos;
@@ -123,6 +125,53 @@ private slots:
         QVERIFY(measured.error().code == Errc::Incompatible);
         QVERIFY2(measured.error().message.find("found for cuda") != std::string::npos,
                  measured.error().message.c_str());
+    }
+
+    /// Keys of all generations, spelt as various versions spell them; failures, and costs of all sizes.
+    void fortyLinesComeBackBitForBit()
+    {
+        const auto session = open("forty.lathe");
+        ModelSpec spec;
+        spec.source = "zoo:squeezenet-1.1";
+        const auto model = must(loadModel(spec, "sim"));
+        const std::vector<std::string> costs = {"0.00041", "4.1e-05", "1e-06", "0.0012345678901234567", "2.5", "3"};
+        std::string log;
+        std::set<std::string> keys;
+        int lines = 0, generations = 0;
+        for (const graph::Task& task : model->partition.tasks) {
+            int ofTask = 0;
+            for (const auto& key : {task.flat, task.nested, task.hash}) {
+                if (!key || lines == 40 || !keys.insert(key->key).second)
+                    continue;
+                ++ofTask;
+                std::string line = with(kSoftmax, "\"[\\\"d7b65649a4dd54becea0a52aabbc5af5\\\", 1, 1000, 1, 1000]\"",
+                                        json(key->key).dump());
+                const std::size_t steps = line.find("[[\"SP\"");
+                line.replace(steps, line.find("]]], \"r\"") + 1 - steps, "[]");
+                const std::string failed = "[[10000000000.0], " + std::to_string(1 + lines % 8) + ", ";
+                line = with(line, "[[4.87396e-06], 0, ",
+                            lines % 9 == 8 ? failed
+                                           : "[[" + costs[static_cast<std::size_t>(lines) % costs.size()] + "], 0, ");
+                line = with(line, "1606984701", std::to_string(1606984701 + lines));
+                line = with(line, "v0.5", "v0." + std::to_string(1 + lines % 6));
+                if (lines % 4 == 3) // without a blank
+                    for (std::size_t at = line.find(", "); at != std::string::npos; at = line.find(", ", at))
+                        line.replace(at, 2, ",");
+                log += line + '\n';
+                ++lines;
+            }
+            generations = std::max(generations, ofTask);
+        }
+        QCOMPARE(lines, 40);
+        QCOMPARE(generations, 3);
+        const LogImport done = import(*session, write("forty.json", log));
+        QVERIFY2(done.skipped.empty(), reasons(done).c_str());
+        QCOMPARE(done.lines, std::int64_t{40});
+        const Project project = must(Project::open(file("forty.lathe"), Project::Access::Read));
+        const auto nobody = [](std::string_view) { return std::pair<std::string, std::vector<std::int64_t>>(); };
+        const auto count = must(store::exportReferenceLog(project, file("back.json"), "cpu", nobody));
+        QCOMPARE(count.written, std::int64_t{40});
+        QCOMPARE(QString::fromStdString(must(readFile(file("back.json")))), QString::fromStdString(log));
     }
 
     void theSameLineTwiceIsOneRecord()

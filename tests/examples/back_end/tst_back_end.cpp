@@ -100,7 +100,7 @@ private slots:
 
     void untunedItsOwnScheduleCovers()
     {
-        const Coverage coverage = must(open("untuned.lathe")->exports()->coverage(false));
+        const Coverage coverage = must(open("untuned.lathe")->exports()->coverage({}));
         QCOMPARE(coverage.defaults, coverage.tasks);
         QVERIFY2(coverage.unsupported.empty(), coverage.unsupported.c_str());
         QVERIFY(coverage.runsHere);
@@ -137,7 +137,7 @@ private slots:
     void aTunedLibraryIsExported()
     {
         const auto session = open("tuned.lathe");
-        const Coverage coverage = must(session->exports()->coverage(false));
+        const Coverage coverage = must(session->exports()->coverage({}));
         QVERIFY(coverage.records > 0);
         CompileOptions options;
         options.output = file("woven.so");
