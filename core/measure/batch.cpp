@@ -47,7 +47,19 @@ Batch::Batch(const BatchOptions& options, std::span<Endpoint* const> builders, s
             m_items[i].kernel = built->kernel;
             m_items[i].facts = built->facts;
             m_items[i].phase = Phase::Built;
+        } else if (built && built->failed) {
+            finish(i, *built->failed);
         }
+    }
+}
+
+void Batch::buildAhead(std::vector<MeasureRequest> requests)
+{
+    for (MeasureRequest& request : requests) {
+        Item& item = m_items.emplace_back();
+        item.name = kernelNameOf(request);
+        item.since = m_now;
+        m_ahead.push_back(std::move(request));
     }
 }
 
@@ -108,7 +120,7 @@ Batch::Time Batch::wake(Time now) const
             nearest = std::min(nearest, lane.endpoint->wake());
             if (lane.busy())
                 nearest = std::min(nearest, lane.flights.front().deadline);
-            if (lane.busy() && lane.share.probed && m_emitted == m_items.size())
+            if (lane.busy() && lane.share.probed && isMeasured())
                 nearest = std::min(nearest, *lane.share.probed + kProbeWait);
         }
     // A builder turns from soon done to slow without any event.
@@ -139,12 +151,20 @@ std::size_t Batch::count(Phase phase) const
         std::count_if(m_items.begin(), m_items.end(), [&](const Item& i) { return i.phase == phase; }));
 }
 
+std::size_t Batch::waiting(bool ahead) const
+{
+    std::size_t found = 0;
+    for (std::size_t i = ahead ? m_requests.size() : 0; i < (ahead ? m_items.size() : m_requests.size()); ++i)
+        found += m_items[i].phase == Phase::Waiting ? 1 : 0;
+    return found;
+}
+
 /// Half of an even share: groups become smaller towards the end, so that all builders finish at about the same time
 /// (guided self-scheduling). One candidate a time would cost a link each.
-std::size_t Batch::groupSize() const
+std::size_t Batch::groupSize(bool ahead) const
 {
     const std::size_t shares = 2 * m_builders.size();
-    const std::size_t half = (count(Phase::Waiting) + shares - 1) / shares;
+    const std::size_t half = (waiting(ahead) + shares - 1) / shares;
     return std::clamp<std::size_t>(m_options.candidatesPerBuild ? m_options.candidatesPerBuild : half, 1, kMaxGroup);
 }
 
@@ -188,12 +208,15 @@ void Batch::finish(std::size_t index, TrialResult result)
 {
     m_items[index].phase = Phase::Done;
     m_items[index].artifact.reset();
-    m_items[index].result = std::move(result);
+    if (isAhead(index) && requestOf(index).built)
+        requestOf(index).built->failed = std::move(result);
+    else
+        m_items[index].result = std::move(result);
 }
 
 void Batch::giveResults()
 {
-    while (m_emitted < m_items.size() && m_items[m_emitted].phase == Phase::Done) {
+    while (!isMeasured() && m_items[m_emitted].phase == Phase::Done) {
         const std::size_t index = m_emitted++;
         m_onResult(index, std::move(m_items[index].result));
     }
@@ -214,8 +237,11 @@ Result<bool> Batch::prepared(Lane& lane)
 std::vector<std::size_t> Batch::nextGroup() const
 {
     std::vector<std::size_t> group;
-    const std::size_t size = groupSize();
-    for (std::size_t i = 0; i < m_items.size() && group.size() < size; ++i) {
+    const bool ahead = waiting(false) == 0;
+    const std::size_t size = groupSize(ahead);
+    for (std::size_t i = ahead ? m_requests.size() : 0; i < m_items.size() && group.size() < size; ++i) {
+        if (isAhead(i) != ahead)
+            break;
         if (m_items[i].phase != Phase::Waiting || (m_items[i].alone && !group.empty()))
             continue;
         // Equal candidates have equal names, which an artifact cannot have twice.
@@ -234,7 +260,8 @@ Result<> Batch::dispatchBuilds()
     for (Lane& lane : m_builders) {
         if (lane.busy() || !shouldBuild())
             continue;
-        if (count(Phase::Waiting) <= opening)
+        // What is ahead is begun only as long as devices are busy: they are not to wait for it.
+        if (waiting(false) + (isMeasured() ? 0 : waiting(true)) <= opening)
             return {};
         LATHE_TRY_ASSIGN(const bool ready, prepared(lane));
         if (ready)
@@ -263,7 +290,7 @@ void Batch::queueBuild(Lane& lane, Flight& flight)
     job.set_target(m_options.target);
     job.set_device(m_options.device);
     for (const std::size_t i : flight.items) {
-        const MeasureRequest& request = m_requests[i];
+        const MeasureRequest& request = requestOf(i);
         lane.endpoint->offerBlob(request.task->dagHash, request.task->dagJson);
         auto& candidate = *job.add_candidates();
         candidate.set_name(m_items[i].name);

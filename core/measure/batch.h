@@ -77,13 +77,19 @@ public:
 
     /// A device that came since.
     void addRunner(Endpoint& runner);
+    /// Whether builders work while devices measure: not with the quiet gate.
+    bool buildsMeanwhile() const { return !m_gated; }
+    /// Requests of a later batch, each with its MeasureRequest::built: they are built while this one's are measured, as
+    /// far as builders have nothing else to do, and not measured. What has not been begun by its end is not built.
+    void buildAhead(std::vector<MeasureRequest> requests);
     /// Whether it has something to do with it: a device behind a supervisor that was lost is none of it any more.
     bool has(const Endpoint& runner) const;
 
     /// Errors: what keeps workers from running at all.
     Result<> turn(Time now);
-    /// All results were given, and no device has a probe in hand that it may still answer (kProbeWait).
-    bool done() const { return m_emitted == m_items.size() && !isProbing(); }
+    /// All results were given, no device has a probe in hand that it may still answer (kProbeWait), and no builder
+    /// something that was begun ahead.
+    bool done() const { return isMeasured() && !isProbing() && !anyBusy(true); }
     /// Nothing more is measured: what waits for a probe counts without.
     void giveHeld();
     void watch(std::vector<pollfd>& fds) const;
@@ -158,7 +164,14 @@ private:
         bool full() const { return flights.size() >= endpoint->traits().capacity; }
     };
 
-    std::size_t groupSize() const;
+    bool isMeasured() const { return m_emitted == m_requests.size(); }
+    bool isAhead(std::size_t item) const { return item >= m_requests.size(); }
+    const MeasureRequest& requestOf(std::size_t item) const
+    {
+        return isAhead(item) ? m_ahead[item - m_requests.size()] : m_requests[item];
+    }
+    std::size_t waiting(bool ahead) const;
+    std::size_t groupSize(bool ahead) const;
     std::vector<std::size_t> nextGroup() const;
     bool shouldBuild() const;
     bool mayShareCores() const;
@@ -205,9 +218,10 @@ private:
     std::vector<Lane> m_runners;
     std::size_t& m_lastRunner;
     std::span<const MeasureRequest> m_requests;
+    std::vector<MeasureRequest> m_ahead; ///< their items come after those of m_requests
     const Measurer::ResultCallback& m_onResult;
     MeasureTimes& m_times;
-    std::vector<Item> m_items;
+    std::vector<Item> m_items; ///< requestOf()
     std::size_t m_emitted = 0;
     bool m_gated = false;
     bool m_quiet = false;

@@ -192,9 +192,9 @@ Result<> Batch::finishBuild(Lane& lane, const wire::BuildResult& answer)
         item.artifact = artifact;
         item.kernel = candidate.kernel();
         item.facts = {candidate.vector_spills(), candidate.code_bytes()};
-        if (const BuiltKernelPtr& built = m_requests[group[k]].built)
-            *built = {artifact, item.kernel, item.facts};
-        item.phase = Phase::Built;
+        if (const BuiltKernelPtr& built = requestOf(group[k]).built)
+            *built = {artifact, item.kernel, item.facts, {}};
+        item.phase = isAhead(group[k]) ? Phase::Done : Phase::Built;
     }
     return {};
 }

@@ -4,6 +4,7 @@
 #include "core/wire/artifact.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace lathe::wire {
@@ -36,6 +37,7 @@ struct BuiltKernel
     BuiltArtifactPtr artifact; ///< null: it has not been built yet
     std::int32_t kernel = -1;
     BuildFacts facts;
+    std::optional<TrialResult> failed = {}; ///< of a build ahead: it cannot be built
 };
 
 std::string kernelNameOf(const MeasureRequest& request);

@@ -23,6 +23,8 @@ namespace lathe::measure {
 namespace {
 
 constexpr int kProbeTries = 3;
+constexpr std::chrono::milliseconds kAheadAsked(
+    20); ///< how often it is asked whether there is something to build ahead
 
 /// Whether a device says that it is made of this machine's processor, though its target may be one beside it.
 bool sharesCores(const DeviceIdentity& device)
@@ -197,8 +199,14 @@ Result<> Measurer::Impl::takeRemote(Batch* running)
     return state.ended ? Result<>(*state.ended) : Result<>();
 }
 
+bool Measurer::buildsMeanwhile() const
+{
+    return !m_impl->batch.quietGate
+           || std::ranges::none_of(m_impl->runners, [](const auto& runner) { return runner->traits().sharesMachine; });
+}
+
 Result<> Measurer::measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult,
-                           std::stop_token stop)
+                           std::stop_token stop, const AheadCallback& ahead)
 {
     for (const MeasureRequest& request : requests)
         if (!request.task)
@@ -215,6 +223,7 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
     Batch batch(m_impl->batch, builders, runners, m_impl->lastRunner, requests, onResult, m_impl->times,
                 Batch::Clock::now());
     Batch::Activity activity = Batch::Activity::None;
+    bool looksAhead = ahead && batch.buildsMeanwhile();
     for (Batch::Time since = Batch::Clock::now(); !batch.done();) {
         if (stop.stop_requested()) {
             batch.giveHeld();
@@ -229,6 +238,11 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
         since = now;
         if (m_impl->remote)
             LATHE_TRY(m_impl->takeRemote(&batch));
+        if (looksAhead)
+            if (std::vector<MeasureRequest> more = ahead(); !more.empty()) {
+                batch.buildAhead(std::move(more));
+                looksAhead = false;
+            }
         LATHE_TRY(batch.turn(now));
         if (m_impl->remote) // those that were lost do not come back, there will be others
             std::erase_if(m_impl->runners, [&](const auto& runner) {
@@ -243,6 +257,8 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
         std::vector<pollfd> fds = {bell.watched()};
         batch.watch(fds);
         Deadline wake = Deadline::at(batch.wake(now));
+        if (looksAhead)
+            wake = std::min(wake, Deadline::in(kAheadAsked));
         if (m_impl->remote) {
             fds.push_back(m_impl->remote->watched());
             wake = std::min(wake, Deadline::in(m_impl->remote->idle() / 4)); // it is still used

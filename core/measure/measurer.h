@@ -71,8 +71,13 @@ public:
     /// Every failure of a candidate is a result. Errors: Cancelled (results not yet given are lost), or what keeps
     /// workers from running at all.
     using ResultCallback = std::function<void(std::size_t index, TrialResult result)>;
+    /// Asked again and again on this thread, without waiting, until it gives requests of a later call; those are built
+    /// while this call's are measured (Batch::buildAhead()).
+    using AheadCallback = std::function<std::vector<MeasureRequest>()>;
     Result<> measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult,
-                     std::stop_token stop = {});
+                     std::stop_token stop = {}, const AheadCallback& ahead = {});
+    /// Whether builders work while devices measure: not where these take the cores that builders would disturb.
+    bool buildsMeanwhile() const;
 
     /// A device behind a broker, for other requests than trials while nothing is measured; waits until there is one.
     /// Errors: those of RemoteDevices::waitForSome().

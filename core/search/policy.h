@@ -104,6 +104,11 @@ public:
     /// For display: sketches, population, best score ... of the latest round.
     virtual std::map<std::string, double> statistics() const { return {}; }
 
+    /// Whether propose() may be asked once more before tell() has brought what came of its proposals: results then are
+    /// of the earlier ones first. Where proposals are looked for while others are measured.
+    virtual bool proposesAhead() const { return false; }
+    /// The latest proposals are not going to be measured: they may be proposed again.
+    virtual void takeBackProposals() {}
     /// propose() would give nothing now, but may later, once other tasks have results: it is not asked meanwhile.
     virtual bool waitsForOthers() const { return false; }
     /// Why propose() gave nothing, where that is not that all of the space was proposed.

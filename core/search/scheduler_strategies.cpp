@@ -200,6 +200,7 @@ private:
 class SequentialStrategy final : public TaskScheduler
 {
 public:
+    bool staysWithTask() const override { return true; }
     SequentialStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options)
         : TaskScheduler(std::move(tasks), options)
     {

@@ -76,6 +76,8 @@ public:
     /// Task of the next round; -1: nothing left to tune. Deterministic in what it was told. Does not change state.
     std::int32_t next() const;
     void tell(std::int32_t task, const RoundOutcome& outcome);
+    /// Whether a task that has the present round has the next one, too, whatever comes of it, as long as it goes on.
+    virtual bool staysWithTask() const { return false; }
     /// Figures of an earlier run.
     void restore(std::int32_t task, std::int64_t trials, double bestSeconds);
 

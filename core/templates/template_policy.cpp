@@ -91,9 +91,13 @@ Result<std::vector<Candidate>> TemplatePolicy::propose(std::uint64_t, std::int32
     std::stable_sort(order.begin(), order.end(),
                      [](const Way* a, const Way* b) { return a->told.size() < b->told.size(); });
     for (Way* way : order) {
-        LATHE_TRY_ASSIGN(std::vector<Candidate> candidates, proposeOf(*way, static_cast<std::size_t>(count), stop));
-        if (!candidates.empty())
+        Proposed proposed;
+        LATHE_TRY_ASSIGN(std::vector<Candidate> candidates,
+                         proposeOf(*way, static_cast<std::size_t>(count), proposed, stop));
+        if (!candidates.empty()) {
+            m_proposed.push_back(std::move(proposed));
             return candidates;
+        }
         if (stop.stop_requested())
             return makeError(Errc::Cancelled, say(Msg::SearchStopped));
     }
@@ -107,7 +111,22 @@ Result<Candidate> TemplatePolicy::runnable(const Way& way, const Config& config)
     return candidate;
 }
 
-Result<std::vector<Candidate>> TemplatePolicy::proposeOf(Way& way, std::size_t count, std::stop_token stop)
+bool TemplatePolicy::proposesAhead() const
+{
+    return std::ranges::all_of(m_ways, [this](const auto& way) { return searches(*way); });
+}
+
+void TemplatePolicy::takeBackProposals()
+{
+    if (m_proposed.empty())
+        return;
+    for (const auto& [way, index] : m_proposed.back())
+        way->tuner->takeBack(index);
+    m_proposed.pop_back();
+}
+
+Result<std::vector<Candidate>> TemplatePolicy::proposeOf(Way& way, std::size_t count, Proposed& proposed,
+                                                         std::stop_token stop)
 {
     if (!searches(way))
         return bestOfOthers(way, count);
@@ -124,7 +143,7 @@ Result<std::vector<Candidate>> TemplatePolicy::proposeOf(Way& way, std::size_t c
             LATHE_TRY_ASSIGN(const Config config, way.made->space().at(index));
             auto candidate = runnable(way, config);
             if (candidate) {
-                way.given.push_back(index);
+                proposed.emplace_back(&way, index);
                 candidates.push_back(*std::move(candidate));
                 way.refusedInARow = way.tuner->gaveUp() ? way.refusedInARow : 0;
             } else {
@@ -241,10 +260,13 @@ Result<> TemplatePolicy::tell(std::span<const Measured> results, std::stop_token
             way->tuner->tell(index, seconds);
             board.seconds.try_emplace(index, seconds);
         }
-        // The budget ended before the others of the round.
-        for (const std::uint64_t index : std::exchange(way->given, {}))
-            way->tuner->takeBack(index);
     }
+    if (results.empty() || m_proposed.empty())
+        return {};
+    // The budget ended before the others of the round.
+    for (const auto& [way, index] : m_proposed.front())
+        way->tuner->takeBack(index);
+    m_proposed.pop_front();
     return {};
 }
 

@@ -5,6 +5,7 @@
 #include "core/templates/tunable.h"
 #include "core/templates/tuner.h"
 
+#include <deque>
 #include <map>
 #include <memory>
 
@@ -54,6 +55,9 @@ public:
     Result<std::vector<Candidate>> firstRound(std::int32_t count) const override;
     std::map<std::string, double> statistics() const override;
     bool remembersProposals() const override { return true; }
+    /// While it is searched itself.
+    bool proposesAhead() const override;
+    void takeBackProposals() override;
 
     /// Where the last configurations could not be run.
     std::optional<Message> whyNothing() const override;
@@ -80,11 +84,12 @@ private:
         std::unique_ptr<Tuner> tuner;
         bool transfers = false; ///< it is to learn from other workloads before it gives anything
         FeatureKind features = FeatureKind::None;
-        std::vector<std::uint64_t> given; ///< by the tuner, in the round whose results are awaited
         std::map<std::uint64_t, double> told; ///< infinite: it failed
         std::map<std::string, Refusal> refusedBy; ///< configurations that cannot be run, by why
         std::uint64_t refusedInARow = 0; ///< the latest of them, up to the end if the tuner gave up
     };
+
+    using Proposed = std::vector<std::pair<Way*, std::uint64_t>>;
 
     TemplatePolicy(search::SearchTask task, std::shared_ptr<SharedTemplates> shared,
                    const search::PolicyOptions& options)
@@ -98,13 +103,14 @@ private:
     /// A candidate that the task's device can run, as far as that is known without building it. Errors: what is in the
     /// way.
     Result<Candidate> runnable(const Way& way, const Config& config) const;
-    Result<std::vector<Candidate>> proposeOf(Way& way, std::size_t count, std::stop_token stop);
+    Result<std::vector<Candidate>> proposeOf(Way& way, std::size_t count, Proposed& proposed, std::stop_token stop);
     Result<std::vector<Candidate>> bestOfOthers(const Way& way, std::size_t count) const;
 
     search::SearchTask m_task;
     std::shared_ptr<SharedTemplates> m_shared;
     std::function<std::optional<Candidate>(const search::SearchTask&)> m_untuned;
     std::vector<std::unique_ptr<Way>> m_ways;
+    std::deque<Proposed> m_proposed; ///< what tuners gave, by propose(), as long as results are awaited
 };
 
 } // namespace lathe::templates

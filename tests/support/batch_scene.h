@@ -64,6 +64,7 @@ public:
     }
 
     BatchOptions& options() { return m_options; }
+    const std::vector<MeasureRequest>& requests() const { return m_requests; }
     Endpoint& runner(std::size_t i) { return *m_runners[i]; }
 
     Result<> turn()

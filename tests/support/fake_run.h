@@ -25,6 +25,9 @@ public:
     std::size_t most =
         std::numeric_limits<std::size_t>::max(); ///< results of one call; then it waits until it is stopped
     std::vector<std::vector<measure::MeasureRequest>> asked; ///< by call
+    std::vector<std::vector<measure::MeasureRequest>> builtAhead; ///< by call that had some
+    bool meanwhile = false; ///< builders work while devices measure
+    bool looks = true; ///< whether it asks what to build ahead; else the answer comes when the round has been measured
     measure::MeasureTimes spent;
 
     /// Between 1 and 2 ms, always the same for the same candidate.
@@ -52,9 +55,18 @@ public:
     }
 
     Result<> measure(std::span<const measure::MeasureRequest> requests,
-                     const measure::Measurer::ResultCallback& onResult, std::stop_token stop) override
+                     const measure::Measurer::ResultCallback& onResult, std::stop_token stop,
+                     const measure::Measurer::AheadCallback& ahead = {}) override
     {
         asked.emplace_back(requests.begin(), requests.end());
+        while (ahead && looks) { // as long as it takes
+            builtAhead.push_back(ahead());
+            if (!builtAhead.back().empty())
+                break;
+            builtAhead.pop_back();
+            if (stop.stop_requested())
+                break;
+        }
         for (std::size_t i = 0; i < requests.size(); ++i) {
             if (i >= most) {
                 std::mutex mutex;
@@ -69,6 +81,7 @@ public:
         return {};
     }
     measure::MeasureTimes times() const override { return spent; }
+    bool buildsMeanwhile() const override { return meanwhile; }
     std::size_t builders() const override { return 1; }
     std::size_t devices() const override { return 2; }
     std::string networkDevice() const override { return R"({"key": "left"})"; }
@@ -106,7 +119,8 @@ public:
         }
         search::SchedulerOptions schedulerOptions;
         schedulerOptions.trialsPerRound = options.trialsPerRound;
-        scheduler = must(search::TaskScheduler::create(session::schedulerOf(options), std::move(scheduled), schedulerOptions));
+        scheduler = must(
+            search::TaskScheduler::create(session::schedulerOf(options), std::move(scheduled), schedulerOptions));
         parts.emplace(session::RunParts{*model, options, m_executor, clock, journal, tasks, devices, time, *scheduler,
                                         *costModel, "nonce"});
         parts->runoffs = runoffs;

@@ -7,6 +7,7 @@
 #include "core/session/run/finals.h"
 #include "core/session/run/measure_plan.h"
 #include "core/session/run/run_estimate.h"
+#include "core/session/run/trial_writer.h"
 #include "core/support/hash.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
@@ -25,8 +26,6 @@ using nlohmann::json;
 namespace {
 
 constexpr double kLoserFactor = 1.5, kContenderFactor = 1.08; ///< of what stands best, as of RunPlan
-constexpr std::size_t kFlushTrials = 16; ///< that are stored together, as each transaction waits for the disk
-constexpr double kFlushSeconds = 0.1; ///< after which fewer are
 constexpr double kTellSeconds = 1; ///< between two words on how far reading has come
 constexpr double kModelSecondsPerTrial = 0.01; ///< simulators: so that a run does not depend on this machine's speed
 
@@ -60,60 +59,6 @@ Result<> comparable(const std::vector<Record>& records, const store::Conditions&
             return makeError(Errc::Incompatible, say(Msg::RunOfOtherCaches));
     }
     return {};
-}
-
-/// Records of trials on their way to disk: stored in small batches, and acknowledged behind that.
-class TrialWriter
-{
-public:
-    TrialWriter(RunParts& parts, std::function<void(const Record&, std::vector<Event>&)> acknowledge)
-        : m_parts(parts)
-        , m_acknowledge(std::move(acknowledge))
-    {
-    }
-
-    void add(const Record& record)
-    {
-        m_pending.push_back(record);
-        if (m_pending.size() >= kFlushTrials || secondsSince(m_lastFlush) > kFlushSeconds)
-            flush();
-    }
-    /// What is left. StoreFailed: as of the first batch that could not be stored; none is since.
-    Result<> finish()
-    {
-        flush();
-        return std::move(m_stored);
-    }
-
-private:
-    void flush()
-    {
-        if (m_pending.empty() || !m_stored)
-            return;
-        const auto activity = m_parts.clock.account().in("store");
-        m_stored = m_parts.journal.addRecords(m_pending);
-        std::vector<Event> events;
-        if (m_stored)
-            for (const Record& record : m_pending)
-                m_acknowledge(record, events);
-        m_parts.journal.tell(std::move(events));
-        m_pending.clear();
-        m_lastFlush = std::chrono::steady_clock::now();
-    }
-
-    RunParts& m_parts;
-    std::function<void(const Record&, std::vector<Event>&)> m_acknowledge;
-    std::vector<Record> m_pending;
-    Result<> m_stored;
-    std::chrono::steady_clock::time_point m_lastFlush = std::chrono::steady_clock::now();
-};
-
-/// Of all rounds so far.
-double rejectedBy(const search::Policy& policy)
-{
-    const auto statistics = policy.statistics();
-    const auto found = statistics.find("rejected");
-    return found != statistics.end() ? found->second : 0;
 }
 
 } // namespace
@@ -178,10 +123,9 @@ Result<std::size_t> Rounds::retell(const Stored& stored, bool own, std::stop_tok
             else if (record.result.ok() && !m_parts.runoffs && record.result.meanNs() < m_parts.tasks[task].bestNs())
                 m_parts.tasks[task].takeBest(record.result.meanNs());
         const json durations = json::parse(round.durations, nullptr, false);
-        if (const auto asked = askedOf(round.durations);
-            own && asked && asked->count > 0 && m_parts.tasks[task].policy->remembersProposals())
-            LATHE_TRY(m_parts.tasks[task].policy->propose(static_cast<std::uint64_t>(round.index), asked->count,
-                                                          m_parts.executor, stop));
+        if (const auto asked = askedOf(round.durations); own && asked && asked->count > 0)
+            LATHE_TRY(proposeAgain(task, round.index, asked->count,
+                                   static_cast<std::int32_t>(wholeIn(durations, "ahead")), stop));
         const double elapsed = numberIn(durations, "elapsed_s", 0);
         if (own)
             m_rejected += rejectedIn(durations);
@@ -193,6 +137,26 @@ Result<std::size_t> Rounds::retell(const Stored& stored, bool own, std::stop_tok
     }
     takeFinals(static_cast<std::int32_t>(stored.rounds.size()));
     return at;
+}
+
+/// What a stored round asked its policy for, where proposals depend on those before them: its own candidates, unless
+/// the round before it had asked for them, and those of the next one.
+Result<> Rounds::proposeAgain(std::int32_t task, std::int32_t index, std::int32_t count, std::int32_t ahead,
+                              std::stop_token stop)
+{
+    search::Policy& policy = *m_parts.tasks[task].policy;
+    if (!policy.remembersProposals())
+        return {};
+    const auto round = static_cast<std::uint64_t>(index);
+    Round again;
+    again.task = task;
+    if (!takeNext(again))
+        LATHE_TRY(policy.propose(round, count, m_parts.executor, stop));
+    if (ahead == 0)
+        return {};
+    LATHE_TRY_ASSIGN(std::vector<Candidate> candidates, policy.propose(round + 1, ahead, m_parts.executor, stop));
+    m_next = Next{task, ahead, {std::move(candidates), 0}, {}};
+    return {};
 }
 
 Result<> Rounds::restore(std::stop_token stop)
@@ -282,11 +246,13 @@ Result<> Rounds::propose(Round& round, std::stop_token stop)
         LATHE_TRY_ASSIGN(round.candidates, task.policy->firstRound(round.asked.first));
     }
     if (round.candidates.empty()) {
-        round.asked.count = count;
-        const double before = rejectedBy(*task.policy);
-        LATHE_TRY_ASSIGN(round.candidates,
-                         task.policy->propose(static_cast<std::uint64_t>(m_index), count, m_parts.executor, stop));
-        round.rejected = static_cast<std::int64_t>(rejectedBy(*task.policy) - before);
+        if (!takeNext(round)) {
+            round.asked.count = count;
+            const std::int64_t before = rejectedBy(*task.policy);
+            LATHE_TRY_ASSIGN(round.candidates,
+                             task.policy->propose(static_cast<std::uint64_t>(m_index), count, m_parts.executor, stop));
+            round.rejected = rejectedBy(*task.policy) - before;
+        }
         if (round.rejected > 0 && m_partial.empty()) // of one that goes on it was said when it began
             LATHE_TRY(m_parts.journal.keep(logged(say(Msg::CandidatesRejected, m_index, round.rejected))));
         if (const auto why = task.policy->whyNothing(); why && round.candidates.empty() && m_partial.empty())
@@ -294,6 +260,63 @@ Result<> Rounds::propose(Round& round, std::stop_token stop)
     }
     m_parts.clock.account().move("propose", "score", m_parts.costModel.predictSeconds() - predicted);
     return {};
+}
+
+/// What was proposed for it while the round before it was measured, if that was for its task; else it is given back.
+bool Rounds::takeNext(Round& round)
+{
+    std::optional<Next> next = std::exchange(m_next, std::nullopt);
+    if (!next)
+        return false;
+    if (next->task != round.task) {
+        m_parts.tasks[next->task].policy->takeBackProposals();
+        return false;
+    }
+    round.asked.count = next->count;
+    round.candidates = std::move(next->answer.candidates);
+    round.rejected = next->answer.rejected;
+    round.built = std::move(next->built);
+    return true;
+}
+
+/// How many candidates are asked for while this round is measured, for the one after it; 0: none, as that may be
+/// another task's, or as builders would disturb the devices.
+std::int32_t Rounds::wantedAhead(const Round& round) const
+{
+    const bool can = m_parts.devices.buildsMeanwhile() && m_parts.scheduler.staysWithTask()
+                     && m_parts.tasks[round.task].policy->proposesAhead();
+    if (!can || round.asked.count == 0 || round.requests.empty())
+        return 0;
+    search::TaskProgress after = m_parts.scheduler.progress(round.task);
+    after.trials += static_cast<std::int64_t>(round.records.size());
+    const std::int64_t left = m_parts.options.trials > 0 ? m_parts.options.trials - m_parts.clock.trials()
+                                                               - static_cast<std::int64_t>(round.requests.size())
+                                                         : std::numeric_limits<std::int64_t>::max();
+    if (left <= 0 || (after.trialCap > 0 && after.trials >= after.trialCap))
+        return 0;
+    return static_cast<std::int32_t>(
+        std::min<std::int64_t>(left, m_parts.clock.roundTrials(after, m_parts.tasks.size())));
+}
+
+/// Its answer becomes the next round. Returns what is to be built for it. Errors: those of the policy, and of the data
+/// that its task's trials need.
+Result<std::vector<measure::MeasureRequest>> Rounds::takeAhead(const Round& round, Lookahead& lookahead)
+{
+    LATHE_TRY_ASSIGN(Lookahead::Answer answer, lookahead.take());
+    std::vector<measure::MeasureRequest> requests;
+    if (answer.candidates.empty())
+        return requests;
+    m_next = Next{round.task, lookahead.count(), std::move(answer), {}};
+    const std::int64_t first = m_parts.clock.trials() + static_cast<std::int64_t>(round.records.size());
+    for (std::size_t i = 0; i < m_next->answer.candidates.size(); ++i) {
+        LATHE_TRY_ASSIGN(measure::MeasureRequest request,
+                         requestOf(recordOf(m_index + 1, i, m_next->answer.candidates[i]), round.task,
+                                   first + static_cast<std::int64_t>(i)));
+        request.built = measure::makeBuiltKernel();
+        m_next->built.push_back(request.built);
+        requests.push_back(std::move(request));
+    }
+    return requests;
 }
 
 /// A round that was cut short goes on with its candidates. Where another version chooses others, what it has is all of
@@ -307,9 +330,37 @@ Result<> Rounds::goOnWithStored(Round& round) const
     if (goesOn)
         return {};
     round.candidates.clear();
+    round.built.clear();
     for (const Record& record : m_partial)
         round.candidates.push_back(record.candidate);
     return m_parts.journal.keep(logged(say(Msg::RoundNotRepeated, m_index, m_partial.size())));
+}
+
+Record Rounds::recordOf(std::int32_t round, std::size_t place, const Candidate& candidate) const
+{
+    Record record;
+    record.trial = contentHash(fmt::format("{} {} {}", m_parts.nonce, round, place)).hex();
+    record.session = m_parts.journal.session();
+    record.round = round;
+    record.index = static_cast<std::int32_t>(place);
+    record.candidate = candidate;
+    record.target = m_parts.model.target.text();
+    return record;
+}
+
+Result<measure::MeasureRequest> Rounds::requestOf(const Record& record, std::int32_t task, std::int64_t ordinal)
+{
+    measure::MeasureRequest request;
+    request.trial = record.trial;
+    request.candidate = record.candidate;
+    LATHE_TRY_ASSIGN(request.task, m_parts.tasks[task].data(record.candidate.alternative, m_parts.clock.account()));
+    request.plan = planOf(m_parts.options, m_parts.coldBytes);
+    request.plan.loserFactor = kLoserFactor;
+    request.plan.contenderFactor = m_parts.runoffs ? kGlanceOnly : kContenderFactor; // the runoff looks again
+    // What a trial sees is fixed when its round begins, whatever part of the round is already stored.
+    request.bestNs = m_parts.tasks[task].bestNs();
+    request.ordinal = ordinal;
+    return request;
 }
 
 /// Says what is to be measured, and announces the round. Trials that an earlier life of the run has stored are taken
@@ -318,22 +369,15 @@ Result<> Rounds::request(Round& round)
 {
     RunTask& task = m_parts.tasks[round.task];
     m_told.clear();
-    // What a trial sees is fixed when its round begins, whatever part of the round is already stored.
-    const double bestNs = task.bestNs();
     const std::int64_t firstOrdinal = m_parts.clock.trials();
     round.records.resize(round.candidates.size());
     round.runners.resize(m_parts.runoffs ? round.candidates.size() : 0);
-    for (Ahead& runner : round.runners)
-        runner.built = measure::makeBuiltKernel();
+    for (std::size_t i = 0; i < round.runners.size(); ++i)
+        round.runners[i].built = round.built.empty() ? measure::makeBuiltKernel() : round.built[i];
     std::vector<Event> known; // were told when they happened
     for (std::size_t i = 0; i < round.candidates.size(); ++i) {
         Record& record = round.records[i];
-        record.trial = contentHash(fmt::format("{} {} {}", m_parts.nonce, m_index, i)).hex();
-        record.session = m_parts.journal.session();
-        record.round = m_index;
-        record.index = static_cast<std::int32_t>(i);
-        record.candidate = round.candidates[i];
-        record.target = m_parts.model.target.text();
+        record = recordOf(m_index, i, round.candidates[i]);
         const auto stored = std::find_if(m_partial.begin(), m_partial.end(),
                                          [&record](const Record& r) { return r.trial == record.trial; });
         if (stored != m_partial.end()) {
@@ -341,17 +385,12 @@ Result<> Rounds::request(Round& round)
             count(record, known);
             continue;
         }
-        measure::MeasureRequest request;
-        request.trial = record.trial;
-        request.candidate = record.candidate;
-        LATHE_TRY_ASSIGN(request.task, task.data(record.candidate.alternative, m_parts.clock.account()));
-        request.plan = planOf(m_parts.options, m_parts.coldBytes);
-        request.plan.loserFactor = kLoserFactor;
-        request.plan.contenderFactor = m_parts.runoffs ? kGlanceOnly : kContenderFactor; // the runoff looks again
-        request.bestNs = bestNs;
+        LATHE_TRY_ASSIGN(measure::MeasureRequest request,
+                         requestOf(record, round.task, firstOrdinal + static_cast<std::int64_t>(i)));
         if (m_parts.runoffs)
             request.built = round.runners[i].built;
-        request.ordinal = firstOrdinal + static_cast<std::int64_t>(i);
+        else if (!round.built.empty())
+            request.built = round.built[i];
         round.requests.push_back(std::move(request));
         round.places.push_back(i);
     }
@@ -376,6 +415,20 @@ Result<> Rounds::measure(Round& round, std::stop_token stop)
     const StopAfter end(stop, clock.searchSeconds() - clock.atSeconds());
     const measure::MeasureTimes before = m_parts.devices.times();
     std::size_t given = 0;
+    std::optional<Lookahead> lookahead;
+    if (const std::int32_t wanted = wantedAhead(round); wanted > 0)
+        lookahead.emplace(*m_parts.tasks[round.task].policy, static_cast<std::uint64_t>(m_index) + 1, wanted,
+                          m_parts.executor);
+    Result<> proposed;
+    const auto ahead = [&]() -> std::vector<measure::MeasureRequest> {
+        if (!lookahead || m_next || !proposed || !lookahead->hasAnswer())
+            return {};
+        auto requests = takeAhead(round, *lookahead);
+        if (requests)
+            return *std::move(requests);
+        proposed = requests.error();
+        return {};
+    };
     TrialWriter writer(m_parts, [this](const Record& record, std::vector<Event>& events) { count(record, events); });
     auto measured = m_parts.devices.measure(
         round.requests,
@@ -386,7 +439,14 @@ Result<> Rounds::measure(Round& round, std::stop_token stop)
             record.timeMs = unixMs();
             writer.add(record);
         },
-        end.token());
+        end.token(), lookahead ? measure::Measurer::AheadCallback(ahead) : nullptr);
+    if (lookahead && !m_next && proposed) { // the policy is told what came of this round when it has answered
+        if (stop.stop_requested())
+            lookahead->stop();
+        if (auto requests = takeAhead(round, *lookahead); !requests)
+            proposed = requests.error();
+    }
+    round.ahead = lookahead && m_next ? m_next->count : 0;
     const measure::MeasureTimes after = m_parts.devices.times();
     clock.account().move("other", "build", after.buildSeconds - before.buildSeconds);
     clock.account().move("other", "measure", after.measureSeconds - before.measureSeconds);
@@ -394,6 +454,8 @@ Result<> Rounds::measure(Round& round, std::stop_token stop)
     const bool timeIsUp = !measured && measured.error().code == Errc::Cancelled && !stop.stop_requested();
     if (!timeIsUp)
         LATHE_TRY(std::move(measured));
+    if (!proposed && proposed.error().code != Errc::Cancelled)
+        return proposed;
     for (std::size_t i = 0; i < round.runners.size(); ++i)
         round.runners[i].record = round.records[i];
     if (timeIsUp)
@@ -465,6 +527,8 @@ Result<> Rounds::keep(const Round& round)
         durations["told"] = m_told;
         if (round.rejected > 0)
             durations["rejected"] = round.rejected;
+        if (round.ahead > 0)
+            durations["ahead"] = round.ahead;
         if (!m_parts.modelTime) // a simulator's figures do not depend on the machine
             durations["machine"] = measure::toJson(measure::machineBetween(round.machine, m_machine.read()));
         if (m_parts.runoffs) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/measure/machine_state.h"
+#include "core/session/run/lookahead.h"
 #include "core/session/run/runoffs.h"
 
 #include <map>
@@ -25,7 +26,9 @@ std::optional<Asked> askedOf(std::string_view durations);
 ///
 /// What a round sees is fixed by its number: results of all rounds before it, the seed, and recorded durations. So a
 /// run that was killed goes on as if nothing had happened: stored rounds are told again in order, a round that was cut
-/// short is proposed again (the same candidates) and only its missing trials are measured. How many candidates a round
+/// short is proposed again (the same candidates) and only its missing trials are measured. Where builders work while
+/// devices measure, and the next round is sure to be of the same task, it is proposed and built while a round is
+/// measured; such a round sees the results of all but the one before it. How many candidates a round
 /// asks for depends on the budget, and on how long trials took; so that is stored too, when the round begins and with
 /// its end.
 class Rounds
@@ -73,9 +76,18 @@ private:
         std::vector<std::size_t> places; ///< of the requests, among the candidates
         double began = 0; ///< seconds of the run
         measure::MachineCounters machine; ///< as it began
+        std::vector<measure::BuiltKernelPtr> built; ///< by candidate, where they were built ahead; else empty
+        std::int32_t ahead = 0; ///< candidates that were asked for, for the round after it, while it was measured
         double elapsed = 0; ///< as the scheduler is told
         RoundBest best;
         std::int64_t rejected = 0; ///< candidates that the device cannot run: they went to no builder
+    };
+    /// The round after the one that is measured: of the same task, proposed without what comes of that.
+    struct Next
+    {
+        std::int32_t task = -1, count = 0;
+        Lookahead::Answer answer;
+        std::vector<measure::BuiltKernelPtr> built; ///< by candidate
     };
     /// A run as the project holds it.
     struct Stored
@@ -88,6 +100,13 @@ private:
     Result<std::size_t> retell(const Stored& stored, bool own, std::stop_token stop);
     Round begin(std::int32_t task) const;
     Result<> propose(Round& round, std::stop_token stop);
+    bool takeNext(Round& round);
+    Result<> proposeAgain(std::int32_t task, std::int32_t index, std::int32_t count, std::int32_t ahead,
+                          std::stop_token stop);
+    std::int32_t wantedAhead(const Round& round) const;
+    Result<std::vector<measure::MeasureRequest>> takeAhead(const Round& round, Lookahead& lookahead);
+    Record recordOf(std::int32_t round, std::size_t place, const Candidate& candidate) const;
+    Result<measure::MeasureRequest> requestOf(const Record& record, std::int32_t task, std::int64_t ordinal);
     Result<> readAsked();
     Result<> goOnWithStored(Round& round) const;
     Result<> request(Round& round);
@@ -106,6 +125,7 @@ private:
     std::vector<Record> m_partial; ///< stored trials of the round that was cut short
     std::optional<Asked> m_partialAsked; ///< what that round had asked for
     std::vector<std::pair<double, std::int32_t>> m_told; ///< when which trials of the round were told of
+    std::optional<Next> m_next;
     std::map<std::string, std::int64_t> m_errors;
     std::int64_t m_rejected = 0;
 };

@@ -12,9 +12,10 @@ Result<> RunDevices::open(measure::MeasurerOptions options, std::stop_token stop
 }
 
 Result<> RunDevices::measure(std::span<const measure::MeasureRequest> requests,
-                             const measure::Measurer::ResultCallback& onResult, std::stop_token stop)
+                             const measure::Measurer::ResultCallback& onResult, std::stop_token stop,
+                             const measure::Measurer::AheadCallback& ahead)
 {
-    return m_measurer->measure(requests, onResult, std::move(stop));
+    return m_measurer->measure(requests, onResult, std::move(stop), ahead);
 }
 
 measure::MeasureTimes RunDevices::times() const

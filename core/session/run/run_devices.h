@@ -24,7 +24,9 @@ public:
     Result<std::string> limits() { return m_measurer->limits(); }
 
     Result<> measure(std::span<const measure::MeasureRequest> requests,
-                     const measure::Measurer::ResultCallback& onResult, std::stop_token stop) override;
+                     const measure::Measurer::ResultCallback& onResult, std::stop_token stop,
+                     const measure::Measurer::AheadCallback& ahead = {}) override;
+    bool buildsMeanwhile() const override { return m_measurer && m_measurer->buildsMeanwhile(); }
     measure::MeasureTimes times() const override;
     std::size_t builders() const override { return m_measurer ? m_measurer->builders() : 0; }
     std::size_t devices() const override { return m_measurer ? m_measurer->measuringAtOnce() : 0; }

@@ -17,7 +17,9 @@ public:
 
     /// As Measurer::measure().
     virtual Result<> measure(std::span<const measure::MeasureRequest> requests,
-                             const measure::Measurer::ResultCallback& onResult, std::stop_token stop) = 0;
+                             const measure::Measurer::ResultCallback& onResult, std::stop_token stop,
+                             const measure::Measurer::AheadCallback& ahead = {}) = 0;
+    virtual bool buildsMeanwhile() const { return false; } ///< as Measurer::buildsMeanwhile()
     virtual measure::MeasureTimes times() const = 0; ///< since the run began
     virtual std::size_t builders() const = 0; ///< processes
     virtual std::size_t devices() const = 0; ///< that measure at the same time

@@ -76,6 +76,66 @@ private slots:
         QVERIFY(scene.batch().activity() == Batch::Activity::Measuring);
     }
 
+    /// What a later batch needs is built when builders have nothing else to do, and measured there.
+    void whatIsAheadIsBuiltAndNotMeasured()
+    {
+        Scene scene(2);
+        auto& builder = scene.addBuilder();
+        auto& runner = scene.addRunner(elsewhere());
+        Scene later(2);
+        std::vector<MeasureRequest> ahead = later.requests();
+        for (MeasureRequest& request : ahead)
+            request.built = makeBuiltKernel();
+        QVERIFY(scene.turn());
+        QVERIFY(scene.batch().buildsMeanwhile());
+        scene.batch().buildAhead(ahead);
+        for (int own = 0; own < 2; ++own) { // its own come first
+            const auto jobs = builder.takeJobs();
+            QCOMPARE(jobs.size(), std::size_t(1));
+            QVERIFY(!ahead[0].built->artifact);
+            Scene::built(builder, jobs[0]);
+            QVERIFY(scene.turn());
+        }
+        const auto first = builder.takeJobs();
+        QCOMPARE(first.size(), std::size_t(1));
+        Scene::built(builder, first[0]);
+        QVERIFY(scene.turn());
+        QVERIFY(ahead[0].built->artifact && !ahead[1].built->artifact);
+        const auto second = builder.takeJobs();
+        QCOMPARE(second.size(), std::size_t(1));
+        for (int own = 0; own < 2; ++own) {
+            const auto runs = runner.takeJobs();
+            QCOMPARE(runs.size(), std::size_t(1));
+            Scene::ran(runner, runs[0], 5);
+            QVERIFY(scene.turn());
+        }
+        QCOMPARE(scene.results().size(), std::size_t(2));
+        QVERIFY(!scene.batch().done()); // the builder has something in hand
+        Scene::built(builder, second[0]);
+        QVERIFY(scene.turn());
+        QVERIFY(scene.batch().done());
+        QVERIFY(ahead[1].built->artifact);
+        QVERIFY(runner.takeJobs().empty());
+    }
+
+    /// Devices are not to wait for what is ahead of them.
+    void nothingIsBegunAheadOnceAllIsMeasured()
+    {
+        Scene scene(1);
+        auto& builder = scene.addBuilder();
+        auto& runner = scene.addRunner(elsewhere());
+        QVERIFY(scene.turn());
+        Scene::built(builder, builder.takeJobs().at(0));
+        QVERIFY(scene.turn());
+        Scene::ran(runner, runner.takeJobs().at(0), 5);
+        QVERIFY(scene.turn());
+        Scene later(1);
+        scene.batch().buildAhead(later.requests());
+        QVERIFY(scene.turn());
+        QVERIFY(builder.takeJobs().empty());
+        QVERIFY(scene.batch().done());
+    }
+
     void aDeviceHoldsAsManyRequestsAsItTakes()
     {
         Scene scene(4);
