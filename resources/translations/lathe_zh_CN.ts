@@ -5112,7 +5112,22 @@
         </message>
     </context>
     <context>
+        <name>lathe::ui::EdgeLayouts</name>
+        <message>
+            <source>* Changed by the layouts that are tried</source>
+            <translation>* 因尝试的布局而改变</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::GraphLegend</name>
+        <message>
+            <source>text on edges: layout of the tensor; A → B: converted</source>
+            <translation>边上的文字：张量的布局；A → B：有转换</translation>
+        </message>
+        <message>
+            <source>changed by the layouts that are tried</source>
+            <translation>因尝试的布局而改变</translation>
+        </message>
         <message>
             <source>Legend</source>
             <translation>图例</translation>

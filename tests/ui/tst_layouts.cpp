@@ -9,6 +9,8 @@
 #include "ui/models/layout_tensor_model.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/layouts_panel.h"
+#include "ui/views/graph_legend.h"
+#include "ui/views/graph_view.h"
 
 #include <QAbstractItemModelTester>
 #include <QAction>
@@ -19,6 +21,8 @@
 #include <QTabWidget>
 #include <QTableView>
 #include <QtTest>
+
+#include <algorithm>
 
 namespace tst_layouts {
 
@@ -237,6 +241,59 @@ private slots:
         QTRY_VERIFY(panel->isVisible());
         entry->trigger();
         QVERIFY(!entry->isChecked() && !panel->isVisible());
+    }
+
+    void theGraphSaysWhatThePanelShows()
+    {
+        test::makeLayoutProject(path("graph.lathe").toStdString());
+        const auto window = test::shownWindow({1280, 800});
+        auto& workspace = *window->findChild<ui::Workspace*>();
+        QSignalSpy opened(&workspace.bridge(), &ui::SessionBridge::opened);
+        window->openSource(path("graph.lathe"), QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        const auto& scene = find<ui::GraphView>(window.get(), "graphView")->scene();
+        auto* legend = find<ui::GraphLegend>(window.get(), "graphLegend");
+        const auto explains = [legend](const char* what) {
+            return legend->words().filter(QLatin1String(what)).size() == 1;
+        };
+        QVERIFY(scene.edgeLabels().empty() && !explains("text on edges"));
+        auto* entry = find<QAction>(window.get(), "graph.layouts");
+        entry->trigger();
+        QTRY_VERIFY_WITH_TIMEOUT(!scene.edgeLabels().empty(), 20000);
+        QVERIFY(explains("text on edges") && !explains("that are tried"));
+        const auto count = [&scene](bool ui::GraphScene::EdgeLabel::*what) {
+            return std::ranges::count(scene.edgeLabels(), true, what);
+        };
+        auto* tensors = find<QTableView>(window.get(), "layoutTensors");
+        // Each tensor has its edge, but for the network's input, which is not drawn.
+        QCOMPARE(static_cast<int>(scene.edgeLabels().size()), tensors->model()->rowCount() - 1);
+        QCOMPARE(count(&ui::GraphScene::EdgeLabel::converts), 0);
+        QCOMPARE(count(&ui::GraphScene::EdgeLabel::changes), 0);
+        // Under a wish.
+        auto* wish = find<QComboBox>(window.get(), "layoutsWish");
+        QString other;
+        for (int row = 0; row < tensors->model()->rowCount() && other.isEmpty(); ++row) {
+            tensors->setCurrentIndex(tensors->model()->index(row, 0));
+            const QString now = tensors->model()->index(row, ui::LayoutTensorModel::ReadColumn).data().toString();
+            for (int i = 1; i < wish->count(); ++i)
+                if (wish->itemText(i) != now)
+                    other = wish->itemText(i);
+        }
+        QVERIFY2(!other.isEmpty(), "some tensor must have a choice");
+        wish->setCurrentIndex(wish->findText(other));
+        emit wish->activated(wish->currentIndex());
+        QTRY_VERIFY_WITH_TIMEOUT(count(&ui::GraphScene::EdgeLabel::changes) > 0, 20000);
+        QVERIFY(explains("that are tried"));
+        QVERIFY(count(&ui::GraphScene::EdgeLabel::converts) > 0);
+        find<QPushButton>(window.get(), "layoutsClear")->click();
+        QCOMPARE(count(&ui::GraphScene::EdgeLabel::changes), 0);
+        QVERIFY(!scene.edgeLabels().empty() && !explains("that are tried"));
+        entry->trigger();
+        QVERIFY(scene.edgeLabels().empty() && !explains("text on edges"));
+        entry->trigger();
+        QVERIFY(!scene.edgeLabels().empty());
+        workspace.bridge().close();
+        QTRY_VERIFY(scene.edgeLabels().empty() && !explains("text on edges"));
     }
 
     void thePanelSaysWhyThereIsNothingToChoose()

@@ -327,6 +327,11 @@ private slots:
         auto* knobs = find<QTableView>(&page, "knobTable");
         auto* costs = find<QTableView>(&page, "knobCostTable");
         QVERIFY(knobs->model()->rowCount() > 1);
+        // In a narrow table, too, a value's costs and what they rest on are in sight.
+        using enum ui::KnobCostModel::Column;
+        for (const int column : {ValueColumn, MedianColumn, BestColumn, TrialsColumn})
+            QVERIFY2(costs->columnViewportPosition(column) + costs->columnWidth(column) <= 250,
+                     qPrintable(QString::number(column)));
         for (int knob = 0; knob < knobs->model()->rowCount(); ++knob) {
             knobs->setCurrentIndex(knobs->model()->index(knob, 0));
             int trials = 0;
@@ -357,6 +362,8 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
         QTRY_VERIFY_WITH_TIMEOUT(lines->message().startsWith("Select a task"), 20000);
         QVERIFY(!find<QTableView>(&page, "knobTable")->isVisible());
+        auto* handle = find<QWidget>(lines, "dragHandle");
+        QVERIFY2(!handle->isVisible(), "there is no picture to drag out");
         std::set<std::int32_t> computed;
         for (const session::TemplateView& view : workspace.session()->templates())
             computed.insert(view.tasks.begin(), view.tasks.end());
@@ -369,6 +376,9 @@ private slots:
         QTRY_VERIFY2(lines->message().startsWith("No template computes this task"), qPrintable(lines->message()));
         workspace.selection().selectTask(made.task);
         QTRY_COMPARE_WITH_TIMEOUT(lines->summary(), QString("8 trials, 1 of them failed."), 20000);
+        QVERIFY(handle->isVisible());
+        workspace.selection().selectTask(without);
+        QVERIFY(!handle->isVisible());
     }
 };
 

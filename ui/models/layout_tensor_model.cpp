@@ -13,6 +13,14 @@ QString LayoutTensorModel::functionName(const session::LayoutsView& view, std::i
                : QString::fromStdString(view.functions[static_cast<std::size_t>(function)].name);
 }
 
+QString LayoutTensorModel::conversionText(const session::LayoutTensor& tensor)
+{
+    return tensor.written == tensor.read ? tr("Read as it is written: nothing is converted")
+                                         : tr("Converted from %1 to %2, which takes %3")
+                                               .arg(QString::fromStdString(tensor.written),
+                                                    QString::fromStdString(tensor.read), msText(tensor.conversionMs));
+}
+
 void LayoutTensorModel::setLayouts(const session::LayoutsView& chosen,
                                    const std::optional<session::WishedLayouts>& wished)
 {
@@ -53,10 +61,7 @@ QVariant LayoutTensorModel::data(const QModelIndex& index, int role) const
         return changed;
     }
     if (role == Qt::ToolTipRole)
-        return converts ? tr("Converted from %1 to %2, which takes %3")
-                              .arg(QString::fromStdString(tensor.written), QString::fromStdString(tensor.read),
-                                   msText(tensor.conversionMs))
-                        : tr("Read as it is written: nothing is converted");
+        return conversionText(tensor);
     if (role != Qt::DisplayRole)
         return {};
     switch (index.column()) {

@@ -38,6 +38,8 @@ public:
 
     /// "conv2d_3", "the rest of the network" for -1.
     static QString functionName(const session::LayoutsView& view, std::int32_t function);
+    /// Whether it is converted on its way, and how long that takes.
+    static QString conversionText(const session::LayoutTensor& tensor);
 
 private:
     session::LayoutsView m_view;

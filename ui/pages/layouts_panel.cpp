@@ -316,6 +316,17 @@ void LayoutsPanel::fill()
     m_measure->setVisible(there && view.guessed > 0 && view.canMeasure);
     enableToWrite(*m_measure, !m_reading.isRunning(), m_workspace.whyReadOnly());
     offerWish();
+    emit shownChanged();
+}
+
+const session::LayoutsView* LayoutsPanel::shown() const
+{
+    return m_layouts == nullptr ? nullptr : m_wished ? &m_wished->view : &m_layouts->view();
+}
+
+std::vector<std::int32_t> LayoutsPanel::changedTensors() const
+{
+    return m_wished ? m_wished->tensors : std::vector<std::int32_t>();
 }
 
 std::optional<session::LayoutWish> LayoutsPanel::selected() const

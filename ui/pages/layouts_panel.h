@@ -40,8 +40,14 @@ public:
     /// What wishes change: the total, and the first functions that have other kernels or layouts.
     static QString changeText(const session::WishedLayouts& wished);
 
+    /// What its tables show: under the wishes, where they go together; null: there are no layouts.
+    const session::LayoutsView* shown() const;
+    /// Of the tensors of shown(), those that wishes change.
+    std::vector<std::int32_t> changedTensors() const;
+
 signals:
     void subgraphPicked(int subgraph); ///< NodeView::subgraph
+    void shownChanged(); ///< or the language
 
 protected:
     void showEvent(QShowEvent* event) override;

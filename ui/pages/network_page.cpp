@@ -116,6 +116,17 @@ void NetworkPage::toggleLayouts()
     m_showLayouts->setChecked(shows);
 }
 
+/// What the table of layouts shows is on the graph's edges, too, while it is open.
+void NetworkPage::labelEdges()
+{
+    const session::GraphView* graph = m_graph->scene().graph();
+    const session::LayoutsView* layouts = m_showLayouts->isChecked() ? m_layouts->shown() : nullptr;
+    const std::vector<std::int32_t> changed = m_layouts->changedTensors();
+    const bool shows = graph != nullptr && layouts != nullptr;
+    m_graph->setEdgeLayouts(shows ? EdgeLayouts::of(*graph, *layouts, changed) : std::vector<EdgeLayout>());
+    m_legend->setEdgeTexts(shows, !changed.empty());
+}
+
 /// The view that has the focus, where it can be zoomed; else the network.
 void NetworkPage::zoomBy(double factor)
 {
@@ -256,6 +267,7 @@ QToolBar* NetworkPage::makeBar()
         m_layouts->setVisible(on);
         if (on)
             m_parts->setSizes({1000, 1000}); // halves, of whatever room there is
+        labelEdges();
     });
     connect(fold, &QAction::triggered, m_graph, &GraphView::foldAll);
     connect(unfold, &QAction::triggered, m_graph, &GraphView::unfoldAll);
@@ -302,6 +314,7 @@ void NetworkPage::connectGraph()
                 return;
             }
     });
+    connect(m_layouts, &LayoutsPanel::shownChanged, this, &NetworkPage::labelEdges);
     connect(m_graph, &GraphView::wayChanged, this, &NetworkPage::showWay);
     connect(m_graph, &GraphView::weightsWanted, this, &NetworkPage::showWeights);
     connect(m_graph, &GraphView::taskSelected, this, [this](int task) { m_workspace.selection().selectTask(task); });

@@ -45,6 +45,7 @@ protected:
 private:
     void zoomBy(double factor);
     void toggleLayouts();
+    void labelEdges();
     void makeFind();
     void makeNotices();
     QToolBar* makeBar();

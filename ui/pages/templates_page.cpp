@@ -19,6 +19,7 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLocale>
 #include <QSplitter>
@@ -90,9 +91,11 @@ void TemplatesPage::makeWidgets()
     m_costs = new TableView("knobCostTable", this);
     m_costs->setModel(m_costModel);
     m_costs->setItemDelegateForColumn(KnobCostModel::SpeedColumn, new ShareDelegate(m_costs));
-    const int costWidths[] = {80, 78, 78, 56, 54, 54};
+    const int costWidths[] = {64, 70, 70, 50, 42, 46};
     for (int column = 0; column < KnobCostModel::ColumnCount; ++column)
         m_costs->setColumnWidth(column, costWidths[column]);
+    // What the figures rest on is seen even where there is little room.
+    m_costs->horizontalHeader()->moveSection(KnobCostModel::TrialsColumn, KnobCostModel::SpeedColumn);
     m_costs->restoreColumns();
     m_noCosts = new EmptyState(m_costs, [this] { return EmptyState::Text{emptyText(), {}}; });
     m_costTitle = new ElidedLabel(this);

@@ -31,14 +31,42 @@ GraphLegend::GraphLegend(QWidget* parent)
 void GraphLegend::setColoring(GraphColoring coloring)
 {
     m_coloring = coloring;
-    m_entries = GraphLooks::legend(coloring);
-    QStringList words;
-    for (const GraphLook& entry : m_entries)
-        words << entry.note;
+    fill();
+}
+
+void GraphLegend::setEdgeTexts(bool shown, bool marked)
+{
+    if (m_texts == shown && m_marks == marked)
+        return;
+    m_texts = shown;
+    m_marks = marked;
+    fill();
+}
+
+void GraphLegend::fill()
+{
+    m_entries.clear();
+    for (const GraphLook& look : GraphLooks::legend(m_coloring))
+        m_entries.push_back({look});
+    if (m_texts)
+        m_entries.push_back(
+            {{GraphLooks::conversionColor(), Qt::NoBrush, tr("text on edges: layout of the tensor; A → B: converted")},
+             QStringLiteral("→")});
+    if (m_texts && m_marks)
+        m_entries.push_back(
+            {{{}, Qt::NoBrush, tr("changed by the layouts that are tried")}, QStringLiteral("*"), true});
     setAccessibleName(tr("Legend"));
-    setAccessibleDescription(words.join(QStringLiteral(", ")));
+    setAccessibleDescription(words().join(QStringLiteral(", ")));
     updateGeometry();
     update();
+}
+
+QStringList GraphLegend::words() const
+{
+    QStringList words;
+    for (const Entry& entry : m_entries)
+        words << entry.look.note;
+    return words;
 }
 
 std::pair<std::vector<QRectF>, double> GraphLegend::places(double width) const
@@ -48,8 +76,8 @@ std::pair<std::vector<QRectF>, double> GraphLegend::places(double width) const
     std::vector<QRectF> swatches;
     double x = kMargin;
     double y = 2;
-    for (const GraphLook& entry : m_entries) {
-        const double needed = kSwatch + kGap + metrics.horizontalAdvance(entry.note);
+    for (const Entry& entry : m_entries) {
+        const double needed = kSwatch + kGap + metrics.horizontalAdvance(entry.look.note);
         if (x > kMargin && x + needed > width - kMargin) {
             x = kMargin;
             y += line;
@@ -65,24 +93,44 @@ int GraphLegend::heightForWidth(int width) const
     return static_cast<int>(std::ceil(places(width).second));
 }
 
+/// As GraphScene paints what it stands for.
+void GraphLegend::paintSign(QPainter& painter, const Entry& entry, const QRectF& swatch) const
+{
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(entry.isMark ? QPen(palette().color(QPalette::Highlight), 1.5) : QPen(Qt::NoPen));
+    painter.setBrush(entry.isMark ? palette().color(QPalette::Base) : entry.look.color);
+    painter.drawRoundedRect(swatch, 3, 3);
+    painter.setPen(entry.isMark ? palette().color(QPalette::Text) : QColor(Qt::white));
+    QFont bold = font();
+    bold.setBold(true);
+    painter.setFont(bold);
+    painter.drawText(swatch, Qt::AlignCenter, entry.sign);
+    painter.restore();
+}
+
 void GraphLegend::paintEvent(QPaintEvent*)
 {
     QPainter painter(this);
     const std::vector<QRectF> swatches = places(width()).first;
     for (std::size_t e = 0; e < m_entries.size(); ++e) {
-        QColor fill = m_entries[e].color;
-        painter.setPen(fill);
-        fill.setAlphaF(0.4F);
-        painter.setBrush(fill);
-        painter.drawRect(swatches[e]);
-        if (m_entries[e].pattern != Qt::NoBrush) {
-            painter.setBrush(
-                patternBrush(m_entries[e].color, m_entries[e].pattern, painter.device()->devicePixelRatioF()));
+        const GraphLook& look = m_entries[e].look;
+        if (!m_entries[e].sign.isEmpty()) {
+            paintSign(painter, m_entries[e], swatches[e]);
+        } else {
+            QColor fill = look.color;
+            painter.setPen(fill);
+            fill.setAlphaF(0.4F);
+            painter.setBrush(fill);
             painter.drawRect(swatches[e]);
+            if (look.pattern != Qt::NoBrush) {
+                painter.setBrush(patternBrush(look.color, look.pattern, painter.device()->devicePixelRatioF()));
+                painter.drawRect(swatches[e]);
+            }
         }
         painter.setPen(palette().color(QPalette::WindowText));
         painter.drawText(QRectF(swatches[e].right() + kGap, swatches[e].top() - 3, width(), swatches[e].height() + 6),
-                         Qt::AlignVCenter | Qt::AlignLeft, m_entries[e].note);
+                         Qt::AlignVCenter | Qt::AlignLeft, look.note);
     }
 }
 

@@ -121,6 +121,11 @@ GraphLook GraphLooks::of(const session::GraphView& graph, const std::vector<int>
     return {kGrey, Qt::NoBrush, {}};
 }
 
+QColor GraphLooks::conversionColor()
+{
+    return kVermilion;
+}
+
 std::vector<GraphLook> GraphLooks::legend(GraphColoring coloring)
 {
     switch (coloring) {

@@ -54,6 +54,9 @@ public:
                         const std::vector<GraphTaskFigure>& figures);
     /// The kinds of a colouring, in words; for tasks, of which there are many, what colour and grey mean.
     static std::vector<GraphLook> legend(GraphColoring coloring);
+    /// Of edges whose tensors are converted on their way: white text is read on it, and it stands out in light and
+    /// dark.
+    static QColor conversionColor();
 };
 
 } // namespace lathe::ui

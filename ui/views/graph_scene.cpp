@@ -44,6 +44,7 @@ void GraphScene::setGraph(std::shared_ptr<const session::GraphView> graph, const
     m_unfolded.clear();
     m_layout = {};
     m_marks = {};
+    m_edgeLayouts.clear();
     m_nodes.clear();
     m_looks.clear();
     setFont(font);
@@ -103,12 +104,18 @@ void GraphScene::setLayout(GraphLayout layout)
     placeAll();
 }
 
+/// In the scene, where items are as large as their texts.
+QPointF GraphScene::placed(QPointF layoutPoint) const
+{
+    return {kSceneMargin + layoutPoint.x() * m_nodeWidth / GraphLayout::kItemSize.width(),
+            kSceneMargin + layoutPoint.y() * m_nodeHeight / GraphLayout::kItemSize.height()};
+}
+
 void GraphScene::placeAll()
 {
-    const double sx = m_nodeWidth / GraphLayout::kItemSize.width();
-    const double sy = m_nodeHeight / GraphLayout::kItemSize.height();
-    const auto at = [&](QPointF p) { return QPointF(kSceneMargin + p.x() * sx, kSceneMargin + p.y() * sy); };
-    m_size = QSizeF(m_layout.size.width() * sx + 2 * kSceneMargin, m_layout.size.height() * sy + 2 * kSceneMargin);
+    const auto at = [this](QPointF p) { return placed(p); };
+    const QPointF corner = at({m_layout.size.width(), m_layout.size.height()});
+    m_size = QSizeF(corner.x() + kSceneMargin, corner.y() + kSceneMargin);
     m_rects.clear();
     for (const QPointF& center : m_layout.centers)
         m_rects.emplace_back(at(center) - QPointF(m_nodeWidth, m_nodeHeight) / 2, QSizeF(m_nodeWidth, m_nodeHeight));
@@ -140,6 +147,7 @@ void GraphScene::placeAll()
         m_frames.push_back({QRectF(at(frame.topLeft()), at(frame.bottomRight())), static_cast<int>(depth)});
     }
     m_texts.assign(m_rects.size(), std::nullopt);
+    labelEdges();
 }
 
 void GraphScene::addCurve(const std::array<QPointF, 4>& c, int edge)
@@ -401,6 +409,8 @@ void GraphScene::paint(QPainter& painter, const QRectF& clip, double scale, cons
     for (std::size_t i = 0; i < m_rects.size(); ++i)
         if (m_rects[i].adjusted(-6, -6, 6, 6).intersects(clip))
             paintItem(painter, static_cast<int>(i), scale, palette, withMarks ? m_marked[i] : Mark());
+    if (scale >= kLabelsFrom)
+        paintLabels(painter, clip, palette);
 }
 
 void GraphScene::paintOverview(QPainter& painter, const QPalette& palette) const

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ui/models/edge_layouts.h"
 #include "ui/models/graph_outline.h"
 #include "ui/views/graph_layout.h"
 #include "ui/views/graph_looks.h"
@@ -37,6 +38,17 @@ class GraphScene
 {
 public:
     static constexpr int kMaxItems = 500; ///< seen at once
+    static constexpr double kLabelsFrom = 0.6; ///< the scale from which texts on edges are read, and painted
+
+    /// The layouts on an edge.
+    struct EdgeLabel
+    {
+        int edge = 0; ///< of visible()
+        QString text, tip; ///< of all tensors on it
+        bool converts = false, changes = false; ///< one of them
+        QRectF rect;
+        QStaticText prepared;
+    };
 
     void setGraph(std::shared_ptr<const session::GraphView> graph, const QFont& font);
     void setFont(const QFont& font);
@@ -68,6 +80,11 @@ public:
     void setShowsNames(bool on);
     void setFigures(std::vector<GraphTaskFigure> figures); ///< by task
     void setMarks(const GraphMarks& marks);
+    /// Texts on the edges that are seen, but not on those of folded groups of several functions. Empty: none.
+    void setEdgeLayouts(std::vector<EdgeLayout> layouts);
+    const std::vector<EdgeLabel>& edgeLabels() const { return m_labels; } ///< by edge
+    /// Of the text that is there, or of the edge near it; empty: neither. `scale` is that of the drawing.
+    QString edgeTipAt(QPointF point, double scale) const;
 
     /// Paints what meets `clip` (of the scene); `scale` is that of the painter and decides about details.
     void paint(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, bool withMarks) const;
@@ -100,6 +117,13 @@ private:
     void placeAll();
     void addCurve(const std::array<QPointF, 4>& points, int edge);
     void markAll();
+    QPointF placed(QPointF layoutPoint) const;
+    QPointF pointOn(int edge, double part) const;
+    void labelEdges();
+    EdgeLabel labelOf(int edge, const std::vector<const EdgeLayout*>& layouts) const;
+    void placeLabel(EdgeLabel& label, int side) const;
+    QFont labelFont(bool bold) const;
+    void paintLabels(QPainter& painter, const QRectF& clip, const QPalette& palette) const;
     const std::vector<GraphLook>& looks() const;
     const Texts& texts(int place) const;
     void paintFrames(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette,
@@ -118,6 +142,7 @@ private:
     bool m_names = false;
     std::vector<GraphTaskFigure> m_figures;
     GraphMarks m_marks;
+    std::vector<EdgeLayout> m_edgeLayouts;
 
     // Made from the above, by place, edge, frame.
     QSizeF m_size;
@@ -128,6 +153,7 @@ private:
     std::vector<FrameBox> m_frames;
     std::vector<Mark> m_marked;
     std::vector<bool> m_edgeOnWay;
+    std::vector<EdgeLabel> m_labels;
     mutable std::vector<GraphLook> m_looks; ///< empty: to be made anew
     mutable std::vector<std::optional<Texts>> m_texts;
 };

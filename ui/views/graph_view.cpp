@@ -299,6 +299,12 @@ void GraphView::setFigures(std::vector<GraphTaskFigure> figures)
         refresh();
 }
 
+void GraphView::setEdgeLayouts(std::vector<EdgeLayout> layouts)
+{
+    m_scene.setEdgeLayouts(std::move(layouts));
+    redraw();
+}
+
 void GraphView::foldAll()
 {
     if (m_scene.graph() != nullptr)

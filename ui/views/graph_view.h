@@ -40,6 +40,8 @@ public:
     void setMatches(const std::set<int>& nodes);
     void setColoring(GraphColoring coloring);
     void setFigures(std::vector<GraphTaskFigure> figures);
+    /// Texts on edges; empty: none.
+    void setEdgeLayouts(std::vector<EdgeLayout> layouts);
 
     void foldAll();
     /// As far as the number of items allows; says so in notice() if not all can be seen.

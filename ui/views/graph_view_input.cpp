@@ -288,7 +288,7 @@ QString GraphView::toolTipAt(QPointF point) const
 {
     const int place = m_scene.placeAt(toScene(point));
     if (place < 0)
-        return {};
+        return m_scene.edgeTipAt(toScene(point), m_scale);
     const GraphItem item = m_scene.item(place);
     QString text;
     if (isGroup(item)) {

@@ -46,7 +46,8 @@ ParallelView::ParallelView(QWidget* parent)
     setObjectName(QStringLiteral("parallelView"));
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
-    new DragHandle(*this);
+    m_handle = new DragHandle(*this);
+    m_handle->hide();
 }
 
 void ParallelView::setLines(std::shared_ptr<const Lines> lines)
@@ -57,6 +58,7 @@ void ParallelView::setLines(std::shared_ptr<const Lines> lines)
     order();
     layoutChanged();
     setAccessibleDescription(summary());
+    m_handle->setVisible(!isEmpty()); // there is a picture to drag out
 }
 
 void ParallelView::setMessage(const QString& text)

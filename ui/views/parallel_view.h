@@ -18,6 +18,8 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
+class DragHandle;
+
 /// Parallel coordinates: a vertical axis for each of several choices and one for the cost, and a line through them for
 /// each thing that was tried, coloured by its cost. The fastest lies on top, thick. The mouse over a line, or the arrow
 /// keys, tell what it is; a click picks it, a click on an axis picks the axis.
@@ -105,6 +107,7 @@ private:
     void paintLine(QPainter& painter, std::size_t line, const QColor& colour, double width) const;
     void paintLines(QPainter& painter) const;
 
+    DragHandle* m_handle = nullptr;
     std::shared_ptr<const Lines> m_lines;
     std::vector<std::size_t> m_order; ///< those that are drawn, the slowest first, the failed before all
     double m_low = 1, m_high = 1; ///< ms, of those that are drawn
