@@ -126,6 +126,8 @@ struct PolicyOptions
     /// How the target's back end schedules a task without any search; nothing: it has no schedule for this task. Null:
     /// it has none for any task.
     std::function<std::optional<Candidate>(const SearchTask& task)> untuned;
+    /// What an export runs for a task that nothing was measured of, which may be faster; as above.
+    std::function<std::optional<Candidate>(const SearchTask& task)> exported = {};
     /// Candidates by (sketch, genome) besides which nothing is proposed: a search replayed on recorded trials. Null:
     /// all there are. Only for policies that rank what they draw: others refuse it.
     std::shared_ptr<const std::vector<Candidate>> pool;

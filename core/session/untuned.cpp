@@ -89,4 +89,10 @@ Result<Candidate> defaultCandidate(const search::SearchTask& task)
     return policy::plainLoops(task);
 }
 
+std::optional<Candidate> exportedCandidate(const search::SearchTask& task)
+{
+    auto candidate = defaultCandidate(task);
+    return candidate ? std::optional(*std::move(candidate)) : std::nullopt;
+}
+
 } // namespace lathe::session

@@ -21,4 +21,7 @@ std::optional<Candidate> untunedCandidate(const search::SearchTask& task);
 /// Errors: those of the back end (but Unsupported and IllegalSchedule) and of such a policy.
 Result<Candidate> defaultCandidate(const search::SearchTask& task);
 
+/// The same for the first round of a policy; nothing for an error.
+std::optional<Candidate> exportedCandidate(const search::SearchTask& task);
+
 } // namespace lathe::session

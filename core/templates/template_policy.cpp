@@ -66,12 +66,19 @@ Result<std::unique_ptr<TemplatePolicy>> TemplatePolicy::create(const search::Sea
     return policy;
 }
 
-Result<std::vector<Candidate>> TemplatePolicy::firstRound(std::int32_t) const
+/// What an export would run without records comes first: templates know fewer algorithms, and what was tuned is not to
+/// be slower.
+Result<std::vector<Candidate>> TemplatePolicy::firstRound(std::int32_t count) const
 {
     std::vector<Candidate> first;
-    if (m_untuned)
-        if (std::optional<Candidate> untuned = m_untuned(m_task))
-            first.push_back(*std::move(untuned));
+    for (const auto& make : m_firsts) {
+        std::optional<Candidate> candidate = make ? make(m_task) : std::nullopt;
+        const bool isNew = candidate && std::ranges::none_of(first, [&](const Candidate& known) {
+                               return known.hash() == candidate->hash();
+                           });
+        if (isNew && std::ssize(first) < count)
+            first.push_back(*std::move(candidate));
+    }
     return first;
 }
 

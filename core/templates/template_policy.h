@@ -36,7 +36,7 @@ private:
     std::map<std::string, Board> m_boards; ///< by workloadKey()
 };
 
-/// Template tuning of one task: a tuner over the space of each template that computes it, in turns; the schedule
+/// Template tuning of one task: a tuner over the space of each template that computes it, in turns; the schedules
 /// without a search first, so that the network has an estimate from the start. A task that no template computes has
 /// this first round alone.
 class TemplatePolicy final : public search::Policy
@@ -95,7 +95,7 @@ private:
                    const search::PolicyOptions& options)
         : m_task(std::move(task))
         , m_shared(std::move(shared))
-        , m_untuned(options.untuned)
+        , m_firsts{options.exported, options.untuned}
     {
     }
     bool searches(const Way& way) const; ///< it is the task of its workload that is searched, or may become it
@@ -108,7 +108,7 @@ private:
 
     search::SearchTask m_task;
     std::shared_ptr<SharedTemplates> m_shared;
-    std::function<std::optional<Candidate>(const search::SearchTask&)> m_untuned;
+    std::vector<std::function<std::optional<Candidate>(const search::SearchTask&)>> m_firsts; ///< of the first round
     std::vector<std::unique_ptr<Way>> m_ways;
     std::deque<Proposed> m_proposed; ///< what tuners gave, by propose(), as long as results are awaited
 };

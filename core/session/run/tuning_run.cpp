@@ -69,6 +69,7 @@ Result<> TuningRun::prepare(std::stop_token stop)
     policyOptions.seed = m_options.seed;
     policyOptions.trialsPerRound = m_options.trialsPerRound;
     policyOptions.untuned = untunedCandidate;
+    policyOptions.exported = exportedCandidate;
     policyOptions.tuner = m_options.tuner;
     policyOptions.tunerSettings = m_options.tunerSettings;
     LATHE_TRY_ASSIGN(m_chosen, chosenTasks(m_options, model.partition));

@@ -287,6 +287,32 @@ private slots:
         QVERIFY(round(*policy, 0, 8).empty());
     }
 
+    /// What an export runs without records may be faster than all of a template: it is measured, too.
+    void theFirstRoundHasWhatAnExportRuns()
+    {
+        const search::SearchTask task = convTask("a", false);
+        search::PolicyOptions options;
+        options.untuned = [](const search::SearchTask& of) {
+            Candidate untuned;
+            untuned.task = of.key;
+            return std::optional(untuned);
+        };
+        options.exported = [](const search::SearchTask& of) {
+            Candidate exported;
+            exported.task = of.key;
+            exported.alternative = "winograd:4";
+            return std::optional(exported);
+        };
+        const auto policy = must(TemplatePolicy::create(task, std::make_shared<SharedTemplates>(1), options));
+        const auto first = must(policy->firstRound(8));
+        QCOMPARE(first.size(), std::size_t{2});
+        QCOMPARE(first[0].alternative, std::string("winograd:4"));
+        QCOMPARE(must(policy->firstRound(1)).size(), std::size_t{1});
+        options.untuned = options.exported;
+        const auto same = must(TemplatePolicy::create(task, std::make_shared<SharedTemplates>(1), options));
+        QCOMPARE(must(same->firstRound(8)).size(), std::size_t{1});
+    }
+
     /// The same tuners choose the open choices of Lathe's own sketches.
     void sketchesAreTunedToo()
     {
