@@ -271,7 +271,9 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
             if (const auto planned = plan ? plan->trials.find(static_cast<std::int32_t>(s))
                                           : std::map<std::int32_t, std::string>::const_iterator();
                 plan && planned != plan->trials.end())
-                takeRecord(plan->records.at(planned->second), model.partition.tasks, subgraph, choice, out);
+                takeRecord(plan->records.at(
+                               {model.partition.tasks[static_cast<std::size_t>(subgraph.task)].key, planned->second}),
+                           model.partition.tasks, subgraph, choice, out);
         } else if (subgraph.function) {
             choice.reason = subgraph.reason;
             choice.about = subgraph.about;

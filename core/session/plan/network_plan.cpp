@@ -82,8 +82,7 @@ private:
     }
 
     /// The fastest record of each pair of layouts; where a task has no record, its default schedule, which is plain.
-    Result<> readTask(const LayoutNode& node, std::vector<LayoutCandidate>& candidates,
-                      std::map<std::string, store::BestRow>& rows)
+    Result<> readTask(const LayoutNode& node, std::vector<LayoutCandidate>& candidates, NetworkPlan::Records& rows)
     {
         const graph::Task& task = m_model.partition.tasks[static_cast<std::size_t>(node.task)];
         const std::string target = m_model.target.text();
@@ -117,8 +116,7 @@ private:
     }
 
     void take(const LayoutNode& node, const graph::Task& task, const Record& record, const store::Conditions& condition,
-              std::set<std::string>& seen, std::vector<LayoutCandidate>& candidates,
-              std::map<std::string, store::BestRow>& rows)
+              std::set<std::string>& seen, std::vector<LayoutCandidate>& candidates, NetworkPlan::Records& rows)
     {
         const auto layouts = layoutsOf(node, task, record.candidate);
         if (!layouts)
@@ -132,7 +130,7 @@ private:
         seen.insert(std::move(text));
         const double ns = record.result.meanNs();
         candidates.push_back({layouts->first, layouts->second, ns * 1e-9, record.trial});
-        rows[record.trial] = {task.key, alternative->name, ns, condition, record};
+        rows[{task.key, record.trial}] = {task.key, alternative->name, ns, condition, record};
     }
 
     /// Of the anchor's data and of the result; nothing: a candidate whose layouts the network's graph cannot follow.

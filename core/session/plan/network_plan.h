@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 namespace lathe::session {
 
@@ -20,7 +21,8 @@ struct NetworkPlan
     graph::plan::LayoutPlan plan;
     graph::plan::LayoutPlan fastest; ///< what it is compared with: each function's fastest kernel
     std::map<std::int32_t, std::string> trials; ///< by index into Partition::subgraphs
-    std::map<std::string, store::BestRow> records; ///< of these, by trial
+    using Records = std::map<std::pair<std::string, std::string>, store::BestRow>;
+    Records records; ///< of these, by Task::key and trial: a line of a log may be for several tasks
     std::int64_t guessedConversions = 0; ///< whose time was worked out
     bool canMeasure = true; ///< they could be timed here, were it asked for
 };

@@ -15,7 +15,12 @@ Result<std::int64_t> writePlanLog(const NetworkPlan& plan, const LoadedModel& mo
         if (!node.isTuned())
             continue;
         const auto trial = plan.trials.find(node.subgraph);
-        const Record* const record = trial == plan.trials.end() ? nullptr : &plan.records.at(trial->second).record;
+        const Record* const record = trial == plan.trials.end()
+                                         ? nullptr
+                                         : &plan.records
+                                                .at({model.partition.tasks[static_cast<std::size_t>(node.task)].key,
+                                                     trial->second})
+                                                .record;
         const templates::TaskTemplate* const made = record == nullptr ? nullptr : matches.of(record->candidate);
         std::optional<templates::Config> config = made == nullptr ? std::nullopt : made->configOf(record->candidate);
         if (!config) {

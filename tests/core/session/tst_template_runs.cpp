@@ -1,4 +1,6 @@
+#include "core/schedule/state.h"
 #include "core/session/exports/applied_logs.h"
+#include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/session/options/tune_options.h"
 #include "core/session/plan/network_plan.h"
@@ -16,7 +18,9 @@
 #include <QTest>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include <map>
 #include <set>
 
 namespace tst_template_runs {
@@ -235,6 +239,32 @@ private slots:
         blocked.axes[1].extent = 3; // there is no such channel
         blocked.makeDense();
         QVERIFY(!layoutOf(blocked, "NCHW"));
+    }
+
+    /// A line is for each task that has its workload, whatever operators come after it: each takes its own steps.
+    void aLineOfSeveralTasksGivesEachItsOwnSteps()
+    {
+        constexpr const char* kTarget = "cpu -mcpu=core-avx2";
+        const auto session = open(nullptr, "zoo:resnet-18", kTarget);
+        std::vector<std::string> lines;
+        for (const TemplateView& view : session->templates())
+            lines.push_back(lineOf(view, view.size / 2, "0.001", 0));
+        const auto log = write("several.log", lines);
+        const auto model = must(loadModel(specOf("zoo:resnet-18", "NCHW"), kTarget));
+        auto applied = std::make_shared<const AppliedLogs>(must(applyLogs(*model, std::span(&log, 1))));
+        LayoutChoice layouts;
+        layouts.measures = false;
+        const KernelChoices chosen = must(chooseKernels(*model, nullptr, {{}, false, layouts, applied}));
+        std::map<std::string, std::set<std::string>> steps; // by record
+        for (const deploy::KernelChoice& choice : chosen.choices) {
+            if (choice.record.empty())
+                continue;
+            steps[choice.record].insert(choice.steps);
+            const auto replayed = schedule::State::replay(
+                choice.alternative->dag, must(schedule::stepsFromJson(nlohmann::json::parse(choice.steps))));
+            QVERIFY2(replayed, replayed ? "" : replayed.error().message.c_str());
+        }
+        QVERIFY(std::ranges::any_of(steps, [](const auto& record) { return record.second.size() > 1; }));
     }
 
     void targetsOfLogsAreComparedByTheirWords()
