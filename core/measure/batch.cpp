@@ -47,8 +47,9 @@ Batch::Batch(const BatchOptions& options, std::span<Endpoint* const> builders, s
             m_items[i].kernel = built->kernel;
             m_items[i].facts = built->facts;
             m_items[i].phase = Phase::Built;
-        } else if (built && built->failed) {
-            finish(i, *built->failed);
+        } else if (built) {
+            if (const std::optional<TrialResult>& failed = built->failed)
+                finish(i, *failed);
         }
     }
 }

@@ -42,7 +42,7 @@ Result<std::unique_ptr<TaskScheduler>> TaskScheduler::create(std::string_view st
 bool TaskScheduler::canRun(std::int32_t task) const
 {
     const TaskProgress& p = progress(task);
-    return !p.muted && !p.exhausted && !(p.waiting && p.rounds > 0) && (p.trialCap == 0 || p.trials < p.trialCap);
+    return !p.muted && !p.exhausted && (!p.waiting || p.rounds == 0) && (p.trialCap == 0 || p.trials < p.trialCap);
 }
 
 std::int32_t TaskScheduler::next() const
