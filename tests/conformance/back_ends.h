@@ -34,6 +34,13 @@ inline std::vector<std::string> targets()
     return all;
 }
 
+/// Schedules that are drawn for each target; LATHE_CONFORMANCE_DRAWN asks for more.
+inline std::size_t wanted()
+{
+    const int given = qEnvironmentVariableIntValue("LATHE_CONFORMANCE_DRAWN");
+    return given > 0 ? static_cast<std::size_t>(given) : 30;
+}
+
 struct Case
 {
     std::string name;
@@ -192,6 +199,58 @@ protected:
                             list[i].constantInputs});
         return builder->build(jobs, measure::Product::Artifact,
                               Deadline::inSeconds(60.0 * static_cast<double>(list.size())));
+    }
+
+    /// Builds all of them, some together, runs them, and compares what comes out. `mayRefuse`: whether one that is no
+    /// legal schedule is left out; else that is wrong, too.
+    struct Outcome
+    {
+        std::size_t right = 0, refused = 0;
+        std::string wrong; ///< of the first that is wrong, with its steps; empty: none is
+    };
+    Outcome runAll(const std::string& target, const std::vector<Case>& list, double tolerance, bool mayRefuse)
+    {
+        constexpr std::size_t kTogether = 30;
+        Outcome outcome;
+        const auto device = open(target);
+        if (!device)
+            return {0, 0, device.error().message};
+        for (std::size_t first = 0; first < list.size() && outcome.wrong.empty(); first += kTogether) {
+            const std::vector<Case> some(list.begin() + static_cast<std::ptrdiff_t>(first),
+                                         list.begin()
+                                             + static_cast<std::ptrdiff_t>(std::min(first + kTogether, list.size())));
+            const auto product = build(target, some);
+            if (!product)
+                return {outcome.right, outcome.refused, product.error().message};
+            if (qEnvironmentVariableIsSet("LATHE_CONFORMANCE_KEEP")) // artifacts, to look at
+                if (const auto kept = writeFileAtomically(qEnvironmentVariable("LATHE_CONFORMANCE_KEEP").toStdString()
+                                                              + '/' + target + '-' + std::to_string(first),
+                                                          product->bytes);
+                    !kept)
+                    return {outcome.right, outcome.refused, kept.error().message};
+            for (std::size_t i = 0; i < some.size() && outcome.wrong.empty(); ++i) {
+                if (product->kernels[i].code == Errc::IllegalSchedule && mayRefuse) {
+                    ++outcome.refused;
+                    continue;
+                }
+                const std::string problem = problemOf(**device, *product, i, some[i], tolerance);
+                if (problem.empty())
+                    ++outcome.right;
+                else
+                    outcome.wrong = problem + '\n' + some[i].name + ' ' + some[i].steps;
+            }
+        }
+        return outcome;
+    }
+
+    static std::string problemOf(serve::Device& device, const measure::BuiltProduct& product, std::size_t i,
+                                 const Case& one, double tolerance)
+    {
+        if (product.kernels[i].code != Errc::Ok)
+            return product.kernels[i].text;
+        const auto outputs = runKernel(device, product, static_cast<std::uint32_t>(product.kernels[i].kernel),
+                                       *one.dag);
+        return outputs ? compare(one.dag, *outputs, tolerance) : outputs.error().message;
     }
 
     static Result<std::shared_ptr<serve::Device>> open(const std::string& target)

@@ -11,13 +11,6 @@ using namespace lathe::test;
 
 namespace {
 
-/// Of each rule set; LATHE_CONFORMANCE_DRAWN asks for more.
-std::size_t wanted()
-{
-    const int given = qEnvironmentVariableIntValue("LATHE_CONFORMANCE_DRAWN");
-    return given > 0 ? static_cast<std::size_t>(given) : 30;
-}
-
 /// Each pixel's channel of a window: no sum over channels.
 compute::DagPtr depthwise()
 {
@@ -109,39 +102,13 @@ private slots:
         QFETCH(QString, target);
         const std::vector<Case> list = drawnFrom(*Target::parse(target.toStdString()), wanted());
         QCOMPARE(list.size(), wanted());
-        const auto device = open(target.toStdString());
-        QVERIFY(device);
-        constexpr std::size_t kTogether = 30;
-        std::size_t right = 0, refused = 0;
-        for (std::size_t first = 0; first < list.size(); first += kTogether) {
-            const std::vector<Case> some(list.begin() + static_cast<std::ptrdiff_t>(first),
-                                         list.begin()
-                                             + static_cast<std::ptrdiff_t>(std::min(first + kTogether, list.size())));
-            const auto product = build(target.toStdString(), some);
-            QVERIFY2(product, product ? "" : product.error().message.c_str());
-            if (qEnvironmentVariableIsSet("LATHE_CONFORMANCE_KEEP")) // artifacts, to look at
-                QVERIFY(writeFileAtomically(qEnvironmentVariable("LATHE_CONFORMANCE_KEEP").toStdString()
-                                                + QString("/%1-%2").arg(target).arg(first).toStdString(),
-                                            product->bytes));
-            for (std::size_t i = 0; i < some.size(); ++i) {
-                // The rules for processors draw programs that cannot be: loops in parallel inside of such.
-                if (product->kernels[i].code == Errc::IllegalSchedule
-                    && formOf(target.toStdString()) == KernelForm::Phases) {
-                    ++refused;
-                    continue;
-                }
-                QVERIFY2(product->kernels[i].code == Errc::Ok, product->kernels[i].text.c_str());
-                const auto outputs = runKernel(**device, *product,
-                                               static_cast<std::uint32_t>(product->kernels[i].kernel), *some[i].dag);
-                QVERIFY2(outputs, outputs ? "" : (outputs.error().message + '\n' + some[i].steps).c_str());
-                const std::string difference = compare(some[i].dag, *outputs);
-                QVERIFY2(difference.empty(), (difference + '\n' + some[i].steps).c_str());
-                ++right;
-            }
-        }
-        QCOMPARE(right + refused, wanted());
-        QVERIFY2(right * 3 > wanted() * 2, "too few could be built");
-        qInfo("%zu schedules right, %zu refused", right, refused);
+        // The rules for processors draw programs that cannot be: loops in parallel inside of such.
+        const bool mayRefuse = formOf(target.toStdString()) == KernelForm::Phases;
+        const Outcome outcome = runAll(target.toStdString(), list, 1e-5, mayRefuse);
+        QVERIFY2(outcome.wrong.empty(), outcome.wrong.c_str());
+        QCOMPARE(outcome.right + outcome.refused, wanted());
+        QVERIFY2(outcome.right * 3 > wanted() * 2, "too few could be built");
+        qInfo("%zu schedules right, %zu refused", outcome.right, outcome.refused);
     }
 };
 

@@ -16,13 +16,6 @@ namespace {
 
 constexpr double kTolerance = 1e-4; ///< winograd's transforms cancel digits
 
-/// Of each target; LATHE_CONFORMANCE_DRAWN asks for more.
-std::size_t wanted()
-{
-    const int given = qEnvironmentVariableIntValue("LATHE_CONFORMANCE_DRAWN");
-    return given > 0 ? static_cast<std::size_t>(given) : 30;
-}
-
 struct Source
 {
     search::SearchTask task;
@@ -100,25 +93,9 @@ private slots:
         std::set<std::string> kinds;
         const std::vector<Case> list = drawnFrom(target.toStdString(), wanted(), kinds);
         QCOMPARE(list.size(), wanted());
-        const auto device = open(target.toStdString());
-        QVERIFY(device);
-        constexpr std::size_t kTogether = 30;
-        for (std::size_t first = 0; first < list.size(); first += kTogether) {
-            const std::vector<Case> some(list.begin() + static_cast<std::ptrdiff_t>(first),
-                                         list.begin()
-                                             + static_cast<std::ptrdiff_t>(std::min(first + kTogether, list.size())));
-            const auto product = build(target.toStdString(), some);
-            QVERIFY2(product, product ? "" : product.error().message.c_str());
-            for (std::size_t i = 0; i < some.size(); ++i) {
-                const std::string what = some[i].name + ' ' + some[i].steps;
-                QVERIFY2(product->kernels[i].code == Errc::Ok, (product->kernels[i].text + '\n' + what).c_str());
-                const auto outputs = runKernel(**device, *product,
-                                               static_cast<std::uint32_t>(product->kernels[i].kernel), *some[i].dag);
-                QVERIFY2(outputs, outputs ? "" : (outputs.error().message + '\n' + what).c_str());
-                const std::string difference = compare(some[i].dag, *outputs, kTolerance);
-                QVERIFY2(difference.empty(), (difference + '\n' + what).c_str());
-            }
-        }
+        const Outcome outcome = runAll(target.toStdString(), list, kTolerance, false);
+        QVERIFY2(outcome.wrong.empty(), outcome.wrong.c_str());
+        QCOMPARE(outcome.right, wanted());
         std::string names;
         for (const std::string& kind : kinds)
             names += ' ' + kind;

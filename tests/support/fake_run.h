@@ -109,6 +109,8 @@ public:
         policyOptions.seed = options.seed;
         policyOptions.trialsPerRound = options.trialsPerRound;
         policyOptions.untuned = session::untunedCandidate;
+        policyOptions.tuner = options.tuner;
+        policyOptions.tunerSettings = options.tunerSettings;
         costModel = must(policy::makeSharedModel(options.policy, model->partition.tasks.size(), policyOptions));
         std::vector<search::ScheduledTask> scheduled;
         for (const graph::Task& task : model->partition.tasks) {
@@ -148,6 +150,14 @@ public:
         one.record.result = FakeDevices::took(ns);
         one.built = measure::makeBuiltKernel();
         return one;
+    }
+    /// The same with another journal: of a later life, whose journal goes on with what an earlier one stored.
+    session::RunParts partsWith(session::RunJournal& other)
+    {
+        session::RunParts same{*model,  options, m_executor, clock,      other,       tasks,
+                               devices, time,    *scheduler, *costModel, parts->nonce};
+        same.modelTime = parts->modelTime;
+        return same;
     }
     session::RunControl& control() { return m_control; }
 

@@ -121,9 +121,7 @@ private slots:
         run.devices.meanwhile = true;
         RunJournal journal(&project, run.control(), run.clock);
         journal.goOn(1);
-        RunParts parts{*run.model,  run.options, run.parts->executor, run.clock,      journal, run.tasks,
-                       run.devices, run.time,    *run.scheduler,      *run.costModel, "nonce"};
-        parts.modelTime = true;
+        RunParts parts = run.partsWith(journal);
         Rounds rounds(parts);
         must(rounds.restore({}));
         const auto got = candidates(run, rounds, {all.begin() + before, all.end()});

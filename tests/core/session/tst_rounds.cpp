@@ -168,9 +168,7 @@ private slots:
         FakeRun run(few(trials));
         RunJournal journal(&project, run.control(), run.clock);
         journal.goOn(1);
-        RunParts parts{*run.model,  run.options, run.parts->executor, run.clock,      journal, run.tasks,
-                       run.devices, run.time,    *run.scheduler,      *run.costModel, "nonce"};
-        parts.modelTime = true;
+        RunParts parts = run.partsWith(journal);
         Rounds rounds(parts);
         must(rounds.restore({}));
         QCOMPARE(rounds.held(), 1);
@@ -217,9 +215,7 @@ private slots:
         FakeRun run(options);
         RunJournal journal(&project, run.control(), run.clock);
         journal.goOn(1);
-        RunParts parts{*run.model,  run.options, run.parts->executor, run.clock,      journal, run.tasks,
-                       run.devices, run.time,    *run.scheduler,      *run.costModel, "nonce"};
-        parts.modelTime = true;
+        RunParts parts = run.partsWith(journal);
         Rounds rounds(parts);
         must(rounds.restore({}));
         must(rounds.hold(1, {}));
@@ -259,9 +255,7 @@ private slots:
         FakeRun run(other);
         RunJournal journal(&project, run.control(), run.clock);
         journal.goOn(1);
-        RunParts parts{*run.model,  run.options, run.parts->executor, run.clock,      journal, run.tasks,
-                       run.devices, run.time,    *run.scheduler,      *run.costModel, "nonce"};
-        parts.modelTime = true;
+        RunParts parts = run.partsWith(journal);
         Rounds rounds(parts);
         must(rounds.restore({}));
         must(rounds.hold(1, {}));
@@ -299,8 +293,7 @@ private slots:
         FakeRun run(few(100));
         RunJournal journal(&project, run.control(), run.clock);
         journal.goOn(1);
-        RunParts parts{*run.model,  run.options, run.parts->executor, run.clock,      journal, run.tasks,
-                       run.devices, run.time,    *run.scheduler,      *run.costModel, "nonce"};
+        RunParts parts = run.partsWith(journal);
         Rounds rounds(parts);
         const auto restored = rounds.restore({});
         QVERIFY(!restored && restored.error().code == Errc::Incompatible);
