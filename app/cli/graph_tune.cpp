@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <cmath>
 
 namespace lathe::cli {
 
@@ -82,9 +83,28 @@ nlohmann::json toJson(const session::LayoutsView& view)
             {"kernels_ms", view.kernelsMs},
             {"fastest_ms", view.fastestMs},
             {"fastest_kernels_ms", view.fastestKernelsMs},
+            {"default_ms", std::isfinite(view.defaultMs) ? nlohmann::json(view.defaultMs) : nlohmann::json()},
+            {"defaults_missing", view.defaultsMissing},
             {"solver", view.solver},
             {"optimal", view.optimal},
             {"guessed", view.guessed}};
+}
+
+/// The network's default schedules, the fastest kernel of each function, and what the graph tuner chose, side by side.
+void printFigures(const session::LayoutsView& view)
+{
+    print("\n{:<14} {:>10} {:>14} {:>10}\n", "", "kernels ms", "conversions ms", "sum ms");
+    const auto row = [](std::string_view name, double kernels, double total) {
+        print("{:<14} {:>10} {:>14} {:>10}\n", name, latency(kernels), latency(total - kernels), latency(total));
+    };
+    if (view.defaultsMissing == 0)
+        row("default", view.defaultMs, view.defaultMs);
+    else
+        print("{:<14} the default schedules of {} were not measured\n", "default",
+              counted(view.defaultsMissing, "function|functions"));
+    row("kernel-tuned", view.fastestKernelsMs, view.fastestMs);
+    row("graph-tuned", view.kernelsMs, view.totalMs);
+    print("graph-tuned by {}: {}\n", algorithmOf(view), view.optimal ? "the best choice" : "a faster choice may exist");
 }
 
 void printLayouts(const session::LayoutsView& view)
@@ -97,11 +117,7 @@ void printLayouts(const session::LayoutsView& view)
         if (tensor.written != tensor.read)
             print("converted from {} to {}: {}, {} ms\n", tensor.written, tensor.read, tensor.name,
                   latency(tensor.conversionMs));
-    print("kernels {} ms, conversions {} ms, together {} ms (by {}, {})\n", latency(view.kernelsMs),
-          latency(view.totalMs - view.kernelsMs), latency(view.totalMs), algorithmOf(view),
-          view.optimal ? "the best choice" : "a faster choice may exist");
-    print("with the fastest kernel of each function: kernels {} ms, conversions {} ms, together {} ms\n",
-          latency(view.fastestKernelsMs), latency(view.fastestMs - view.fastestKernelsMs), latency(view.fastestMs));
+    printFigures(view);
     if (view.guessed > 0)
         print("{} not timed here: the device of the records is another one\n",
               counted(view.guessed, "conversion was|conversions were"));

@@ -47,6 +47,9 @@ struct LayoutsView
     double kernelsMs = 0; ///< the kernels alone
     double fastestMs = 0; ///< with the fastest kernel of each function, and what must then be converted
     double fastestKernelsMs = 0; ///< of these the kernels alone
+    /// With default schedules, as they were measured, in the network's own layout; kUnknown: not all of them were.
+    double defaultMs = kUnknown;
+    std::int64_t defaultsMissing = 0; ///< functions whose default schedule was not measured
     std::string solver; ///< that chose: "dp", "pbqp" (graph::plan::Solver)
     bool optimal = false; ///< nothing is faster, as far as these figures tell
     std::int64_t guessed = 0; ///< conversions whose time was worked out, not measured

@@ -440,6 +440,18 @@ Result<> Project::forEachContender(std::string_view task, std::string_view targe
     return readRecordsWhile(s, visit);
 }
 
+Result<std::optional<double>> Project::costOf(std::string_view task, std::string_view target,
+                                              const Conditions& conditions, const Hash128& candidate) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(
+                                      *m_db, "SELECT mean_ns FROM records WHERE task = ?1 AND code = 'Ok' AND mean_ns "
+                                             "IS NOT NULL AND target = ?2 AND device_key = ?3 AND cold_bytes = ?4 "
+                                             "AND hash = ?5 ORDER BY id DESC LIMIT 1"));
+    s.bind(task).bind(target).bind(conditions.deviceKey).bind(conditions.coldBytes).bind(candidate.hex());
+    LATHE_TRY_ASSIGN(const bool found, s.step());
+    return found ? std::optional(s.real(0)) : std::nullopt;
+}
+
 Result<std::vector<Conditions>> Project::conditions(std::string_view target) const
 {
     LATHE_TRY_ASSIGN(

@@ -186,6 +186,10 @@ public:
     /// says no.
     Result<> forEachContender(std::string_view task, std::string_view target, const Conditions& conditions,
                               const std::function<bool(const Record&)>& visit) const;
+    /// Mean cost in ns of a candidate of the task, by Candidate::hash(), as it was measured last; nothing: it was not,
+    /// or failed.
+    Result<std::optional<double>> costOf(std::string_view task, std::string_view target, const Conditions& conditions,
+                                         const Hash128& candidate) const;
     /// Under which valid records for a target were measured, the latest first.
     Result<std::vector<Conditions>> conditions(std::string_view target) const;
     Result<std::vector<std::string>> targets() const; ///< that it has valid records for

@@ -254,6 +254,16 @@
         </message>
     </context>
     <context>
+        <name>lathe::ui::LayoutFigureModel</name>
+        <message numerus="yes">
+            <source>The default schedules of %Ln functions were not measured under the same conditions</source>
+            <translation>
+                <numerusform>The default schedule of %Ln function was not measured under the same conditions</numerusform>
+                <numerusform>The default schedules of %Ln functions were not measured under the same conditions</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::LayoutsPanel</name>
         <message numerus="yes">
             <source>The times of %Ln conversions are estimates.</source>

@@ -10261,6 +10261,71 @@ It is tried again every few seconds.</source>
         </message>
     </context>
     <context>
+        <name>lathe::ui::LayoutFigureModel</name>
+        <message>
+            <source>Default</source>
+            <translation>默认</translation>
+        </message>
+        <message>
+            <source>Kernel-tuned</source>
+            <translation>内核已调优</translation>
+        </message>
+        <message>
+            <source>Graph-tuned</source>
+            <translation>图已调优</translation>
+        </message>
+        <message>
+            <source>As tried</source>
+            <translation>尝试的布局</translation>
+        </message>
+        <message>
+            <source>The default schedules, as they were measured, in the network&apos;s own layout</source>
+            <translation>按实测的默认调度，采用网络自身的布局</translation>
+        </message>
+        <message>
+            <source>The fastest kernel of each function, and the conversions that these need</source>
+            <translation>每个函数最快的内核，以及它们所需的转换</translation>
+        </message>
+        <message>
+            <source>The kernels and layouts that were chosen for the network as a whole</source>
+            <translation>为整个网络选择的内核和布局</translation>
+        </message>
+        <message>
+            <source>What the graph tuner chooses with the layouts that are tried</source>
+            <translation>采用所尝试的布局时图调优器的选择</translation>
+        </message>
+        <message>
+            <source>The sum by that of the default schedules: 0.50 is twice as fast</source>
+            <translation>总和与默认调度总和之比：0.50 即快一倍</translation>
+        </message>
+        <message>
+            <source>Network</source>
+            <translation>网络</translation>
+        </message>
+        <message>
+            <source>Kernels</source>
+            <translation>内核</translation>
+        </message>
+        <message>
+            <source>Conversions</source>
+            <translation>转换</translation>
+        </message>
+        <message>
+            <source>Sum</source>
+            <translation>总和</translation>
+        </message>
+        <message>
+            <source>Against default</source>
+            <translation>与默认之比</translation>
+        </message>
+        <message numerus="yes">
+            <source>The default schedules of %Ln functions were not measured under the same conditions</source>
+            <translation>
+                <numerusform>有 %Ln 个函数的默认调度未在相同条件下测量</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::LayoutFunctionModel</name>
         <message>
             <source>It only takes several inputs, which must have the same layout</source>
@@ -10308,6 +10373,10 @@ It is tried again every few seconds.</source>
         <message>
             <source>Functions</source>
             <translation>函数</translation>
+        </message>
+        <message>
+            <source>The network by default, kernel-tuned and graph-tuned</source>
+            <translation>默认、内核已调优和图已调优的网络</translation>
         </message>
         <message>
             <source>Layouts of the tensors</source>
@@ -10362,12 +10431,8 @@ It is tried again every few seconds.</source>
             <translation>打开网络即可查看其张量的布局。</translation>
         </message>
         <message>
-            <source>%1 in all: kernels %2, conversions %3 (%4 of %5 tensors).</source>
-            <translation>共 %1：内核 %2，转换 %3（%5 个张量中的 %4 个）。</translation>
-        </message>
-        <message>
-            <source>With the fastest kernel of each function: %1.</source>
-            <translation>若每个函数都用最快的内核：%1。</translation>
+            <source>%1 of %2 tensors are converted.</source>
+            <translation>%2 个张量中有 %1 个需要转换。</translation>
         </message>
         <message>
             <source>A faster choice may exist.</source>

@@ -75,6 +75,11 @@ private slots:
         QVERIFY(std::abs(plan["kernels_ms"].toDouble() - kernels) < 1e-9 * kernels);
         QVERIFY(std::abs(plan["ms"].toDouble() - kernels - conversions) < 1e-9 * kernels);
         QVERIFY(plan["ms"].toDouble() <= plan["fastest_ms"].toDouble());
+        // A run measures first what an export takes untuned: no kernel that was chosen is slower.
+        QCOMPARE(plan["defaults_missing"].toInt(-1), 0);
+        QVERIFY2(plan["default_ms"].toDouble() >= plan["fastest_kernels_ms"].toDouble(), json.out);
+        for (const char* row : {"\ndefault   ", "\nkernel-tuned ", "\ngraph-tuned  "})
+            QVERIFY2(again.out.contains(row), again.out);
     }
 
     void thePlansLogIsShownAndApplied()
@@ -92,6 +97,7 @@ private slots:
         const Output ofLog = onNetwork("graph-tune", {"--log", "plan.log", "--json"});
         QVERIFY2(ofLog.code == 0, ofLog.err);
         QVERIFY(object(ofLog)["kernels_ms"].toDouble() > 0);
+        QVERIFY(object(ofLog)["default_ms"].isNull() && object(ofLog)["defaults_missing"].toInt() > 0);
         const Output nothing = onNetwork("graph-tune", {});
         QVERIFY(nothing.code != 0);
         QCOMPARE(nothing.err.count('\n'), 1);

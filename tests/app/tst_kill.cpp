@@ -21,13 +21,14 @@ class TestKill : public QObject
     using Trials = QMap<QPair<int, int>, StoredTrial>;
 
     QStringList m_place; ///< where a run measures, if not here; one that is resumed knows
+    QStringList m_search; ///< how it searches, if not as ever; likewise
 
     QStringList tuneWords(const QString& project, bool resume, int trials, const char* target = "sim") const
     {
         QStringList words{"tune", "zoo:mlp", "--target", target,  "--project", project, "--trials-per-round",
                           "8",    "--seed",  "3",        "--json"};
         words << (resume ? QStringList{"--resume"} // with what was left
-                         : QStringList{"--trials", QString::number(trials)} + m_place);
+                         : QStringList{"--trials", QString::number(trials)} + m_place + m_search);
         return words;
     }
 
@@ -48,12 +49,15 @@ class TestKill : public QObject
     static void expectEqual(const Trials& shaken, const Trials& calm)
     {
         QCOMPARE(shaken.size(), calm.size());
+        const auto text = [](const StoredTrial& trial) {
+            return QString("%1 %2 %3 ms").arg(trial.candidate, trial.status).arg(trial.costMs, 0, 'g', 17);
+        };
         for (auto it = calm.begin(); it != calm.end(); ++it)
             QVERIFY2(shaken.value(it.key()) == it.value(),
-                     qPrintable(QString("round %1, trial %2 differs: %3 %4")
+                     qPrintable(QString("round %1, trial %2: %3, undisturbed %4")
                                     .arg(it.key().first)
                                     .arg(it.key().second)
-                                    .arg(shaken.value(it.key()).candidate, shaken.value(it.key()).status)));
+                                    .arg(text(shaken.value(it.key())), text(it.value()))));
     }
 
     Trials undisturbed(const KilledRun& place, int trials) const
@@ -139,6 +143,26 @@ private slots:
             run.kill();
             return gone = true;
         });
+        Trials shaken;
+        expectKept(place, promised, shaken);
+        expectEqual(shaken, calm);
+    }
+
+    /// One task after another, by templates, the next round proposed and built while one is measured.
+    void aRunThatLooksAheadGoesOnWhereItWas()
+    {
+        const KilledRun place;
+        QRandomGenerator random = seededRandom();
+        const int kills = killsWanted(4), trials = 40 + 20 * kills;
+        m_search = QStringList{"--policy", "template"};
+        const Trials calm = undisturbed(place, trials);
+        QCOMPARE(calm.size(), trials);
+        QSet<QString> promised;
+        shake(place, random, kills, trials, "sim", promised, [](QProcess& run, bool& gone) {
+            run.kill();
+            return gone = true;
+        });
+        m_search.clear();
         Trials shaken;
         expectKept(place, promised, shaken);
         expectEqual(shaken, calm);

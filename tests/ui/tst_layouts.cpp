@@ -5,6 +5,7 @@
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
 #include "ui/models/language.h"
+#include "ui/models/layout_figure_model.h"
 #include "ui/models/layout_function_model.h"
 #include "ui/models/layout_tensor_model.h"
 #include "ui/models/workspace.h"
@@ -70,6 +71,45 @@ private slots:
         QVERIFY(!tensors.index(1, 0).data(Qt::FontRole).isValid());
     }
 
+    /// The three figures of the reference's tutorial, and those of what is tried.
+    void figuresStandSideBySide()
+    {
+        using Model = ui::LayoutFigureModel;
+        session::LayoutsView chosen;
+        Model figures;
+        QAbstractItemModelTester tester(&figures, QAbstractItemModelTester::FailureReportingMode::Fatal);
+        figures.setLayouts(chosen, {});
+        QCOMPARE(figures.rowCount(), 0); // there is nothing to compare
+        chosen.functions = {{"first", 0, 0, "NCHW", "NCHW8c", 1.0, "t1", {}}};
+        chosen.defaultMs = 8;
+        chosen.fastestKernelsMs = 3;
+        chosen.fastestMs = 6;
+        chosen.kernelsMs = 3.5;
+        chosen.totalMs = 4;
+        figures.setLayouts(chosen, {});
+        const auto row = [&figures](int number) {
+            QStringList texts;
+            for (int column = 0; column < Model::ColumnCount; ++column)
+                texts << figures.index(number, column).data().toString();
+            return texts.join(" | ");
+        };
+        QCOMPARE(figures.rowCount(), 3);
+        QCOMPARE(row(Model::DefaultRow), QString("Default | 8.000 ms | 0.0000 ms | 8.000 ms | 1.00"));
+        QCOMPARE(row(Model::KernelTunedRow), QString("Kernel-tuned | 3.000 ms | 3.000 ms | 6.000 ms | 0.75"));
+        QCOMPARE(row(Model::GraphTunedRow), QString("Graph-tuned | 3.500 ms | 0.5000 ms | 4.000 ms | 0.50"));
+        session::WishedLayouts wished{chosen, 2, {}, {}};
+        wished.view.totalMs = 6;
+        figures.setLayouts(chosen, wished);
+        QCOMPARE(row(Model::TriedRow), QString("As tried | 3.500 ms | 2.500 ms | 6.000 ms | 0.75"));
+        // What was not measured is no figure.
+        chosen.defaultMs = session::kUnknown;
+        chosen.defaultsMissing = 2;
+        figures.setLayouts(chosen, {});
+        QCOMPARE(row(Model::DefaultRow), QString::fromUtf8("Default | – | – | – | –"));
+        QVERIFY(row(Model::GraphTunedRow).endsWith(QString::fromUtf8("4.000 ms | –")));
+        QVERIFY(figures.index(Model::DefaultRow, 0).data(Qt::ToolTipRole).toString().contains("of 2 functions"));
+    }
+
     void aWishSaysWhatItCosts()
     {
         test::makeLayoutProject(path("layouts.lathe").toStdString());
@@ -83,10 +123,12 @@ private slots:
         auto* tensors = find<QTableView>(&panel, "layoutTensors");
         QTRY_VERIFY_WITH_TIMEOUT(tensors->model()->rowCount() > 0, 20000);
         const QString summary = find<QLabel>(&panel, "layoutsSummary")->text();
-        QVERIFY2(summary.contains("in all: kernels") && summary.contains("With the fastest kernel of each function"),
-                 qPrintable(summary));
+        QVERIFY2(summary.contains(" tensors are converted."), qPrintable(summary));
         QVERIFY2(summary.contains("conversions are estimates"), qPrintable(summary));
         QVERIFY(find<QPushButton>(&panel, "layoutsMeasure")->isVisible());
+        auto* figures = find<QTableView>(&panel, "layoutFigures");
+        QCOMPARE(figures->model()->rowCount(), 3);
+        const int high = figures->height();
         // A function that can give another layout than the chosen one.
         find<QTabWidget>(&panel, "layoutsTabs")->setCurrentIndex(1);
         auto* functions = find<QTableView>(&panel, "layoutFunctions");
@@ -109,6 +151,8 @@ private slots:
         QTRY_VERIFY2(change->text().contains("against what was chosen"), qPrintable(change->text()));
         QVERIFY2(change->text().contains("+"), qPrintable(change->text())); // nothing beats what was chosen
         QCOMPARE(functions->model()->index(row, ui::LayoutFunctionModel::OutputColumn).data().toString(), other);
+        QCOMPARE(figures->model()->rowCount(), 4);
+        QTRY_VERIFY(figures->height() > high); // all of its rows are in sight
         find<QPushButton>(&panel, "layoutsClear")->click();
         QTRY_VERIFY(!change->isVisible());
         QVERIFY(functions->model()->index(row, ui::LayoutFunctionModel::OutputColumn).data().toString() != other);
@@ -137,13 +181,13 @@ private slots:
         view.functions = {{"first", 0, 0, "NCHW", "NCHW8c", 1.0, "t1", {}}};
         view.guessed = 3;
         view.canMeasure = false;
-        const QString text = ui::LayoutsPanel::totalsText(view);
+        const QString text = ui::LayoutsPanel::notesText(view);
         QVERIFY2(text.contains("only be timed on the device of the records"), qPrintable(text));
         view.canMeasure = true;
-        QVERIFY(!ui::LayoutsPanel::totalsText(view).contains("only be timed"));
+        QVERIFY(!ui::LayoutsPanel::notesText(view).contains("only be timed"));
     }
 
-    void totalsSayWhatTheyLeaveOut()
+    void notesSayWhatTheFiguresLeaveOut()
     {
         session::LayoutsView view;
         view.functions = {{"first", 0, 0, "NCHW", "NCHW8c", 1.0, "t1", {}},
@@ -151,10 +195,10 @@ private slots:
                           {"adds", 2, -1, "NCHW", "NCHW", 0, "", {}}}; // which needs no kernel of its own
         view.totalMs = view.kernelsMs = 1;
         view.optimal = true;
-        const QString text = ui::LayoutsPanel::totalsText(view);
+        const QString text = ui::LayoutsPanel::notesText(view);
         QVERIFY2(text.contains("Functions that were never timed count as 0 here: 1 of 3."), qPrintable(text));
         view.functions[1].trial = "t2";
-        QVERIFY(!ui::LayoutsPanel::totalsText(view).contains("never timed"));
+        QVERIFY(!ui::LayoutsPanel::notesText(view).contains("never timed"));
     }
 
     void ofManyFunctionsTheFirstAreNamed()

@@ -3,6 +3,7 @@
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/core_text.h"
 #include "ui/models/language.h"
+#include "ui/models/layout_figure_model.h"
 #include "ui/models/layout_function_model.h"
 #include "ui/models/layout_tensor_model.h"
 #include "ui/models/rereading.h"
@@ -60,6 +61,23 @@ TableView* LayoutsPanel::makeTable(const char* name, QAbstractItemModel* model, 
     return table;
 }
 
+/// As high as its rows: there is nothing to scroll to.
+void LayoutsPanel::makeFigures()
+{
+    m_figureModel = new LayoutFigureModel(this);
+    m_figures = new TableView("layoutFigures", this);
+    m_figures->setModel(m_figureModel);
+    m_figures->setSelectionMode(QAbstractItemView::NoSelection);
+    m_figures->setFocusPolicy(Qt::TabFocus);
+    m_figures->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_figures->setSizeAdjustPolicy(QAbstractScrollArea::AdjustToContents);
+    m_figures->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    int column = 0;
+    for (const int width : {110, 84, 96, 84, 104})
+        m_figures->setColumnWidth(column++, width);
+    m_figures->restoreColumns();
+}
+
 void LayoutsPanel::makeWidgets()
 {
     const auto label = [this](const char* name) {
@@ -82,6 +100,7 @@ void LayoutsPanel::makeWidgets()
     m_wish = new QComboBox(this);
     m_wish->setObjectName(QStringLiteral("layoutsWish"));
     m_wishLabel->setBuddy(m_wish);
+    makeFigures();
     m_tensorModel = new LayoutTensorModel(this);
     m_functionModel = new LayoutFunctionModel(this);
     m_tensors = makeTable("layoutTensors", m_tensorModel, {120, 120, 84, 84, 84, 110});
@@ -107,6 +126,7 @@ void LayoutsPanel::makeWidgets()
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(spacing::kSmall, spacing::kSmall, spacing::kSmall, spacing::kSmall);
     layout->setSpacing(spacing::kSmall);
+    layout->addWidget(m_figures);
     layout->addWidget(m_summary);
     layout->addLayout(measures);
     layout->addWidget(m_details, 1);
@@ -150,6 +170,7 @@ void LayoutsPanel::retranslate()
     m_tabs->setTabText(0, tr("Tensors"));
     m_tabs->setTabText(1, tr("Functions"));
     m_tabs->setAccessibleName(tr("Layouts"));
+    m_figures->setAccessibleName(tr("The network by default, kernel-tuned and graph-tuned"));
     m_tensors->setAccessibleName(tr("Layouts of the tensors"));
     m_functions->setAccessibleName(tr("Layouts and kernels of the functions"));
     m_wish->setAccessibleName(tr("Layout to try"));
@@ -256,15 +277,11 @@ QString LayoutsPanel::stateText() const
     return {};
 }
 
-QString LayoutsPanel::totalsText(const session::LayoutsView& view)
+QString LayoutsPanel::notesText(const session::LayoutsView& view)
 {
     const auto converted = std::ranges::count_if(
         view.tensors, [](const session::LayoutTensor& tensor) { return tensor.written != tensor.read; });
-    QStringList parts{tr("%1 in all: kernels %2, conversions %3 (%4 of %5 tensors).")
-                          .arg(msText(view.totalMs), msText(view.kernelsMs), msText(view.totalMs - view.kernelsMs))
-                          .arg(converted)
-                          .arg(view.tensors.size()),
-                      tr("With the fastest kernel of each function: %1.").arg(msText(view.fastestMs))};
+    QStringList parts{tr("%1 of %2 tensors are converted.").arg(converted).arg(view.tensors.size())};
     const auto untimed = std::ranges::count_if(view.functions, [](const session::LayoutFunction& function) {
         return function.task >= 0 && function.trial.empty();
     });
@@ -303,10 +320,13 @@ void LayoutsPanel::fill()
     const bool there = m_layouts != nullptr;
     static const session::LayoutsView kEmpty;
     const session::LayoutsView& view = there ? m_layouts->view() : kEmpty;
+    m_figureModel->setLayouts(view, m_wished);
     m_tensorModel->setLayouts(view, m_wished);
     m_functionModel->setLayouts(view, m_wished);
     m_details->setVisible(there);
-    m_summary->setText(there ? (totalsText(view) + QLatin1Char(' ') + stateText()).trimmed() : stateText());
+    m_figures->setVisible(there);
+    m_figures->updateGeometry(); // the number of its rows changes with what is tried
+    m_summary->setText(there ? (notesText(view) + QLatin1Char(' ') + stateText()).trimmed() : stateText());
     m_change->setText(m_wishes.empty() ? QString()
                       : m_isRefused ? tr("These layouts do not go together: no kernels were measured for all of them.")
                       : m_wished    ? changeText(*m_wished)

@@ -20,6 +20,7 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
+class LayoutFigureModel;
 class LayoutFunctionModel;
 class LayoutTensorModel;
 class Rereading;
@@ -35,8 +36,8 @@ class LayoutsPanel final : public QWidget
 public:
     LayoutsPanel(Workspace& workspace, QWidget* parent);
 
-    /// "6.2 ms in all: ...": what the network takes, and how far that is to be trusted.
-    static QString totalsText(const session::LayoutsView& view);
+    /// How many tensors are converted, and how far the figures are to be trusted.
+    static QString notesText(const session::LayoutsView& view);
     /// What wishes change: the total, and the first functions that have other kernels or layouts.
     static QString changeText(const session::WishedLayouts& wished);
 
@@ -55,6 +56,7 @@ protected:
 private:
     void makeWidgets();
     TableView* makeTable(const char* name, QAbstractItemModel* model, std::initializer_list<int> widths);
+    void makeFigures();
     void connectWidgets();
     void retranslate();
     void forget();
@@ -93,7 +95,8 @@ private:
     QComboBox* m_wish = nullptr;
     QWidget* m_details = nullptr;
     QTabWidget* m_tabs = nullptr;
-    TableView *m_tensors = nullptr, *m_functions = nullptr;
+    TableView *m_figures = nullptr, *m_tensors = nullptr, *m_functions = nullptr;
+    LayoutFigureModel* m_figureModel = nullptr;
     LayoutTensorModel* m_tensorModel = nullptr;
     LayoutFunctionModel* m_functionModel = nullptr;
     JobLane m_jobs;

@@ -1,6 +1,7 @@
 #include "core/session/plan/network_layouts.h"
 
 #include "core/session/exports/applied_logs.h"
+#include "core/session/plan/default_figure.h"
 #include "core/session/plan/network_plan.h"
 #include "core/session/plan/plan_log.h"
 #include "core/support/message.h"
@@ -52,8 +53,9 @@ std::vector<std::string> choicesOf(const LayoutProblem& problem, const LayoutEdg
 class PlannedLayouts final : public NetworkLayouts
 {
 public:
-    PlannedLayouts(NetworkPlan plan, std::shared_ptr<const LoadedModel> model)
+    PlannedLayouts(NetworkPlan plan, const DefaultFigure& defaults, std::shared_ptr<const LoadedModel> model)
         : m_plan(std::move(plan))
+        , m_defaults(defaults)
         , m_model(std::move(model))
         , m_view(viewOf(m_plan.plan))
     {
@@ -107,6 +109,9 @@ private:
         view.kernelsMs = plan.kernelSeconds * kMs;
         view.fastestMs = m_plan.fastest.seconds * kMs;
         view.fastestKernelsMs = m_plan.fastest.kernelSeconds * kMs;
+        if (m_defaults.missing == 0)
+            view.defaultMs = m_defaults.seconds * kMs;
+        view.defaultsMissing = m_defaults.missing;
         view.solver = plan.solver == Solver::Pbqp ? "pbqp" : "dp";
         view.optimal = plan.optimal;
         view.guessed = m_plan.guessedConversions;
@@ -115,6 +120,7 @@ private:
     }
 
     NetworkPlan m_plan;
+    DefaultFigure m_defaults;
     std::shared_ptr<const LoadedModel> m_model;
     LayoutsView m_view;
 };
@@ -123,16 +129,20 @@ private:
 
 Result<std::shared_ptr<const NetworkLayouts>> chooseNetworkLayouts(std::shared_ptr<const LoadedModel> model,
                                                                    const store::Project* project,
-                                                                   const LayoutRequest& request, std::stop_token stop)
+                                                                   const LayoutRequest& request,
+                                                                   const std::stop_token& stop)
 {
     using Chosen = std::shared_ptr<const NetworkLayouts>;
     LATHE_TRY_ASSIGN(const AppliedLogs logs, recordsOfFiles(*model, request.options));
     LayoutChoice choice = layoutChoiceOf(request.options);
     choice.measures = request.measures;
     choice.told = request.told;
-    LATHE_TRY_ASSIGN(auto plan,
-                     planNetwork(*model, project, {{}, request.options.strict, &logs}, choice, std::move(stop)));
-    return plan ? Chosen(std::make_shared<PlannedLayouts>(*std::move(plan), std::move(model))) : Chosen();
+    const bool strict = request.options.strict;
+    LATHE_TRY_ASSIGN(auto plan, planNetwork(*model, project, {{}, strict, &logs}, choice, stop));
+    if (!plan)
+        return Chosen();
+    LATHE_TRY_ASSIGN(const DefaultFigure defaults, defaultFigure(*model, project, *plan, strict, stop));
+    return Chosen(std::make_shared<PlannedLayouts>(*std::move(plan), defaults, std::move(model)));
 }
 
 } // namespace lathe::session

@@ -10,6 +10,7 @@ namespace lathe::session {
 /// @param project  null: there are the logs' records alone
 Result<std::shared_ptr<const NetworkLayouts>> chooseNetworkLayouts(std::shared_ptr<const LoadedModel> model,
                                                                    const store::Project* project,
-                                                                   const LayoutRequest& request, std::stop_token stop);
+                                                                   const LayoutRequest& request,
+                                                                   const std::stop_token& stop);
 
 } // namespace lathe::session

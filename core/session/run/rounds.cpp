@@ -374,7 +374,7 @@ Result<> Rounds::request(Round& round)
     round.runners.resize(m_parts.runoffs ? round.candidates.size() : 0);
     for (std::size_t i = 0; i < round.runners.size(); ++i)
         round.runners[i].built = round.built.empty() ? measure::makeBuiltKernel() : round.built[i];
-    std::vector<Event> known; // were told when they happened
+    std::vector<const Record*> earlier; // records that are stored
     for (std::size_t i = 0; i < round.candidates.size(); ++i) {
         Record& record = round.records[i];
         record = recordOf(m_index, i, round.candidates[i]);
@@ -382,7 +382,7 @@ Result<> Rounds::request(Round& round)
                                          [&record](const Record& r) { return r.trial == record.trial; });
         if (stored != m_partial.end()) {
             record = *stored;
-            count(record, known);
+            earlier.push_back(&record);
             continue;
         }
         LATHE_TRY_ASSIGN(measure::MeasureRequest request,
@@ -394,6 +394,9 @@ Result<> Rounds::request(Round& round)
         round.requests.push_back(std::move(request));
         round.places.push_back(i);
     }
+    std::vector<Event> known; // were told when they happened
+    for (const Record* record : earlier) // only now: the others are cut short by what was best before the round
+        count(*record, known);
     m_parts.clock.countMeasured(round.requests.size());
     m_partial.clear();
     m_partialAsked.reset();
