@@ -91,7 +91,7 @@ int Module::load(std::string_view artifact, const char* descriptor, LatheDeviceE
     return 0;
 }
 
-std::string Module::build(std::span<ModuleLaunch> launches)
+std::string Module::buildLaunches(std::span<ModuleLaunch> launches)
 {
     for (std::size_t first = 0; first < launches.size();) {
         std::size_t end = first + 1;
@@ -118,7 +118,10 @@ std::string Module::buildProgram(std::span<ModuleLaunch> launches)
     }
     std::string problem;
     program = Program::fromSource(m_driver, m_context, m_device.id, packed.source, problem);
-    return program ? makeKernels(launches) : problem;
+    if (!program)
+        return problem;
+    program.binary(); // a driver that compiles late does it now, and not while the first launch is timed
+    return makeKernels(launches);
 }
 
 /// All of them; else none, and a sentence.
@@ -142,7 +145,7 @@ void Module::releaseKernels(std::span<ModuleLaunch> launches) const
             m_driver.releaseKernel(std::exchange(launch.kernel, nullptr));
 }
 
-int Module::prepare(std::size_t number, LatheDeviceError* error)
+int Module::build(std::size_t number, LatheDeviceError* error)
 {
     ModuleKernel& kernel = m_kernels[number];
     runtime::ErrorText problem;
@@ -150,7 +153,7 @@ int Module::prepare(std::size_t number, LatheDeviceError* error)
         if (!canStart(m_device, kernel.name.c_str(), launch.block, launch.localBytes, problem))
             return fail(error, LATHE_ERRC_UNSUPPORTED, problem.text);
     if (!kernel.isBuilt && kernel.problem.empty()) {
-        kernel.problem = build(kernel.launches);
+        kernel.problem = buildLaunches(kernel.launches);
         kernel.isBuilt = kernel.problem.empty();
     }
     if (!kernel.problem.empty())

@@ -32,7 +32,7 @@ public:
 
     cl_program get() const { return m_program; }
     explicit operator bool() const { return m_program != nullptr; }
-    /// What fromBinary() takes; empty: the driver gives none (binaryOf()).
+    /// What fromBinary() takes; empty: the driver gives none. A driver that compiles late does it now (binaryOf()).
     std::string binary() const;
 
 private:
