@@ -144,7 +144,8 @@ struct LatheDevice
                                                         &buffer.memory))
                 return code;
         }
-        return driver.enqueueNdRangeKernel(queue, one.kernel, 3, nullptr, one.threads, one.block, 0, nullptr, event);
+        return driver.enqueueNdRangeKernel(queue, one.kernel, 3, nullptr, one.shape.threads, one.shape.block, 0,
+                                           nullptr, event);
     }
 };
 

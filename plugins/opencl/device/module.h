@@ -17,8 +17,7 @@ struct ModuleLaunch
 {
     std::string symbol;
     std::vector<std::size_t> buffers; ///< below the number of parameters: one of these; above: scratch
-    std::size_t threads[3] = {}; ///< of all work-groups along x, y, z
-    std::size_t block[3] = {}; ///< of one
+    LaunchShape shape;
     std::uint64_t localBytes = 0;
     std::size_t program = 0;
     cl_kernel kernel = nullptr; ///< null: not made yet

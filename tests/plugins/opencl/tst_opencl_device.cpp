@@ -24,7 +24,7 @@ using namespace lathe::test;
 namespace {
 
 /// What the driver of this machine's first device makes of a source.
-opencl::PackedProgram binaryOf(const std::string& source)
+opencl::PackedProgram binaryOf(const std::string& source, std::span<const opencl::LaunchShape> shapes = {})
 {
     std::string problem;
     const opencl::Driver& driver = *opencl::findDriver(problem);
@@ -35,7 +35,7 @@ opencl::PackedProgram binaryOf(const std::string& source)
         qFatal("%s", opencl::errorText(code).c_str());
     opencl::PackedProgram made = {source, {}, device.identity};
     if (const auto program = opencl::Program::fromSource(driver, context, device.id, source, problem))
-        made.binary = program.binary();
+        made.binary = program.binary(shapes);
     driver.releaseContext(context);
     return made;
 }
@@ -375,6 +375,20 @@ private slots:
         must(m_device->build(module.get(), 0)); // has been done
         QCOMPARE(run(module, 3), QString());
         QCOMPARE(builds.built(), 1);
+        QCOMPARE(machineCodeIn(folder), code);
+        QVERIFY(!qEnvironmentVariableIsSet("POCL_BINARY_SPECIALIZE_WG")); // what the driver was told by
+    }
+
+    /// As builders make them.
+    void nothingIsLeftToCompileOfABinary()
+    {
+        const opencl::LaunchShape shapes[] = {{{64, 1, 1}, {16, 1, 1}}, {{64, 1, 1}, {8, 1, 1}}};
+        const opencl::PackedProgram made = binaryOf(kDoubledAndOne, shapes);
+        auto module = must(load(*m_device, doubledAndOne(), made));
+        const std::filesystem::path folder = m_pocl.path().toStdString();
+        must(m_device->build(module.get(), 0));
+        const int code = machineCodeIn(folder);
+        QCOMPARE(run(module, 3), QString());
         QCOMPARE(machineCodeIn(folder), code);
     }
 
