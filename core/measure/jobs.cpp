@@ -125,7 +125,7 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     conditions["rotate_bytes"] = request.plan.rotateBytes;
     conditions["vector_spills"] = facts.vectorSpills;
     conditions["code_bytes"] = facts.codeBytes;
-    if (run.build_ms() > 0) // of durations "build", what the device itself compiled
+    if (run.build_ms() >= 1) // of durations "build", what the device itself compiled
         conditions["device_build_ms"] = run.build_ms();
     if (run.stopped_early())
         conditions["stopped_early"] = true;
