@@ -132,7 +132,9 @@ Batch::Time Batch::wake(Time now) const
 
 Batch::Activity Batch::activity() const
 {
-    return anyBusy(false) ? Activity::Measuring : anyBusy(true) ? Activity::Building : Activity::None;
+    const bool measures = std::ranges::any_of(
+        m_runners, [](const Lane& lane) { return lane.busy() && lane.flights.front().stage != TrialStage::Build; });
+    return measures ? Activity::Measuring : anyBusy(true) || anyBusy(false) ? Activity::Building : Activity::None;
 }
 
 bool Batch::anyBusy(bool builders) const
@@ -355,6 +357,7 @@ Result<> Batch::queueRun(Lane& lane, Flight& flight)
     job.set_id(flight.job);
     LATHE_TRY(fillRunJob(request, artifact, item == nullptr ? request.built->kernel : item->kernel, job));
     job.mutable_plan()->set_deadline_ms(1e3 * runSeconds(flight));
+    job.mutable_plan()->set_build_deadline_ms(1e3 * m_options.buildTimeoutSeconds);
     lane.endpoint->offerBlob(artifact.hash, artifact.bytes);
     lane.endpoint->queue(message);
     lane.endpoint->countRequest();

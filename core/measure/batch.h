@@ -3,6 +3,7 @@
 #include "core/measure/endpoint.h"
 #include "core/measure/jobs.h"
 #include "core/measure/measurer.h"
+#include "core/wire/job_clock.h"
 
 #include <deque>
 #include <map>
@@ -13,6 +14,7 @@
 namespace lathe::wire {
 class BuildResult;
 class Message;
+class Progress;
 class RunResult;
 } // namespace lathe::wire
 
@@ -49,6 +51,9 @@ struct BatchOptions
 /// by one). A device behind a supervisor that is lost costs nobody anything: what it had is given to another. One whose
 /// answers cannot be true, or are to what nobody asked, is lost with Errc::BadFile.
 ///
+/// What a device itself compiles before it runs a candidate is that candidate's build: it has the time-out of a build,
+/// beside that of the run, and what goes wrong there is told as one.
+///
 /// With a probe, such a device measures candidates in shares, each between two probes: where these differ, the share is
 /// measured again, and the samples that were rejected stay with the result (conditions: `probe_drift`, `rejected`).
 class Batch
@@ -61,7 +66,7 @@ public:
     enum class Activity : std::uint8_t
     {
         None,
-        Building, ///< and no runner works
+        Building, ///< builders, or devices' own compilers, and no device does anything else
         Measuring
     };
 
@@ -133,6 +138,7 @@ private:
         std::vector<std::size_t> items;
         std::uint64_t job = 0;
         Time deadline = Time::max(); ///< once it is worked on
+        wire::JobClock clock = {}; ///< of a runner, as far as it is begun
         Time since; ///< the job was sent, or the one before it was done
         TrialStage stage = TrialStage::Build; ///< where the worker says that it is
         std::string what;
@@ -184,6 +190,8 @@ private:
     Result<> queueRun(Lane& lane, Flight& flight);
     double runSeconds(const Flight& flight) const; ///< that a run of it may take
     void startClock(const Lane& lane, Flight& flight) const;
+    void takeProgress(const Lane& lane, Flight& flight, const wire::Progress& progress) const;
+    wire::JobClock runClock(const Flight& flight) const;
 
     Result<> receive(Lane& lane);
     Result<> handle(Lane& lane, const wire::Message& message);

@@ -58,7 +58,31 @@ void Batch::startClock(const Lane& lane, Flight& flight) const
         flight.deadline = m_now + kUnheard;
         return;
     }
-    flight.deadline = m_now + seconds(lane.builder ? m_options.buildTimeoutSeconds : runSeconds(flight));
+    if (lane.builder) {
+        flight.deadline = m_now + seconds(m_options.buildTimeoutSeconds);
+        return;
+    }
+    flight.clock = runClock(flight);
+    flight.deadline = flight.clock.deadline();
+}
+
+wire::JobClock Batch::runClock(const Flight& flight) const
+{
+    return {m_now, seconds(runSeconds(flight)), seconds(m_options.buildTimeoutSeconds)};
+}
+
+void Batch::takeProgress(const Lane& lane, Flight& flight, const wire::Progress& progress) const
+{
+    const bool isElsewhere = lane.endpoint->traits().supervised;
+    if (!flight.clock.begun() || (isElsewhere && !flight.heard))
+        flight.clock = runClock(flight);
+    flight.heard = true;
+    flight.stage = static_cast<TrialStage>(std::min<std::uint32_t>(progress.stage(), 6));
+    flight.what = progress.what();
+    if (lane.builder)
+        return;
+    flight.clock.tell(flight.stage == TrialStage::Build, m_now);
+    flight.deadline = flight.clock.deadline() + (isElsewhere ? kGrace : std::chrono::seconds(0));
 }
 
 Result<> Batch::receive(Lane& lane)
@@ -105,13 +129,8 @@ Result<> Batch::handle(Lane& lane, const wire::Message& message)
 {
     switch (message.body_case()) {
     case wire::Message::kProgress:
-        if (Flight* const flight = flightOf(lane, message.progress().id())) {
-            if (!flight->heard && lane.endpoint->traits().supervised)
-                flight->deadline = m_now + kGrace + seconds(runSeconds(*flight));
-            flight->heard = true;
-            flight->stage = static_cast<TrialStage>(std::min<std::uint32_t>(message.progress().stage(), 6));
-            flight->what = message.progress().what();
-        }
+        if (Flight* const flight = flightOf(lane, message.progress().id()))
+            takeProgress(lane, *flight, message.progress());
         return {};
     case wire::Message::kMissing:
         for (const auto& hash : message.missing().blobs())
@@ -264,7 +283,9 @@ void Batch::workerEnded(Lane& lane, const Error& why)
     const wire::PortEnd end = lane.endpoint->close(why);
     for (const Flight& flight : flights) {
         const Message crash = lane.builder ? say(Msg::GeneratorCrashed, phrase(flight.what), end.cause)
-                                           : say(Msg::KernelCrashed, phrase(flight.what), end.cause);
+                              : flight.stage == TrialStage::Build
+                                  ? say(Msg::DeviceCompilerCrashed, end.cause)
+                                  : say(Msg::KernelCrashed, phrase(flight.what), end.cause);
         for (const std::size_t index : flight.items) {
             Item& item = m_items[index];
             // It may have died while idle, or of what a candidate before did to it: one more try, alone and in a new
@@ -325,10 +346,12 @@ void Batch::deadlinePassed(Lane& lane)
     }
     const Flight flight = std::move(lane.flights.front());
     lane.flights.clear();
-    const double limit = lane.builder ? m_options.buildTimeoutSeconds : m_options.runTimeoutSeconds;
+    const bool isBuild = lane.builder || flight.stage == TrialStage::Build;
+    const double limit = isBuild ? m_options.buildTimeoutSeconds : m_options.runTimeoutSeconds;
     const Message tooLong = lane.builder ? say(Msg::BuildTookLong, limit, phrase(flight.what))
+                            : isBuild    ? say(Msg::DeviceBuildTookLong, limit)
                                          : say(Msg::RunTookLong, limit, phrase(flight.what));
-    const Error why = makeError(lane.builder ? Errc::BuildTimeout : Errc::RunTimeout, tooLong);
+    const Error why = makeError(isBuild ? Errc::BuildTimeout : Errc::RunTimeout, tooLong);
     const wire::PortEnd end = lane.endpoint->close(why);
     for (const std::size_t index : flight.items) {
         Item& item = m_items[index];

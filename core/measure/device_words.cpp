@@ -56,8 +56,9 @@ Result<> checkAnswer(const wire::RunResult& run, const MeasureRequest& request)
     const auto trial = Hash128::fromHex(request.trial);
     if (trial && run.has_trial() && wire::fromWire(run.trial()) != *trial)
         return nonsense("it is about another trial");
-    for (const double ms : {run.prepare_ms(), run.measure_ms(), run.check_ms(), run.prepare_processor_ms(),
-                            run.measure_processor_ms(), run.check_processor_ms(), run.processor_ms()})
+    for (const double ms :
+         {run.prepare_ms(), run.build_ms(), run.measure_ms(), run.check_ms(), run.prepare_processor_ms(),
+          run.build_processor_ms(), run.measure_processor_ms(), run.check_processor_ms(), run.processor_ms()})
         if (!isTime(ms, kMostMs))
             return nonsense(fmt::format("{} ms for a part of the work", ms));
     if (run.failure().code() != 0)

@@ -105,6 +105,8 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
         result.costsNs.assign(run.costs_ns().begin(), run.costs_ns().end());
         result.verified = run.verified();
     }
+    if (run.build_ms() > 0)
+        durations["build"] += run.build_ms();
     durations["upload"] = run.prepare_ms();
     durations["measure"] = run.measure_ms();
     if (run.check_ms() > 0)
@@ -114,7 +116,7 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     if (auto health = deviceWords(run.health()))
         conditions = *std::move(health);
     for (const char* name : {"finals", "finals_round", "runoff", "passes_ns", "moments", "stopped_early",
-                             "max_rel_error", "probe_drift", "rejected", "runner"})
+                             "max_rel_error", "probe_drift", "rejected", "runner", "device_build_ms"})
         conditions.erase(name); // say how a run used the trial, which no device knows
     if (!runner.empty())
         conditions["runner"] = runner;
@@ -123,6 +125,8 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     conditions["rotate_bytes"] = request.plan.rotateBytes;
     conditions["vector_spills"] = facts.vectorSpills;
     conditions["code_bytes"] = facts.codeBytes;
+    if (run.build_ms() >= 1) // of durations "build", what the device itself compiled
+        conditions["device_build_ms"] = run.build_ms();
     if (run.stopped_early())
         conditions["stopped_early"] = true;
     if (result.verified)

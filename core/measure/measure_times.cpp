@@ -37,11 +37,12 @@ void addBuild(MeasureTimes& times, const wire::BuildResult& answer)
 void addRun(MeasureTimes& times, const wire::RunResult& answer, double ms)
 {
     add(times, "upload", answer.prepare_ms(), answer.prepare_processor_ms());
+    add(times, "device build", answer.build_ms(), answer.build_processor_ms());
     add(times, "check", answer.check_ms(), answer.check_processor_ms());
     add(times, "measure", answer.measure_ms(), answer.measure_processor_ms());
-    const double known = answer.prepare_ms() + answer.check_ms() + answer.measure_ms();
-    const double knownProcessor = answer.prepare_processor_ms() + answer.measure_processor_ms()
-                                  + answer.check_processor_ms();
+    const double known = answer.prepare_ms() + answer.build_ms() + answer.check_ms() + answer.measure_ms();
+    const double knownProcessor = answer.prepare_processor_ms() + answer.build_processor_ms()
+                                  + answer.measure_processor_ms() + answer.check_processor_ms();
     add(times, "runner other", std::max(0.0, ms - known), std::max(0.0, answer.processor_ms() - knownProcessor));
 }
 

@@ -20,8 +20,8 @@ struct WorkerTime
 /// Where the time of a Measurer's life went.
 struct MeasureTimes
 {
-    double buildSeconds = 0; ///< of the measuring thread: some builder worked, no device did
-    double measureSeconds = 0; ///< of the measuring thread: some device worked
+    double buildSeconds = 0; ///< of the measuring thread: some builder or device's own compiler worked, else no device
+    double measureSeconds = 0; ///< of the measuring thread: some device loaded, checked or ran something
     std::map<std::string, WorkerTime> workers; ///< of all processes together
 };
 

@@ -345,7 +345,9 @@ Result<std::string> Measurer::limitsOf(std::size_t device)
     message.mutable_health()->set_limits(true);
     const auto ask = [&] {
         wire::BlobStore none;
-        return client.ask(message, {}, none, Deadline::inSeconds(m_impl->batch.runTimeoutSeconds));
+        // A device may have to compile what it is measured with.
+        const double seconds = m_impl->batch.runTimeoutSeconds + m_impl->batch.buildTimeoutSeconds;
+        return client.ask(message, {}, none, Deadline::inSeconds(seconds));
     };
     auto answer = ask();
     if (!answer && client.wasKilled()) // not by what it was asked: once more

@@ -28,9 +28,9 @@ struct MeasurerOptions
     /// Makes the program that shows whether devices behind a broker stay as they are (steadiness.h), once the first of
     /// them is known. Where there is none, or it does not run, nobody looks; that is told.
     std::function<Result<MeasureRequest>(const DeviceIdentity&)> probe;
-    double buildTimeoutSeconds =
-        15; ///< of one artifact; the candidates of one that takes longer are built again one by one
-    double runTimeoutSeconds = 10; ///< per candidate
+    double buildTimeoutSeconds = 15; ///< of one artifact; the candidates of one that takes longer are built again one
+                                     ///< by one. Of one candidate, where a device itself compiles
+    double runTimeoutSeconds = 10; ///< per candidate, without what the device compiles
     std::uint32_t candidatesPerBuild = 0; ///< in one artifact; 0: as the batch and the builders suggest
     std::uint32_t retireAfter = 5000; ///< requests after which a worker is replaced
     /// Builders are stopped and `onQuiet` is called around timing, where the target's kernels share this machine's

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define LATHE_DEVICE_ABI_VERSION 3u
+#define LATHE_DEVICE_ABI_VERSION 4u
 
 typedef struct LatheDeviceError
 {
@@ -28,7 +28,7 @@ typedef struct LatheModule LatheModule; /* a loaded artifact */
 
 /* One kernel call of a launch list: candidate `kernel` of `module` on buffers in the artifact's parameter order. A
  * kernel of launches (the descriptor's "form") runs all of them, in order, with scratch of the device half's own; one
- * that the device cannot make is refused by run(), with LATHE_ERRC_UNSUPPORTED and the limit. */
+ * that the device cannot make is refused by build() or run(), with LATHE_ERRC_UNSUPPORTED and the limit. */
 typedef struct LatheLaunch
 {
     LatheModule* module;
@@ -57,8 +57,9 @@ typedef struct LatheDeviceApi
     const char* kind; /* "cpu", "sim", ... */
 
     /* JSON array of devices that this machine has: [{"key","name","hardware":{name:{"value","origin"}}}], and
-     * "shares_cores": true of one that is made of this machine's processor though its target may be one beside it; static
-     * storage. Without a driver: an empty array, or [{"name","error"}] with a sentence that says what is missing. */
+     * "shares_cores": true of one that is made of this machine's processor though its target may be one beside it;
+     * static storage. Without a driver: an empty array, or [{"name","error"}] with a sentence that says what is
+     * missing. */
     const char* (*enumerate)(void);
     /* options: the target's words ("-threads=2 ..."). */
     int (*open)(const char* key, const char* options, LatheDevice** device, LatheDeviceError* error);
@@ -86,6 +87,15 @@ typedef struct LatheDeviceApi
     int (*load)(LatheDevice* device, const void* artifact, size_t bytes, const char* descriptor, LatheModule** module,
                 LatheDeviceError* error);
     void (*unload)(LatheDevice* device, LatheModule* module);
+
+    /* Optional: compiles what of the module's kernel of this number has not been compiled yet, so that no run() of it
+     * has anything left to compile; done already, it is over at once. NULL: load() leaves nothing to compile. The
+     * runner calls it behind load() and before the first run() of a kernel, and tells before; its time counts as build.
+     * It may take long, hang, or end the process, as compilers do: whoever supervises the runner gives it the time-out
+     * of a build, and charges what goes wrong to the build of this one kernel. A run() of a kernel that was not built
+     * compiles it first. Errors: BUILD_FAILED with the compiler's words, again at each later call; UNSUPPORTED with the
+     * limit of what the device could never start; INVALID_ARGUMENT, if the module has no such kernel. */
+    int (*build)(LatheDevice* device, LatheModule* module, uint32_t kernel, LatheDeviceError* error);
 
     /* Runs the list `iterations` times and waits. coldBytes > 0: before each iteration that much unrelated memory is
      * read, untimed, so that weights are cold. timing may be NULL. */

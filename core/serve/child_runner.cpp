@@ -20,10 +20,15 @@ constexpr std::chrono::seconds kLookHow(1); ///< how hot it still is
 constexpr int kMostAtOnce = 64; ///< messages of the process
 constexpr std::size_t kMostJobs = 64; ///< that wait; whoever sends more fills the board's memory
 
-double secondsOf(const wire::RunJob& job)
+double secondsOf(double ms)
 {
-    const double wanted = 1e-3 * job.plan().deadline_ms();
+    const double wanted = 1e-3 * ms;
     return wanted >= kLeastSeconds ? std::min(wanted, kMostSeconds) : kLeastSeconds;
+}
+
+ChildRunner::Clock::duration lasting(double seconds)
+{
+    return std::chrono::duration_cast<ChildRunner::Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 } // namespace
@@ -134,16 +139,23 @@ void ChildRunner::turn(Time now)
     }
     if (m_opening && now >= m_openBy)
         ended(makeError(Errc::RunTimeout, say(Msg::NoAnswerInTime)), now);
-    if (m_running && now >= m_running->deadline) {
-        const double limit = secondsOf(m_running->job);
-        const Error tooLong = makeError(Errc::RunTimeout, say(Msg::RunTookLong, limit, phrase(m_running->what)));
-        const wire::PortEnd end = m_port->close(tooLong);
-        m_open = m_opening = false;
-        answerFailure(m_running->stage,
-                      end.words.empty() ? tooLong
-                                        : makeError(Errc::RunTimeout, say(Msg::Noted, messageOf(tooLong), end.words)),
-                      now);
-    }
+    if (m_running && now >= m_running->clock.deadline())
+        deadlinePassed(now);
+}
+
+void ChildRunner::deadlinePassed(Time now)
+{
+    const wire::RunPlan& plan = m_running->job.plan();
+    const Error tooLong = m_running->clock.builds()
+                              ? makeError(Errc::BuildTimeout,
+                                          say(Msg::DeviceBuildTookLong, secondsOf(plan.build_deadline_ms())))
+                              : makeError(Errc::RunTimeout, say(Msg::RunTookLong, secondsOf(plan.deadline_ms()),
+                                                                phrase(m_running->what)));
+    const wire::PortEnd end = m_port->close(tooLong);
+    m_open = m_opening = false;
+    answerFailure(m_running->stage,
+                  end.words.empty() ? tooLong : makeError(tooLong.code, say(Msg::Noted, messageOf(tooLong), end.words)),
+                  now);
 }
 
 /// What is hot may be slowed down by its maker, and takes other times than a cool one. A job that has waited for long
@@ -175,7 +187,6 @@ void ChildRunner::takeJob()
     next.job = std::move(m_jobs.front());
     next.stage = LATHE_STAGE_LOAD;
     next.what = "loading the artifact";
-    next.deadline = Time::max();
     m_running = std::move(next);
     m_jobs.pop_front();
 }
@@ -207,9 +218,8 @@ void ChildRunner::sendJob(Time now)
     wire::Message message;
     *message.mutable_run_job() = m_running->job;
     m_port->channel()->queue(message);
-    m_running->deadline = now
-                          + std::chrono::duration_cast<Clock::duration>(
-                              std::chrono::duration<double>(secondsOf(m_running->job)));
+    const wire::RunPlan& plan = m_running->job.plan();
+    m_running->clock = {now, lasting(secondsOf(plan.deadline_ms())), lasting(secondsOf(plan.build_deadline_ms()))};
 }
 
 void ChildRunner::handle(const wire::Message& message, Time now)
@@ -244,6 +254,7 @@ void ChildRunner::handle(const wire::Message& message, Time now)
         if (m_running && message.progress().id() == m_running->job.id()) {
             m_running->stage = message.progress().stage();
             m_running->what = message.progress().what();
+            m_running->clock.tell(m_running->stage == LATHE_STAGE_BUILD, now);
             m_answers.push_back(message);
         }
         return;
@@ -309,12 +320,15 @@ void ChildRunner::ended(const Error& why, Time now)
                          makeError(Errc::DeviceLost, say(Msg::WorkerEnded, m_port->name(), cause)));
         m_answers.push_back(std::move(answer));
     }
-    if (m_running)
-        answerFailure(m_running->stage,
-                      m_running->deadline == Time::max()
-                          ? makeError(Errc::DeviceLost, say(Msg::WorkerEnded, m_port->name(), cause))
-                          : makeError(Errc::WorkerCrashed, say(Msg::KernelCrashed, phrase(m_running->what), cause)),
-                      now);
+    if (!m_running)
+        return;
+    const Error crash = !m_running->clock.begun()
+                            ? makeError(Errc::DeviceLost, say(Msg::WorkerEnded, m_port->name(), cause))
+                            : makeError(Errc::WorkerCrashed,
+                                        m_running->clock.builds()
+                                            ? say(Msg::DeviceCompilerCrashed, cause)
+                                            : say(Msg::KernelCrashed, phrase(m_running->what), cause));
+    answerFailure(m_running->stage, crash, now);
 }
 
 void ChildRunner::answerFailure(std::uint32_t stage, const Error& error, Time now)
@@ -349,7 +363,7 @@ ChildRunner::Time ChildRunner::wake() const
         return Time();
     if (!m_running && !m_jobs.empty())
         return m_nextJob;
-    return std::min(m_running ? m_running->deadline : Time::max(), m_opening ? m_openBy : Time::max());
+    return std::min(m_running ? m_running->clock.deadline() : Time::max(), m_opening ? m_openBy : Time::max());
 }
 
 } // namespace lathe::serve

@@ -3,6 +3,7 @@
 #include "core/serve/machine_lock.h"
 #include "core/support/result.h"
 #include "core/wire/blob_store.h"
+#include "core/wire/job_clock.h"
 #include "core/wire/known_blobs.h"
 #include "core/wire/messages.h"
 #include "core/wire/port.h"
@@ -27,7 +28,9 @@ struct ChildRunnerOptions
 
 /// A runner process that is supervised: started when there is work, killed when a job hangs, started anew when it
 /// crashed or may be spoilt; what became of a job is in the job's result whatever happened. For who speaks with it it
-/// is one runner that never ends. Jobs that wait are held, one is worked on.
+/// is one runner that never ends. Jobs that wait are held, one is worked on. Where the device itself compiles, that has
+/// a time of its own (RunPlan.build_deadline_ms), which does not count in the job's: a compiler that hangs or crashes
+/// is told as one, and costs one job like a kernel that does.
 ///
 /// A state machine over its port: it is told the time, and does not wait. Threads: one.
 class ChildRunner
@@ -60,12 +63,13 @@ private:
         wire::RunJob job;
         std::uint32_t stage = 0; ///< lathe::TrialStage, as the process said last
         std::string what;
-        Time deadline;
+        wire::JobClock clock; ///< begun once the process has the job
     };
     bool isCool(Time now);
     void startJob(Time now);
     void takeJob(); ///< the first that waits
     void jobDone(Time now);
+    void deadlinePassed(Time now);
     void ensureOpen(Time now);
     void handle(const wire::Message& message, Time now);
     void sendJob(Time now);

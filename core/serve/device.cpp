@@ -176,6 +176,14 @@ Result<DeviceModule> Device::load(std::span<const std::byte> artifact, const std
     return DeviceModule(this, module);
 }
 
+Result<> Device::build(LatheModule* module, std::uint32_t kernel)
+{
+    LatheDeviceError error = {};
+    if (m_api->build != nullptr && m_api->build(m_handle, module, kernel, &error) != 0)
+        return toError(error, "to build");
+    return {};
+}
+
 Result<LatheTiming> Device::run(std::span<const LatheLaunch> launches, std::uint32_t iterations,
                                 std::uint64_t coldBytes)
 {

@@ -39,6 +39,10 @@ public:
     Result<> copyIn(const DeviceBuffer& buffer, std::span<const std::byte> host);
     Result<> copyOut(std::span<std::byte> host, const DeviceBuffer& buffer);
     Result<DeviceModule> load(std::span<const std::byte> artifact, const std::string& descriptor);
+    /// Whether loading a module leaves something to compile.
+    bool builds() const { return m_api->build != nullptr; }
+    /// Compiles what of a module's kernel has not been compiled yet.
+    Result<> build(LatheModule* module, std::uint32_t kernel);
     Result<LatheTiming> run(std::span<const LatheLaunch> launches, std::uint32_t iterations, std::uint64_t coldBytes);
     std::string health();
     std::string limits();

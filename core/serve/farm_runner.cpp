@@ -243,6 +243,7 @@ private:
         const wire::Failure& failure = answer.run_result().failure();
         if (failure.code() == static_cast<std::uint32_t>(Errc::DeviceLost)
             || failure.code() == static_cast<std::uint32_t>(Errc::WorkerCrashed)
+            || failure.code() == static_cast<std::uint32_t>(Errc::BuildTimeout)
             || failure.code() == static_cast<std::uint32_t>(Errc::RunTimeout))
             m_lastError = wire::errorOf(failure).message.substr(0, kLastErrorBytes);
     }

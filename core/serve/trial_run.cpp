@@ -78,7 +78,7 @@ std::int64_t offsetOf(const IndexMap& map, std::uint64_t linear)
     return map.offset(logical);
 }
 
-/// A device that builds what no builder could: what goes wrong then is the build, whenever it happens.
+/// What a device compiles only when it is run (device_abi.h, run) is the build, too, if that goes wrong.
 void fail(wire::RunResult& result, std::uint32_t stage, const Error& error)
 {
     result.set_stage(error.code == Errc::BuildFailed ? std::uint32_t{LATHE_STAGE_BUILD} : stage);
@@ -300,6 +300,14 @@ Result<TrialRunner::Plan> TrialRunner::prepare(const wire::RunJob& job, wire::Bl
     return plan;
 }
 
+/// What of the kernels to be launched is not compiled yet.
+Result<> TrialRunner::build(const Plan& plan)
+{
+    for (const LatheLaunch& launch : plan.launches)
+        LATHE_TRY(m_device->build(launch.module, launch.kernel));
+    return {};
+}
+
 Result<std::string> TrialRunner::plainValues(const Plan& plan, std::size_t buffer)
 {
     const ArgSpec& spec = plan.specs[buffer];
@@ -491,6 +499,17 @@ wire::RunResult TrialRunner::runOnce(const wire::RunJob& job, wire::BlobStore& b
     if (!plan) {
         fail(result, LATHE_STAGE_LOAD, plan.error());
         return result;
+    }
+    if (m_device->builds()) {
+        progress(LATHE_STAGE_BUILD, "compiling on the device");
+        const Result<> built = build(*plan);
+        const Lap::Time time = lap.next();
+        result.set_build_ms(time.ms);
+        result.set_build_processor_ms(time.processorMs);
+        if (!built) {
+            fail(result, LATHE_STAGE_BUILD, built.error());
+            return result;
+        }
     }
     progress(LATHE_STAGE_RUN, "running the kernel");
     const auto ran = [&] {

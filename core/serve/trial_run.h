@@ -30,9 +30,11 @@ public:
     /// Blobs that the job needs and `blobs` does not have.
     static std::vector<Hash128> missing(const wire::RunJob& job, wire::BlobStore& blobs);
     using Progress = std::function<void(std::uint32_t stage, const std::string& what)>;
-    /// `progress` is told before each stage (a TrialStage and what is about to happen), so that a supervisor can
-    /// explain a crash. Fetched buffers are put into `blobs`. A wrong answer with constants that were on the device
-    /// already is tried once more with fresh ones: what an earlier kernel spoiled is not this one's fault.
+    /// What the device itself has to compile is compiled before anything runs, as a stage of its own, and counts in no
+    /// other time (device_abi.h, build). `progress` is told before each stage (a TrialStage and what is about to
+    /// happen), so that a supervisor can explain a crash. Fetched buffers are put into `blobs`. A wrong answer with
+    /// constants that were on the device already is tried once more with fresh ones: what an earlier kernel spoiled is
+    /// not this one's fault.
     wire::RunResult run(const wire::RunJob& job, wire::BlobStore& blobs, const Progress& progress);
 
 private:
@@ -42,6 +44,7 @@ private:
     Result<Module*> load(const Hash128& hash, const wire::Blob& blob, const std::string& descriptor);
     wire::RunResult runOnce(const wire::RunJob& job, wire::BlobStore& blobs, const Progress& progress);
     Result<Plan> prepare(const wire::RunJob& job, wire::BlobStore& blobs);
+    Result<> build(const Plan& plan);
     Result<std::shared_ptr<DeviceBuffer>> allocate(std::size_t bytes);
     Result<std::shared_ptr<DeviceBuffer>> filled(const wire::Buffer& buffer, const ArgSpec& spec,
                                                  wire::BlobStore& blobs);

@@ -196,6 +196,7 @@ struct QualityView
     struct Device
     {
         double upload = 0, measure = 0; ///< seconds
+        double build = 0; ///< seconds of its own compiler
         std::int64_t trials = 0, rejected = 0; ///< valid ones; samples of these that its probes rejected
         double spread = kUnknown, controlNs = kUnknown; ///< as above
         double drift = kUnknown; ///< by how much its probes differed, a share of their time, those that rejected too

@@ -19,7 +19,7 @@ namespace lathe::session {
 ///   propose        drawing, breeding and describing candidates
 ///   score          ranking them by the cost model
 ///   reference      computing what outputs must be
-///   build          waiting for builders, while no device works
+///   build          waiting for builders, or for devices' own compilers, while no device does anything else
 ///   measure        waiting for devices: a candidate is loaded, checked or timed
 ///   store          writing results to disk, and telling of them
 ///   train          teaching the cost model
@@ -34,8 +34,9 @@ namespace lathe::session {
 /// builders x active seconds, those of the runners to runners x active seconds.
 ///   lower, generate, link, builder other (reading jobs, sending programs): seconds on a processor
 ///   builder idle   all else: nothing to build, stopped while a device is timed, no core free
-///   upload (loading a program, filling its buffers), check (comparing outputs), measure (runs of the kernel),
-///   runner other   seconds by the clock, and beside them the processor time of all threads
+///   upload (loading a program, filling its buffers), device build (what the device itself compiles), check (comparing
+///   outputs), measure (runs of the kernel), runner other
+///                  seconds by the clock, and beside them the processor time of all threads
 ///   runner idle    nothing to measure
 /// A worker that dies takes with it what it would have told of its job: that counts as idle.
 struct TimePiece

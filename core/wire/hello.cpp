@@ -9,7 +9,7 @@
 namespace lathe::wire {
 
 namespace {
-constexpr int kProtocol = 2;
+constexpr int kProtocol = 3;
 } // namespace
 
 std::string protocolVersion()

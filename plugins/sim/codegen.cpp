@@ -65,6 +65,7 @@ public:
                 Kernel facts;
                 facts.modelNs = timeNs(kernel.nest);
                 facts.slowdown = decision.fault == Fault::Slow || decision.fault == Fault::Lucky ? decision.factor : 1;
+                facts.deviceBuildSeconds = decision.fault == Fault::DeviceBuildSlow ? decision.seconds : 0;
                 facts.fault = static_cast<std::uint32_t>(decision.fault);
                 facts.interpret = m_interpret == "on"
                                   || (m_interpret == "auto" && interpretationSteps(kernel.nest) <= kMaxSteps);

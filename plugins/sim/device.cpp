@@ -5,12 +5,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cmath>
+#include <csignal>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +27,7 @@ struct LatheModule
 {
     Program program;
     std::size_t identity = 0; ///< hash of the artifact: it may be loaded again
+    std::vector<bool> isBuilt; ///< by number of the kernel
 };
 
 /// What the device that is pretended runs at once; of a processor: nothing is counted.
@@ -176,6 +181,7 @@ int load(LatheDevice* device, const void* artifact, size_t bytes, const char* de
     if (const std::string problem = loaded->program.read(artifact, bytes); !problem.empty())
         return fail(error, LATHE_ERRC_BAD_FILE, problem);
     loaded->identity = std::hash<std::string_view>()({static_cast<const char*>(artifact), bytes});
+    loaded->isBuilt.resize(loaded->program.kernels().size());
     device->changed = true;
     *module = loaded.release();
     return 0;
@@ -184,6 +190,31 @@ int load(LatheDevice* device, const void* artifact, size_t bytes, const char* de
 void unload(LatheDevice*, LatheModule* module)
 {
     delete module;
+}
+
+/// A device whose compiler has nothing to do, unless the script gives it something.
+int build(LatheDevice*, LatheModule* module, uint32_t number, LatheDeviceError* error)
+{
+    if (number >= module->program.kernels().size())
+        return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "the module has no kernel of this number");
+    if (module->isBuilt[number])
+        return 0;
+    const Kernel& kernel = module->program.kernels()[number];
+    switch (static_cast<Fault>(kernel.fault)) {
+    case Fault::DeviceBuildSlow:
+        if (std::isfinite(kernel.deviceBuildSeconds))
+            std::this_thread::sleep_for(std::chrono::duration<double>(kernel.deviceBuildSeconds));
+        break;
+    case Fault::DeviceBuildFailed:
+        return fail(error, LATHE_ERRC_BUILD_FAILED, "the fault script makes the device's compiler refuse this kernel");
+    case Fault::DeviceBuildCrash: std::raise(SIGSEGV); break;
+    case Fault::DeviceBuildHang:
+        while (true)
+            ::pause();
+    default: break;
+    }
+    module->isBuilt[number] = true;
+    return 0;
 }
 
 int checkLimits(const Limits& limits, const Program& program, const Kernel& kernel, std::uint32_t number,
@@ -219,6 +250,8 @@ int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError
     for (std::uint32_t l = 0; l < kernel.launchCount; ++l)
         if (const int status = checkLimits(device->limits, launch.module->program, kernel, l, error))
             return status;
+    if (const int status = build(device, launch.module, launch.kernel, error))
+        return status;
     for (std::uint32_t i = 0; i < launch.bufferCount; ++i) {
         const LatheDevice::Block* block = device->find(launch.buffers[i]);
         if (!block || block->bytes < launch.module->program.parameterBytes(kernel, i))
@@ -246,7 +279,7 @@ __attribute__((no_sanitize("undefined"))) void actFault(LatheDevice* device, con
         break;
     }
     case Fault::Lost: device->leaves = true; break;
-    default: break; // Wrong and Lucky are of what is computed, the others of the builder
+    default: break; // Wrong and Lucky are of what is computed, the others of builds
     }
 }
 
@@ -309,6 +342,7 @@ constexpr LatheDeviceApi kApi = {LATHE_DEVICE_ABI_VERSION,
                                  copyOut,
                                  load,
                                  unload,
+                                 build,
                                  run};
 
 } // namespace

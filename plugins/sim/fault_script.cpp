@@ -19,9 +19,22 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 11> kNames = {"none",  "build-failed", "build-crash", "build-hang",
-                                                     "crash", "hang",         "wrong",       "out-of-bounds",
-                                                     "slow",  "lucky",        "lost"};
+constexpr std::array<std::string_view, 15> kNames = {"none",
+                                                     "build-failed",
+                                                     "build-crash",
+                                                     "build-hang",
+                                                     "crash",
+                                                     "hang",
+                                                     "wrong",
+                                                     "out-of-bounds",
+                                                     "slow",
+                                                     "lucky",
+                                                     "lost",
+                                                     "device-build-slow",
+                                                     "device-build-failed",
+                                                     "device-build-crash",
+                                                     "device-build-hang"};
+constexpr double kMostSeconds = 1e6; ///< of a slow build
 
 Error bad(std::string what)
 {
@@ -66,6 +79,10 @@ Result<FaultScript> FaultScript::parse(std::string_view text)
                 return bad(fmt::format("unknown fault \"{}\": use {}", name, fmt::join(kNames, ", ")));
             rule.decision.fault = static_cast<Fault>(known - kNames.begin());
             rule.decision.factor = entry.value("factor", 4.0);
+            rule.decision.seconds = entry.value("seconds", 1.0);
+            if (!(rule.decision.seconds >= 0 && rule.decision.seconds <= kMostSeconds))
+                return bad(fmt::format("the rule for \"{}\" has {} seconds: 0 to {} are allowed", name,
+                                       rule.decision.seconds, kMostSeconds));
             for (const char* whole : {"ordinal", "every", "offset"})
                 if (entry.contains(whole) && !entry[whole].is_number_integer())
                     return bad(fmt::format("the {} of the rule for \"{}\" is not an integer", whole, name));

@@ -19,7 +19,8 @@ Result<> actBuildFault(Fault fault);
 /// Faults by trial, for tests and demonstrations: the JSON file of a target `sim -script=FILE`,
 ///     {"seed": 1, "rules": [{"fault": "crash", "ordinal": 7}, {"fault": "hang", "candidate": "00ab..."},
 ///                           {"fault": "wrong", "every": 10, "offset": 3}, {"fault": "slow", "rate": 0.05, "factor":
-///                           4}, {"fault": "lucky", "ordinal": 9, "factor": 0.5}]}
+///                           4}, {"fault": "lucky", "ordinal": 9, "factor": 0.5},
+///                           {"fault": "device-build-slow", "ordinal": 5, "seconds": 2}]}
 /// The first rule that fits decides. `rate` draws from (seed, candidate), so it is the same in every process and order.
 class FaultScript
 {
@@ -29,6 +30,7 @@ public:
     {
         Fault fault = Fault::None;
         double factor = 1; ///< Slow, Lucky
+        double seconds = 1; ///< DeviceBuildSlow
     };
     Decision decide(std::string_view kernelName) const;
     bool empty() const { return m_rules.empty(); }

@@ -10,7 +10,7 @@
 
 namespace lathe::sim {
 
-inline constexpr std::uint32_t kMagic = 0x324d4953; // "SIM2"
+inline constexpr std::uint32_t kMagic = 0x334d4953; // "SIM3"
 inline constexpr int kMaxDims = 24;
 
 enum class NodeKind : std::uint8_t
@@ -88,6 +88,7 @@ struct Kernel
 {
     double modelNs = 0;
     double slowdown = 1;
+    double deviceBuildSeconds = 0; ///< that the device takes to compile it
     std::uint32_t fault = 0; ///< a Fault
     std::uint32_t interpret = 1;
     std::uint32_t firstBuffer = 0, bufferCount = 0;

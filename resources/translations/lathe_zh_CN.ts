@@ -511,6 +511,10 @@
             <translation>加载程序</translation>
         </message>
         <message>
+            <source>compiling on the device</source>
+            <translation>在设备上编译</translation>
+        </message>
+        <message>
             <source>running the kernel</source>
             <translation>运行内核</translation>
         </message>
@@ -525,6 +529,10 @@
         <message>
             <source>the kernel crashed while {what}: {cause}</source>
             <translation>内核崩溃（{what}时）：{cause}</translation>
+        </message>
+        <message>
+            <source>the device&apos;s compiler crashed: {cause}</source>
+            <translation>设备的编译器崩溃：{cause}</translation>
         </message>
         <message>
             <source>{devices:device|devices} in turn were lost while they had this candidate; the last one: {cause}</source>
@@ -621,6 +629,10 @@
         <message>
             <source>the build took longer than {seconds:g} s while {what}</source>
             <translation>构建超过 {seconds:g} 秒（{what}时）</translation>
+        </message>
+        <message>
+            <source>the device&apos;s compiler did not finish within {seconds:g} s</source>
+            <translation>设备的编译器未在 {seconds:g} 秒内完成</translation>
         </message>
         <message>
             <source>output &quot;{output}&quot; is {value} at {place} instead of {expected}: relative error {error:.3g}, allowed {allowed:.3g}</source>
@@ -8215,8 +8227,8 @@ operations of the direct algorithm; winograd needs fewer, so they may exceed 100
             <translation>选择候选程序：提出和评分（旧版本不区分）</translation>
         </message>
         <message>
-            <source>waiting for builders while the devices are idle</source>
-            <translation>等待构建进程，此时设备空闲</translation>
+            <source>waiting for builders and for the devices&apos; compilers</source>
+            <translation>等待构建进程和设备自身的编译器</translation>
         </message>
         <message>
             <source>finals</source>
@@ -8285,6 +8297,14 @@ operations of the direct algorithm; winograd needs fewer, so they may exceed 100
         <message>
             <source>loading kernels and filling their buffers</source>
             <translation>加载内核并填充其缓冲区</translation>
+        </message>
+        <message>
+            <source>Devices: build</source>
+            <translation>设备：构建</translation>
+        </message>
+        <message>
+            <source>compiling kernels on the device</source>
+            <translation>在设备上编译内核</translation>
         </message>
         <message>
             <source>Devices: check</source>

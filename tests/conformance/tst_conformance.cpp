@@ -217,6 +217,42 @@ private slots:
         QVERIFY(refused(5, 3)); // no such kernel
     }
 
+    /// Where a device compiles kernels itself; elsewhere there is nothing to do.
+    void aKernelIsBuiltOnceAndRunsAfterwards_data() { eachTarget(); }
+    void aKernelIsBuiltOnceAndRunsAfterwards()
+    {
+        QFETCH(QString, target);
+        const auto product = build(target.toStdString(), {{"a", matmul(4, 4, 4)}, {"b", matmul(4, 4, 4)}});
+        QVERIFY(product);
+        const auto device = open(target.toStdString());
+        QVERIFY(device);
+        const auto module = (*device)->load(std::as_bytes(std::span(product->bytes)),
+                                            toJson(product->descriptor).dump());
+        QVERIFY(module);
+        if ((*device)->builds()) {
+            const auto absent = (*device)->build(module->get(), 5);
+            QVERIFY(!absent);
+            QCOMPARE(int(absent.error().code), int(Errc::InvalidArgument));
+        }
+        std::vector<serve::DeviceBuffer> buffers;
+        std::vector<void*> pointers;
+        for (int i = 0; i < 3; ++i) {
+            auto buffer = (*device)->allocate(64);
+            QVERIFY(buffer);
+            const std::vector<std::byte> zeros(64);
+            QVERIFY((*device)->copyIn(*buffer, zeros));
+            pointers.push_back(buffer->get());
+            buffers.push_back(*std::move(buffer));
+        }
+        for (const std::uint32_t kernel : {1u, 1u, 0u}) {
+            const auto built = (*device)->build(module->get(), kernel);
+            QVERIFY2(built, built ? "" : built.error().message.c_str());
+            const LatheLaunch launch = {module->get(), kernel, pointers.data(), 3, 1};
+            const auto ran = (*device)->run({&launch, 1}, 1, 0);
+            QVERIFY2(ran, ran ? "" : ran.error().message.c_str());
+        }
+    }
+
     void theDescriptorSaysTheForm_data() { eachTarget(); }
     void theDescriptorSaysTheForm()
     {

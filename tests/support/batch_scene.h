@@ -130,12 +130,13 @@ public:
             lie(result);
         runner.answer(answer);
     }
-    static void progress(FakePort::Seen& runner, const wire::Message& job)
+    static void progress(FakePort::Seen& runner, const wire::Message& job, TrialStage stage = TrialStage::Run)
     {
         wire::Message note;
         note.mutable_progress()->set_id(job.run_job().id());
-        note.mutable_progress()->set_stage(static_cast<std::uint32_t>(TrialStage::Run));
-        note.mutable_progress()->set_what("running the kernel");
+        note.mutable_progress()->set_stage(static_cast<std::uint32_t>(stage));
+        note.mutable_progress()->set_what(stage == TrialStage::Build ? "compiling on the device"
+                                                                     : "running the kernel");
         runner.answer(note);
     }
 

@@ -291,7 +291,8 @@ void QualityPanel::fillQualityOfDevices()
         m_ofDevices->resizeColumnToContents(column);
 }
 
-/// Search, building and training are this machine's, wherever is measured; loading and timing are a device's. What a
+/// Search, building and training are this machine's, wherever is measured; loading and timing are a device's, and what
+/// it compiles itself. What a
 /// run had no work for is idle time.
 void QualityPanel::fillDevices()
 {
@@ -330,10 +331,14 @@ void QualityPanel::fillDevices()
         for (const auto& [device, seconds] : round.devices) {
             devices[device].upload += seconds.upload;
             devices[device].measure += seconds.measure;
+            devices[device].build += seconds.build;
         }
-    for (const auto& [device, seconds] : devices)
-        add(device.empty() ? tr("unnamed device") : deviceTitle(device),
-            {{UploadColumn, seconds.upload}, {MeasureColumn, seconds.measure}});
+    for (const auto& [device, seconds] : devices) {
+        std::map<int, double> columns = {{UploadColumn, seconds.upload}, {MeasureColumn, seconds.measure}};
+        if (seconds.build > 0)
+            columns[BuildColumn] = seconds.build;
+        add(device.empty() ? tr("unnamed device") : deviceTitle(device), columns);
+    }
     for (int column = 0; column < DeviceColumns; ++column)
         m_devices->resizeColumnToContents(column);
 }

@@ -108,6 +108,7 @@ Result<QualityView> qualityOf(const store::RecordReader& reader, const store::Ro
         };
         device.upload += seconds("upload");
         device.measure += seconds("measure") + seconds("check");
+        device.build += 1e-3 * scale * std::max(0.0, numberIn(conditions, "device_build_ms", 0));
     }
     for (auto& [name, device] : view.devices) {
         const Samples& samples = ofDevice[name];

@@ -4,6 +4,7 @@
 #include "core/session/run/finals.h"
 #include "core/session/run/measure_plan.h"
 #include "core/support/hash.h"
+#include "core/support/json_fields.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -96,6 +97,8 @@ Result<> Heats::pass(std::span<FinalsGroup> groups, bool backwards, Look look, s
             auto& [group, finalist] = places[i];
             for (const char* part : {"upload", "measure", "check"})
                 group->passSeconds += result.durationsMs[part] * 1e-3 / devices;
+            const json conditions = json::parse(result.conditions, nullptr, false);
+            group->passSeconds += numberIn(conditions, "device_build_ms", 0) * 1e-3 / devices;
             group->passSeconds += kOverheadSeconds;
             takeLook(*finalist, std::move(result));
         },

@@ -353,6 +353,7 @@ constexpr LatheDeviceApi kApi = {LATHE_DEVICE_ABI_VERSION,
                                  copyOut,
                                  load,
                                  unload,
+                                 nullptr,
                                  run};
 
 } // namespace

@@ -56,7 +56,7 @@ std::unique_ptr<Compiler> Compiler::find(const std::string& wanted)
     return std::unique_ptr<Compiler>(new Compiler(*driver, std::move(device), context));
 }
 
-Result<> Compiler::compile(PackedProgram& program) const
+Result<> Compiler::compile(PackedProgram& program, const LaunchShape& shape) const
 {
     program.madeFor = m_device.identity;
     const CacheKey key = {m_device.identity, program.source};
@@ -70,7 +70,7 @@ Result<> Compiler::compile(PackedProgram& program) const
     const Program made = Program::fromSource(m_driver, m_context, m_device.id, program.source, problem);
     if (!made)
         return makeError(Errc::BuildFailed, problem);
-    program.binary = made.binary();
+    program.binary = made.binary({&shape, 1});
     if (!program.binary.empty())
         keepInCache(key, program.binary);
     return {};

@@ -23,7 +23,8 @@ public:
 
     /// Adds the binary, which is taken from the user's cache folder (cache.h) if it was made before. Errors:
     /// BuildFailed with the compiler's words.
-    Result<> compile(PackedProgram& program) const;
+    /// @param shape  of the launch that the program is for
+    Result<> compile(PackedProgram& program, const LaunchShape& shape) const;
 
 private:
     Compiler(const Driver& driver, DeviceFacts device, cl_context context);

@@ -109,11 +109,21 @@ private:
             program.source = source.head + launch.text;
             program.symbols = symbols;
             if (m_compiler)
-                LATHE_TRY(m_compiler->compile(program));
+                LATHE_TRY(m_compiler->compile(program, shapeOf(info.launches[i])));
             codeBytes += program.binary.size();
             programs.push_back(std::move(program));
         }
         return {};
+    }
+
+    static LaunchShape shapeOf(const LaunchInfo& launch)
+    {
+        LaunchShape shape;
+        for (std::size_t d = 0; d < 3; ++d) {
+            shape.block[d] = static_cast<std::size_t>(launch.block[d]);
+            shape.threads[d] = static_cast<std::size_t>(launch.grid[d] * launch.block[d]);
+        }
+        return shape;
     }
 
     Target m_target;

@@ -34,8 +34,8 @@ cl_program buildSource(const Driver& driver, cl_context context, cl_device_id de
 /// Null: the driver does not take the binary, which is of another version, or of another device.
 cl_program buildBinary(const Driver& driver, cl_context context, cl_device_id device, std::string_view binary);
 
-/// What buildBinary() takes, for free(). Null: the driver gives none. A driver that compiles late does it now: PoCL
-/// makes code for the work-group size that each kernel requires, so nothing is left for the first launch.
+/// What buildBinary() takes, for free(). Null: the driver gives none. PoCL, which compiles late, makes code for any
+/// launch now, and for those of which it is told (program.cpp).
 char* binaryOf(const Driver& driver, cl_program program, cl_device_id device, std::size_t& bytes);
 
 } // namespace lathe::opencl

@@ -144,7 +144,8 @@ struct LatheDevice
                                                         &buffer.memory))
                 return code;
         }
-        return driver.enqueueNdRangeKernel(queue, one.kernel, 3, nullptr, one.threads, one.block, 0, nullptr, event);
+        return driver.enqueueNdRangeKernel(queue, one.kernel, 3, nullptr, one.shape.threads, one.shape.block, 0,
+                                           nullptr, event);
     }
 };
 
@@ -268,6 +269,13 @@ void unload(LatheDevice* device, LatheModule* module)
     delete module;
 }
 
+int build(LatheDevice*, LatheModule* module, uint32_t kernel, LatheDeviceError* error)
+{
+    if (kernel >= module->module.kernels().size())
+        return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "the module has no kernel of this number");
+    return module->module.build(kernel, error);
+}
+
 /// Everything that can be known before the first launch.
 int prepare(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError* error)
 {
@@ -284,7 +292,7 @@ int prepare(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError* er
             return fail(error, LATHE_ERRC_INVALID_ARGUMENT,
                         "the buffer for \"" + kernel.parameters[i] + "\" of " + kernel.name + " is too small");
     }
-    if (const int status = launch.module->module.prepare(launch.kernel, error))
+    if (const int status = launch.module->module.build(launch.kernel, error))
         return status;
     device->scratch.resize(std::max(device->scratch.size(), kernel.scratchBytes.size()));
     for (std::size_t i = 0; i < kernel.scratchBytes.size(); ++i)
@@ -395,6 +403,7 @@ constexpr LatheDeviceApi kApi = {LATHE_DEVICE_ABI_VERSION,
                                  copyOut,
                                  load,
                                  unload,
+                                 build,
                                  run};
 
 } // namespace

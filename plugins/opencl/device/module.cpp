@@ -26,8 +26,8 @@ ModuleLaunch readLaunch(const json& entry, std::size_t buffers)
     const auto grid = entry.at("grid").get<std::array<std::size_t, 3>>();
     const auto block = entry.at("block").get<std::array<std::size_t, 3>>();
     for (std::size_t d = 0; d < 3; ++d) {
-        launch.block[d] = block[d];
-        launch.threads[d] = grid[d] * block[d];
+        launch.shape.block[d] = block[d];
+        launch.shape.threads[d] = grid[d] * block[d];
     }
     launch.localBytes = entry.at("shared_bytes").get<std::uint64_t>();
     return launch;
@@ -91,7 +91,7 @@ int Module::load(std::string_view artifact, const char* descriptor, LatheDeviceE
     return 0;
 }
 
-std::string Module::build(std::span<ModuleLaunch> launches)
+std::string Module::buildLaunches(std::span<ModuleLaunch> launches)
 {
     for (std::size_t first = 0; first < launches.size();) {
         std::size_t end = first + 1;
@@ -118,7 +118,15 @@ std::string Module::buildProgram(std::span<ModuleLaunch> launches)
     }
     std::string problem;
     program = Program::fromSource(m_driver, m_context, m_device.id, packed.source, problem);
-    return program ? makeKernels(launches) : problem;
+    if (!program)
+        return problem;
+    if (m_device.isProcessor) { // a driver that compiles late does it now, and not while the first launch is waited for
+        std::vector<LaunchShape> shapes;
+        for (const ModuleLaunch& launch : launches)
+            shapes.push_back(launch.shape);
+        program.binary(shapes);
+    }
+    return makeKernels(launches);
 }
 
 /// All of them; else none, and a sentence.
@@ -142,15 +150,15 @@ void Module::releaseKernels(std::span<ModuleLaunch> launches) const
             m_driver.releaseKernel(std::exchange(launch.kernel, nullptr));
 }
 
-int Module::prepare(std::size_t number, LatheDeviceError* error)
+int Module::build(std::size_t number, LatheDeviceError* error)
 {
     ModuleKernel& kernel = m_kernels[number];
     runtime::ErrorText problem;
     for (const ModuleLaunch& launch : kernel.launches)
-        if (!canStart(m_device, kernel.name.c_str(), launch.block, launch.localBytes, problem))
+        if (!canStart(m_device, kernel.name.c_str(), launch.shape.block, launch.localBytes, problem))
             return fail(error, LATHE_ERRC_UNSUPPORTED, problem.text);
     if (!kernel.isBuilt && kernel.problem.empty()) {
-        kernel.problem = build(kernel.launches);
+        kernel.problem = buildLaunches(kernel.launches);
         kernel.isBuilt = kernel.problem.empty();
     }
     if (!kernel.problem.empty())

@@ -17,8 +17,7 @@ struct ModuleLaunch
 {
     std::string symbol;
     std::vector<std::size_t> buffers; ///< below the number of parameters: one of these; above: scratch
-    std::size_t threads[3] = {}; ///< of all work-groups along x, y, z
-    std::size_t block[3] = {}; ///< of one
+    LaunchShape shape;
     std::uint64_t localBytes = 0;
     std::size_t program = 0;
     cl_kernel kernel = nullptr; ///< null: not made yet
@@ -35,7 +34,7 @@ struct ModuleKernel
     std::string problem; ///< why it could not be built, once that was tried
 };
 
-/// An artifact on a device. A kernel is built when it is first run, so that what is wrong with it is its own trial's.
+/// An artifact on a device. Each kernel is built by itself, so that what is wrong with it is its own trial's.
 class Module
 {
 public:
@@ -52,14 +51,15 @@ public:
     /// 0, or a failure with its sentence.
     int load(std::string_view artifact, const char* descriptor, LatheDeviceError* error);
     const std::vector<ModuleKernel>& kernels() const { return m_kernels; }
-    /// Builds a kernel, from its binary if the driver takes that, and holds its launches against the limits of the
-    /// device and of what was built. Errors: BUILD_FAILED with the compiler's words, UNSUPPORTED with the limit.
-    int prepare(std::size_t kernel, LatheDeviceError* error);
+    /// Builds a kernel unless that has been done, from its binary if the driver takes that, once its launches keep the
+    /// limits of the device; then nothing is left to compile. Errors: BUILD_FAILED with the compiler's words,
+    /// UNSUPPORTED with the limit.
+    int build(std::size_t kernel, LatheDeviceError* error);
 
 private:
     int readDescriptor(const char* text, LatheDeviceError* error);
     /// The programs of all launches; else none of these, and a sentence.
-    std::string build(std::span<ModuleLaunch> launches);
+    std::string buildLaunches(std::span<ModuleLaunch> launches);
     /// Of one program that they have in common: from the binary if that is of this device and has all functions, else
     /// from source.
     std::string buildProgram(std::span<ModuleLaunch> launches);

@@ -2,10 +2,19 @@
 
 #include "plugins/opencl/device/device_list.h"
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 
 namespace lathe::opencl {
+
+/// How a launch is started, along x, y, z.
+struct LaunchShape
+{
+    std::size_t threads[3] = {1, 1, 1}; ///< of all work-groups
+    std::size_t block[3] = {1, 1, 1}; ///< of one
+};
 
 /// A program that was built for one device; released with its owner.
 class Program
@@ -32,8 +41,11 @@ public:
 
     cl_program get() const { return m_program; }
     explicit operator bool() const { return m_program != nullptr; }
-    /// What fromBinary() takes; empty: the driver gives none (binaryOf()).
-    std::string binary() const;
+    /// What fromBinary() takes; empty: the driver gives none (binaryOf()). PoCL, which compiles late, does it now: for
+    /// launches of these shapes it has nothing left to compile then, neither in this program nor in one that is made of
+    /// the binary. For that it is told by an environment variable, so no other thread may use the environment
+    /// meanwhile.
+    std::string binary(std::span<const LaunchShape> shapes = {}) const;
 
 private:
     Program(const Driver& driver, cl_device_id device, cl_program program)

@@ -311,6 +311,116 @@ private slots:
         QCOMPARE(int(scene.results()[0].second.stage), int(TrialStage::Run));
     }
 
+    /// The time-outs of the scene: 20 s of a build, 10 s of a run.
+    void whatADeviceCompilesHasTheTimeOfABuildBesideThatOfTheRun()
+    {
+        Scene scene(1);
+        auto& builder = scene.addBuilder();
+        auto& runner = scene.addRunner(here());
+        scene.buildAll(builder);
+        const auto jobs = runner.takeJobs();
+        QCOMPARE(jobs.at(0).run_job().plan().deadline_ms(), 10'000.0);
+        QCOMPARE(jobs.at(0).run_job().plan().build_deadline_ms(), 20'000.0);
+        QCOMPARE(int(scene.batch().activity()), int(Batch::Activity::Measuring));
+        scene.pass(seconds(4)); // it loads
+        Scene::progress(runner, jobs[0], TrialStage::Build);
+        QVERIFY(scene.turn());
+        QCOMPARE(int(scene.batch().activity()), int(Batch::Activity::Building));
+        scene.pass(milliseconds(19'999));
+        QVERIFY(scene.turn());
+        QCOMPARE(runner.closed, 0);
+        Scene::progress(runner, jobs[0], TrialStage::Run);
+        QVERIFY(scene.turn());
+        QCOMPARE(int(scene.batch().activity()), int(Batch::Activity::Measuring));
+        scene.pass(milliseconds(5'999));
+        QVERIFY(scene.turn());
+        QCOMPARE(runner.closed, 0);
+        // There and back gets no more of either.
+        Scene::progress(runner, jobs[0], TrialStage::Build);
+        Scene::progress(runner, jobs[0], TrialStage::Run);
+        QVERIFY(scene.turn());
+        scene.pass(milliseconds(1));
+        QVERIFY(scene.turn());
+        QCOMPARE(runner.closed, 1);
+        QCOMPARE(scene.results().size(), std::size_t(1));
+        QCOMPARE(int(scene.results()[0].second.code), int(Errc::RunTimeout));
+        QCOMPARE(int(scene.results()[0].second.stage), int(TrialStage::Run));
+    }
+
+    void aDevicesCompilerThatHangsHereIsKilledInTheTimeOfABuild()
+    {
+        Scene scene(1);
+        auto& builder = scene.addBuilder();
+        auto& runner = scene.addRunner(here());
+        scene.buildAll(builder);
+        Scene::progress(runner, runner.takeJobs().at(0), TrialStage::Build);
+        QVERIFY(scene.turn());
+        scene.pass(milliseconds(19'999));
+        QVERIFY(scene.turn());
+        QCOMPARE(runner.closed, 0);
+        scene.pass(milliseconds(1));
+        QVERIFY(scene.turn());
+        QCOMPARE(runner.closed, 1);
+        QCOMPARE(scene.results().size(), std::size_t(1));
+        const TrialResult& result = scene.results()[0].second;
+        QCOMPARE(int(result.stage), int(TrialStage::Build));
+        QCOMPARE(int(result.code), int(Errc::BuildTimeout));
+        QCOMPARE(result.text, std::string("the device's compiler did not finish within 20 s"));
+    }
+
+    void aDevicesCompilerThatCrashesCostsOneTrial()
+    {
+        Scene scene(1);
+        auto& builder = scene.addBuilder();
+        auto& runner = scene.addRunner(here());
+        scene.buildAll(builder);
+        Scene::progress(runner, runner.takeJobs().at(0), TrialStage::Build);
+        QVERIFY(scene.turn());
+        runner.channel->ended = makeError(Errc::WorkerCrashed, "it was gone");
+        QVERIFY(scene.turn());
+        QCOMPARE(scene.results().size(), std::size_t(1));
+        const TrialResult& result = scene.results()[0].second;
+        QCOMPARE(int(result.stage), int(TrialStage::Build));
+        QCOMPARE(int(result.code), int(Errc::WorkerCrashed));
+        QCOMPARE(result.text, std::string("the device's compiler crashed: it was gone"));
+    }
+
+    /// Its own supervisor looks at the clock; if that says nothing any more, it is lost ten seconds later.
+    void aDeviceElsewhereMayCompileAsLong()
+    {
+        Scene scene(1);
+        auto& builder = scene.addBuilder();
+        auto& board = scene.addRunner(elsewhere());
+        scene.buildAll(builder);
+        Scene::progress(board, board.takeJobs().at(0), TrialStage::Build);
+        QVERIFY(scene.turn());
+        scene.pass(milliseconds(29'999));
+        QVERIFY(scene.turn());
+        QCOMPARE(board.closed, 0);
+        scene.pass(milliseconds(1));
+        QVERIFY(scene.turn());
+        QCOMPARE(board.closed, 1);
+    }
+
+    void whatADeviceCompiledCountsAsBuild()
+    {
+        Scene scene(1);
+        auto& builder = scene.addBuilder();
+        auto& runner = scene.addRunner(here());
+        scene.buildAll(builder);
+        Scene::ran(runner, runner.takeJobs().at(0), 5, [](auto& result) {
+            result.set_build_ms(1500);
+            result.set_measure_ms(7);
+        });
+        QVERIFY(scene.turn());
+        const TrialResult& result = scene.results().at(0).second;
+        QVERIFY2(result.ok(), result.text.c_str());
+        QCOMPARE(result.durationsMs.at("build"), 1500.0);
+        QCOMPARE(result.durationsMs.at("measure"), 7.0);
+        QVERIFY2(result.conditions.find("\"device_build_ms\":1500.0") != std::string::npos, result.conditions.c_str());
+        QCOMPARE(scene.times().workers.at("device build").seconds, 1.5);
+    }
+
     void theFirstOfSeveralIsMeasuredAloneOnThisMachine()
     {
         Scene scene(2);

@@ -204,6 +204,45 @@ private slots:
                 QVERIFY2((*results)[i].ok(), (std::to_string(i) + ": " + describe((*results)[i])).c_str());
     }
 
+    /// As where the builder has none: the device's own compiler works, fails, hangs and dies in the runner.
+    void whatADeviceCompilesCountsAsBuild()
+    {
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        QVERIFY(writeFileAtomically(dir->path() / "script.json", R"({"rules": [
+            {"fault": "device-build-slow", "ordinal": 1, "seconds": 4}, {"fault": "device-build-failed", "ordinal": 2},
+            {"fault": "device-build-crash", "ordinal": 4}, {"fault": "device-build-hang", "ordinal": 5}]})"));
+        MeasurerOptions o = options(" -script=" + (dir->path() / "script.json").string());
+        o.buildTimeoutSeconds = 8;
+        o.runTimeoutSeconds = 3; // less than the slow one's compiler takes
+        auto measurer = Measurer::create(o);
+        QVERIFY(measurer);
+        const auto results = measureAll(**measurer, requests(8));
+        QVERIFY2(results, results ? "" : results.error().message.c_str());
+        QCOMPARE(results->size(), std::size_t(8));
+        struct Expected
+        {
+            std::size_t index;
+            Errc code;
+            const char* text;
+        };
+        const Expected expected[] = {{2, Errc::BuildFailed, "makes the device's compiler refuse"},
+                                     {4, Errc::WorkerCrashed, "the device's compiler crashed: signal 11 (SIGSEGV"},
+                                     {5, Errc::BuildTimeout, "the device's compiler did not finish within 8 s"}};
+        for (const Expected& e : expected) {
+            const TrialResult& r = (*results)[e.index];
+            QVERIFY2(r.stage == TrialStage::Build && r.code == e.code && r.text.find(e.text) != std::string::npos,
+                     (std::to_string(e.index) + ": " + describe(r)).c_str());
+        }
+        for (const std::size_t i : {0u, 1u, 3u, 6u, 7u})
+            QVERIFY2((*results)[i].ok(), (std::to_string(i) + ": " + describe((*results)[i])).c_str());
+        const auto& spent = (*results)[1].durationsMs;
+        QVERIFY(spent.at("build") >= 4000);
+        QVERIFY(spent.at("measure") < 3000); // it would have been killed
+        QVERIFY((*measurer)->times().workers.at("device build").seconds >= 4);
+        QVERIFY((*measurer)->times().buildSeconds >= 4);
+    }
+
     /// The next trial finds that it is gone; the one after that has a new process, which finds it again.
     void aDeviceThatIsLostCostsOneTrial()
     {

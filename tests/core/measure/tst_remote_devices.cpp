@@ -116,6 +116,7 @@ std::vector<TrialResult> measureAll(Endpoint& device, int count, const std::stri
     const std::unique_ptr<Endpoint> builder = makeLocalWorker(WorkerKind::Builder, {});
     BatchOptions options;
     options.target = "sim" + (words.empty() ? "" : " " + words);
+    options.buildTimeoutSeconds = 8;
     options.runTimeoutSeconds = 3;
     std::vector<TrialResult> results;
     const Measurer::ResultCallback onResult = [&](std::size_t, TrialResult result) {
@@ -190,6 +191,35 @@ private slots:
         }
         QVERIFY2(results[1].text.find("SIGSEGV") != std::string::npos, describe(results[1]).c_str());
         QVERIFY2(results[3].text.find("longer than 3 s") != std::string::npos, describe(results[3]).c_str());
+        QCOMPARE((*device)->starts(), std::uint64_t(1)); // it was one lease
+    }
+
+    void whatADeviceThereCompilesCountsAsBuildToo()
+    {
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        QVERIFY(writeFileAtomically(dir->path() / "script.json", R"({"rules": [
+            {"fault": "device-build-slow", "ordinal": 1, "seconds": 4}, {"fault": "device-build-failed", "ordinal": 2},
+            {"fault": "device-build-crash", "ordinal": 3}, {"fault": "device-build-hang", "ordinal": 5}]})"));
+        const std::string words = "-script=" + (dir->path() / "script.json").string();
+        Farm farm;
+        QVERIFY(farm.start(words));
+        const auto device = farm.device();
+        QVERIFY2(device, device ? "" : device.error().message.c_str());
+        const auto results = measureAll(**device, 8, words);
+        QCOMPARE(results.size(), std::size_t(8));
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            const Errc expected = i == 2   ? Errc::BuildFailed
+                                  : i == 3 ? Errc::WorkerCrashed
+                                  : i == 5 ? Errc::BuildTimeout
+                                           : Errc::Ok;
+            QVERIFY2(results[i].code == expected, (std::to_string(i) + ": " + describe(results[i])).c_str());
+            QVERIFY2(results[i].stage == (expected == Errc::Ok ? TrialStage::Done : TrialStage::Build),
+                     (std::to_string(i) + ": " + describe(results[i])).c_str());
+        }
+        QVERIFY(results[1].durationsMs.at("build") >= 4000);
+        QVERIFY2(results[3].text.find("the device's compiler crashed: signal 11") == 0, describe(results[3]).c_str());
+        QCOMPARE(results[5].text, std::string("the device's compiler did not finish within 8 s"));
         QCOMPARE((*device)->starts(), std::uint64_t(1)); // it was one lease
     }
 

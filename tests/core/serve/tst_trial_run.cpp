@@ -78,6 +78,28 @@ const LatheDeviceApi kCopying = [] {
     return api;
 }();
 
+/// What the device was asked to compile and to run, in order ("build 0", "run"), and whether its compiler refuses.
+std::vector<std::string> g_asked;
+bool g_refuses = false;
+
+const LatheDeviceApi kCompiling = [] {
+    LatheDeviceApi api = test::memoryDevice("compiling");
+    api.build = [](LatheDevice*, LatheModule*, std::uint32_t kernel, LatheDeviceError* error) {
+        g_asked.push_back("build " + std::to_string(kernel));
+        if (g_refuses)
+            *error = {LATHE_ERRC_BUILD_FAILED, "line 1: nonsense"};
+        return g_refuses ? 1 : 0;
+    };
+    api.run = [](LatheDevice*, const LatheLaunch*, std::uint32_t, std::uint32_t, std::uint64_t, LatheTiming* timing,
+                 LatheDeviceError*) {
+        g_asked.emplace_back("run");
+        if (timing != nullptr)
+            *timing = {1000, 0, 0};
+        return 0;
+    };
+    return api;
+}();
+
 } // namespace
 
 class TestTrialRun : public QObject
@@ -243,6 +265,54 @@ private slots:
         wrong.mutable_checks(0)->set_values(0, 5);
         QCOMPARE(runner.run(wrong, blobs, [](std::uint32_t, const std::string&) {}).failure().code(),
                  static_cast<std::uint32_t>(Errc::WrongAnswer));
+    }
+
+    /// Its own stage, of which is told before, and whose time counts in no other.
+    void whatADeviceCompilesIsBuiltBeforeItRuns()
+    {
+        const auto device = serve::Device::open(&kCompiling, "one", "");
+        QVERIFY(device);
+        const ArtifactDescriptor descriptor{
+            "compiled", "sim", {KernelInfo{"k", {"k_0"}, 0, 0, {}}, KernelInfo{"l", {"l_0"}, 0, 0, {}}}};
+        wire::BlobStore blobs;
+        wire::RunJob job;
+        auto* artifact = job.add_artifacts();
+        wire::toWire(blobs.put(std::string("x")), artifact->mutable_blob());
+        artifact->set_descriptor(toJson(descriptor).dump());
+        job.add_launches()->set_kernel(1);
+        job.add_launches()->set_timed(true);
+        *job.mutable_plan() = plan(1, 0);
+        serve::TrialRunner runner(*device);
+        std::vector<std::uint32_t> stages;
+        const auto run = [&] {
+            g_asked.clear();
+            stages.clear();
+            return runner.run(job, blobs, [&](std::uint32_t stage, const std::string&) {
+                stages.push_back(stage);
+                g_asked.push_back("stage " + std::to_string(stage));
+            });
+        };
+        g_refuses = false;
+        wire::RunResult result = run();
+        QVERIFY2(result.stage() == LATHE_STAGE_DONE, result.failure().text().c_str());
+        QCOMPARE(stages, (std::vector<std::uint32_t>{LATHE_STAGE_LOAD, LATHE_STAGE_BUILD, LATHE_STAGE_RUN}));
+        QCOMPARE(std::vector(g_asked.begin() + 1, g_asked.begin() + 6),
+                 (std::vector<std::string>{"stage 2", "build 1", "build 0", "stage 4", "run"}));
+        QVERIFY(result.build_ms() > 0);
+        g_refuses = true;
+        result = run();
+        QCOMPARE(result.stage(), std::uint32_t{LATHE_STAGE_BUILD});
+        QCOMPARE(result.failure().code(), std::uint32_t{LATHE_ERRC_BUILD_FAILED});
+        QVERIFY2(result.failure().text().find("nonsense") != std::string::npos, result.failure().text().c_str());
+        QCOMPARE(stages.back(), std::uint32_t{LATHE_STAGE_BUILD});
+        QCOMPARE(g_asked.back(), std::string("build 1")); // and nothing was run
+    }
+
+    void nobodyIsToldOfABuildWhereLoadingLeavesNothingToCompile()
+    {
+        const wire::RunResult result = timed(plan(1, 0), millisecond);
+        QCOMPARE(result.stage(), std::uint32_t{LATHE_STAGE_DONE});
+        QCOMPARE(result.build_ms(), 0.0);
     }
 
     void oneRunThatWasHeldUpDoesNotMakeALoser()

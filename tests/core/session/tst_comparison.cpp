@@ -266,6 +266,8 @@ private slots:
                 one.result.durationsMs = {{"upload", 10}, {"measure", 200}, {"check", 50}};
                 json conditions = {{"calibration_ns", 1000 * (i % 4 + 1)}, {"probe_drift", i % 2 == 0 ? -0.01 : 0.2}};
                 conditions["runner"] = i % 2 == 0 ? "steady" : "shaky";
+                if (i % 2 == 0) // it compiles itself
+                    conditions["device_build_ms"] = 30;
                 if (i % 2 == 1)
                     conditions["rejected"] = {{{"costs_ns", {120}}, {"probe_drift", 0.2}}, {{"costs_ns", {130}}}};
                 one.result.conditions = conditions.dump();
@@ -291,6 +293,8 @@ private slots:
         QCOMPARE(shaky.controlNs, 3000.0);
         QCOMPARE(qRound(1000 * steady.upload), 200); // of all trials
         QCOMPARE(qRound(1000 * steady.measure), 5000);
+        QCOMPARE(qRound(1000 * steady.build), 600);
+        QCOMPARE(shaky.build, 0.0);
         QCOMPARE(rounds[0].controlNs, 2500.0);
     }
 

@@ -58,8 +58,14 @@ inline bool isDeviceDemanded()
     return qEnvironmentVariableIntValue("LATHE_TEST_OPENCL") != 0;
 }
 
+struct OpenClArtifact
+{
+    std::vector<std::byte> bytes;
+    std::string descriptor;
+};
+
 /// Of a kernel whose launches all are in that program.
-inline Result<serve::DeviceModule> load(serve::Device& device, const KernelInfo& info, opencl::PackedProgram program)
+inline OpenClArtifact artifactOf(const KernelInfo& info, opencl::PackedProgram program)
 {
     for (const LaunchInfo& launch : info.launches)
         program.symbols += launch.symbol + '\n';
@@ -67,8 +73,13 @@ inline Result<serve::DeviceModule> load(serve::Device& device, const KernelInfo&
     descriptor.format = opencl::kFormat;
     descriptor.target = "opencl";
     descriptor.kernels = {info};
-    const std::vector<std::byte> bytes = opencl::pack(std::span(&program, 1));
-    return device.load(bytes, toJson(descriptor).dump());
+    return {opencl::pack(std::span(&program, 1)), toJson(descriptor).dump()};
+}
+
+inline Result<serve::DeviceModule> load(serve::Device& device, const KernelInfo& info, opencl::PackedProgram program)
+{
+    const OpenClArtifact artifact = artifactOf(info, std::move(program));
+    return device.load(artifact.bytes, artifact.descriptor);
 }
 
 } // namespace lathe::test

@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 namespace tst_opencl_device {
 
 using namespace lathe;
@@ -22,7 +24,7 @@ using namespace lathe::test;
 namespace {
 
 /// What the driver of this machine's first device makes of a source.
-opencl::PackedProgram binaryOf(const std::string& source)
+opencl::PackedProgram binaryOf(const std::string& source, std::span<const opencl::LaunchShape> shapes = {})
 {
     std::string problem;
     const opencl::Driver& driver = *opencl::findDriver(problem);
@@ -33,26 +35,72 @@ opencl::PackedProgram binaryOf(const std::string& source)
         qFatal("%s", opencl::errorText(code).c_str());
     opencl::PackedProgram made = {source, {}, device.identity};
     if (const auto program = opencl::Program::fromSource(driver, context, device.id, source, problem))
-        made.binary = program.binary();
+        made.binary = program.binary(shapes);
     driver.releaseContext(context);
     return made;
 }
 
-/// While it lives, launches or waits of the first platform fail with a code: in the table of functions through which
-/// the loader reaches a driver (CL/cl_icd.h), and which stands at the begin of each of the driver's objects.
+/// The table of functions through which the loader reaches the driver of the first platform (CL/cl_icd.h); it stands at
+/// the begin of each of the driver's objects. May be written.
+cl_icd_dispatch* tableOfDriver()
+{
+    std::string problem;
+    cl_platform_id platform = nullptr;
+    opencl::findDriver(problem)->getPlatformIds(1, &platform, nullptr);
+    cl_icd_dispatch* const table = *reinterpret_cast<cl_icd_dispatch**>(platform);
+    // A driver may keep it among its constants.
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<std::uintptr_t>(table) / page * page;
+    const auto end = reinterpret_cast<std::uintptr_t>(table + 1);
+    if (::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0)
+        qFatal("the driver's table of functions cannot be changed");
+    return table;
+}
+
+/// Programs that the driver builds while it lives.
+class CountedBuilds
+{
+public:
+    CountedBuilds()
+    {
+        s_built = 0;
+        s_build = m_table->clBuildProgram;
+        m_table->clBuildProgram = [](cl_program program, cl_uint devices, const cl_device_id* list, const char* options,
+                                     auto* notify, void* data) {
+            ++s_built;
+            return s_build(program, devices, list, options, notify, data);
+        };
+    }
+    ~CountedBuilds() { m_table->clBuildProgram = s_build; }
+    CountedBuilds(const CountedBuilds&) = delete;
+    CountedBuilds& operator=(const CountedBuilds&) = delete;
+    int built() const { return s_built; }
+
+private:
+    static inline int s_built = 0;
+    static inline cl_api_clBuildProgram s_build = nullptr;
+    cl_icd_dispatch* m_table = tableOfDriver();
+};
+
+/// What PoCL has made machine code of so far, which it keeps in files: it compiles a kernel when it is launched first,
+/// unless it was asked before.
+int machineCodeIn(const std::filesystem::path& folder)
+{
+    int files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+        files += entry.path().extension() == ".so" ? 1 : 0;
+    return files;
+}
+
+/// While it lives, launches or waits of the first platform fail with a code.
 class FailingDriver
 {
 public:
     FailingDriver(bool isOfWait, cl_int code)
     {
         s_code = code;
-        std::string problem;
-        cl_platform_id platform = nullptr;
-        opencl::findDriver(problem)->getPlatformIds(1, &platform, nullptr);
-        m_table = *reinterpret_cast<cl_icd_dispatch**>(platform);
         m_launch = m_table->clEnqueueNDRangeKernel;
         m_finish = m_table->clFinish;
-        allowWrites();
         if (isOfWait)
             m_table->clFinish = [](cl_command_queue) { return s_code; };
         else
@@ -69,18 +117,8 @@ public:
     FailingDriver& operator=(const FailingDriver&) = delete;
 
 private:
-    /// A driver may keep its table among its constants.
-    void allowWrites() const
-    {
-        const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-        const auto begin = reinterpret_cast<std::uintptr_t>(m_table) / page * page;
-        const auto end = reinterpret_cast<std::uintptr_t>(m_table + 1);
-        if (::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0)
-            qFatal("the driver's table of functions cannot be changed");
-    }
-
     static inline cl_int s_code = CL_SUCCESS;
-    cl_icd_dispatch* m_table = nullptr;
+    cl_icd_dispatch* m_table = tableOfDriver();
     cl_api_clEnqueueNDRangeKernel m_launch = nullptr;
     cl_api_clFinish m_finish = nullptr;
 };
@@ -92,6 +130,7 @@ class TestOpenClDevice : public QObject
 {
     Q_OBJECT
 
+    QTemporaryDir m_pocl; ///< where it keeps what it compiles
     std::shared_ptr<serve::Device> m_device;
     Errc m_code = Errc::Ok; ///< of what run() says
 
@@ -177,6 +216,9 @@ private slots:
 
     void initTestCase()
     {
+        QVERIFY(m_pocl.isValid());
+        qputenv("POCL_CACHE_DIR", m_pocl.path().toUtf8());
+        qputenv("POCL_KERNEL_CACHE", "0");
         auto device = openDevice();
         if (!device) {
             QVERIFY2(!isDeviceDemanded(), device.error().message.c_str());
@@ -315,6 +357,68 @@ private slots:
         const auto devices = opencl::listDevices(*opencl::findDriver(problem), problem);
         auto module = must(load(*m_device, doubledAndOne(), {kDoubledAndOne, "of yesterday", devices.at(0).identity}));
         QCOMPARE(run(module), QString());
+    }
+
+    /// A module that came as source alone.
+    void nothingIsLeftToCompileForRunsOnceAKernelIsBuilt()
+    {
+        auto module = must(load(*m_device, doubledAndOne(), {kDoubledAndOne, {}, {}}));
+        const std::filesystem::path folder = m_pocl.path().toStdString();
+        const CountedBuilds builds;
+        const int codeBefore = machineCodeIn(folder);
+        QVERIFY(m_device->builds());
+        must(m_device->build(module.get(), 0));
+        QCOMPARE(builds.built(), 1);
+        const int code = machineCodeIn(folder);
+        if (nlohmann::json::parse(m_device->description())["platform"] == "Portable Computing Language")
+            QVERIFY(code > codeBefore);
+        must(m_device->build(module.get(), 0)); // has been done
+        QCOMPARE(run(module, 3), QString());
+        QCOMPARE(builds.built(), 1);
+        QCOMPARE(machineCodeIn(folder), code);
+        QVERIFY(!qEnvironmentVariableIsSet("POCL_BINARY_SPECIALIZE_WG")); // what the driver was told by
+    }
+
+    /// As builders make them.
+    void nothingIsLeftToCompileOfABinary()
+    {
+        const opencl::LaunchShape shapes[] = {{{64, 1, 1}, {16, 1, 1}}, {{64, 1, 1}, {8, 1, 1}}};
+        const opencl::PackedProgram made = binaryOf(kDoubledAndOne, shapes);
+        auto module = must(load(*m_device, doubledAndOne(), made));
+        const std::filesystem::path folder = m_pocl.path().toStdString();
+        must(m_device->build(module.get(), 0));
+        const int code = machineCodeIn(folder);
+        QCOMPARE(run(module, 3), QString());
+        QCOMPARE(machineCodeIn(folder), code);
+    }
+
+    /// As it was before there was a build of its own: who runs a kernel that was not built waits for it.
+    void aKernelThatWasNotBuiltIsBuiltWhenItIsRun()
+    {
+        auto module = must(load(*m_device, doubledAndOne(), {kDoubledAndOne, {}, {}}));
+        const CountedBuilds builds;
+        QCOMPARE(run(module, 3), QString());
+        QCOMPARE(builds.built(), 1);
+    }
+
+    void whatCannotBeBuiltIsToldByTheBuild()
+    {
+        auto refused = must(load(*m_device, doubledAndOne(), {"nonsense", {}, {}}));
+        for (int i = 0; i < 2; ++i) {
+            const auto built = m_device->build(refused.get(), 0);
+            QVERIFY(!built);
+            QCOMPARE(int(built.error().code), int(Errc::BuildFailed));
+            QVERIFY2(built.error().message.find("nonsense") != std::string::npos, built.error().message.c_str());
+        }
+        KernelInfo info = doubledAndOne();
+        info.launches[0].block = {256, 16, 16};
+        auto large = must(load(*m_device, info, {kDoubledAndOne, {}, {}}));
+        const auto limit = m_device->build(large.get(), 0);
+        QVERIFY(!limit);
+        QCOMPARE(int(limit.error().code), int(Errc::Unsupported));
+        const auto absent = m_device->build(large.get(), 1);
+        QVERIFY(!absent);
+        QCOMPARE(int(absent.error().code), int(Errc::InvalidArgument));
     }
 
     /// Sources that cannot be built tell which of the two was run.

@@ -1,5 +1,6 @@
 #include "core/compute/json.h"
 #include "core/measure/builder_client.h"
+#include "core/measure/measurer.h"
 #include "core/session/device_directory.h"
 #include "core/session/devices.h"
 #include "core/session/exports/exporter.h"
@@ -8,6 +9,7 @@
 #include "plugins/opencl/device/cache.h"
 #include "plugins/opencl/device/package_view.h"
 #include "tests/plugins/opencl/opencl_fixture.h"
+#include "tests/support/double_requests.h"
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"
 
@@ -41,9 +43,9 @@ class TestOpenClRuns : public QObject, Projects
 
     static opencl::PackedProgram built(const std::string& target, const std::string& device = {},
                                        measure::Product form = measure::Product::Artifact,
-                                       const std::string& name = "k")
+                                       const std::string& name = "k", const measure::WorkerPrograms& workers = {})
     {
-        const auto builder = must(measure::BuilderClient::start(target, {}, {}, device));
+        const auto builder = must(measure::BuilderClient::start(target, workers, {}, device));
         measure::KernelJob one = job();
         one.name = name;
         const auto product = must(builder->build({&one, 1}, form, Deadline::inSeconds(60)));
@@ -136,6 +138,32 @@ private slots:
         QVERIFY(!there.source.empty() && there.binary.empty());
         const auto measurable = checkMeasurable("opencl -host=riscv64-linux-gnu");
         QVERIFY(!measurable && measurable.error().message.find("code for riscv64") != std::string::npos);
+    }
+
+    /// The builder's machine has no driver, the device's has: what the runner compiles is build.
+    void whereTheBuilderHasNoCompilerTheRunnerCompiles()
+    {
+        measure::WorkerPrograms workers;
+        workers.builder = file("builder");
+        const std::string builder = must(findProgram("lathe-builder")).string();
+        must(writeFileAtomically(workers.builder,
+                                 "#!/bin/sh\nOCL_ICD_VENDORS=/nowhere exec '" + builder + "' \"$@\"\n"));
+        std::filesystem::permissions(workers.builder, std::filesystem::perms::owner_all);
+        QVERIFY(built("opencl", {}, measure::Product::Artifact, "k", workers).binary.empty());
+        measure::MeasurerOptions options;
+        options.target = "opencl";
+        options.builders = 1;
+        options.buildTimeoutSeconds = 120;
+        options.programs = workers;
+        const auto measurer = must(measure::Measurer::create(options));
+        std::vector<TrialResult> results;
+        must(measurer->measure(doubleRequests(1),
+                               [&](std::size_t, TrialResult result) { results.push_back(std::move(result)); }));
+        QCOMPARE(results.size(), std::size_t{1});
+        QVERIFY2(results[0].ok() && results[0].verified, results[0].text.c_str());
+        const auto conditions = nlohmann::json::parse(results[0].conditions);
+        QVERIFY2(conditions.contains("device_build_ms"), results[0].conditions.c_str());
+        QVERIFY(results[0].durationsMs.at("build") > conditions["device_build_ms"].get<double>());
     }
 
     void theSelfTestPasses()
