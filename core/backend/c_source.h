@@ -21,6 +21,8 @@ struct SourceLaunch
     std::array<std::int64_t, 3> grid = {1, 1, 1}; ///< blocks (work-groups) along x, y, z
     std::array<std::int64_t, 3> block = {1, 1, 1}; ///< threads (work-items) of a block
     std::int64_t sharedBytes = 0; ///< of a block, declared in the text
+    std::int64_t dynamicSharedBytes =
+        0; ///< of these, what the text declares without a size: the launch must ask for it
     std::string text; ///< of the function; behind KernelSource::head it is a program of its own
 };
 
@@ -39,5 +41,11 @@ struct KernelSource
 /// is added to them. Errors: Unsupported, by name: types and intrinsics that OpenCL C has no form for, a buffer of 2^31
 /// elements.
 Result<KernelSource> printOpenCl(const ir::LoopNest& nest);
+
+/// The same as CUDA C++ that needs no header and no option of NVRTC's: `extern "C"` kernels, which are their symbols.
+/// A block of more than 48 KiB of shared memory declares it without a size (SourceLaunch::dynamicSharedBytes). Devices
+/// of compute capability 7.5 and later. Parameters and Team scratch must begin at multiples of 16 bytes.
+/// Errors: as above.
+Result<KernelSource> printCuda(const ir::LoopNest& nest);
 
 } // namespace lathe::backend
