@@ -20,8 +20,8 @@ struct ProgramView
 /// The next line of `text`, which is then gone from it. False: there is none.
 bool takeLine(std::string_view& text, std::string_view& line);
 
-/// An artifact of launches, and what libraries have of them: a package is programs in a row of bytes whose length is a multiple of 8, so that packages can stand one behind the
-/// other:
+/// An artifact of launches, and what libraries have of them: a package is programs in a row of bytes whose length is a
+/// multiple of 8, so that packages can stand one behind the other:
 ///
 ///     "LATHECL2", bytes of the package [u64], programs [u64],
 ///     for each program source, binary, madeFor, symbols: bytes [u64], these, zeros up to a multiple of 8
