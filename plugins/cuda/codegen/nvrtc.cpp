@@ -306,7 +306,7 @@ Result<Compiled> Nvrtc::compile(const std::string& source, int capability) const
     // subnormals kept, quotients and roots rounded correctly.
     const std::string architecture = "--gpu-architecture=" + architectureName(capability);
     const std::array<const char*, 4> options = {architecture.c_str(), "--std=c++17", "-default-device",
-                                                "-ptxas-options=-v"};
+                                                "--ptxas-options=-v"};
     const int code = f.compile(made.program, static_cast<int>(options.size()), options.data());
     std::string log = made.get(f.logSize, f.log);
     trim(log);
