@@ -29,7 +29,7 @@ public:
     int begin() { return mark(); }
     int end() { return mark(); }
     int finish();
-    std::uint64_t nanoseconds() const { return static_cast<std::uint64_t>(m_total); }
+    std::uint64_t nanoseconds() const { return static_cast<std::uint64_t>(m_total + 0.5); }
 
 private:
     int mark();
