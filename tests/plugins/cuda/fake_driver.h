@@ -24,9 +24,7 @@ public:
     {
         s_it = this;
         driver.deviceGetCount = [](int* count) { return give(count, 2); };
-        driver.deviceGet = [](cuda::DeviceNumber* device, int ordinal) {
-            return give(device, ordinal);
-        };
+        driver.deviceGet = [](cuda::DeviceNumber* device, int ordinal) { return give(device, ordinal); };
         driver.deviceGetName = [](char* name, int bytes, cuda::DeviceNumber) {
             std::strncpy(name, "Fake GPU", static_cast<std::size_t>(bytes));
             return int(cuda::kSuccess);
