@@ -33,15 +33,15 @@ constexpr std::int64_t kMostStatements = 4096;
 class SourcePrinter : SourceText
 {
 public:
-    explicit SourcePrinter(const ir::LoopNest& nest)
-        : SourceText(nest)
+    SourcePrinter(const ir::LoopNest& nest, const SourceLanguage& language)
+        : SourceText(nest, language)
     {
     }
 
     Result<KernelSource> run()
     {
         for (const ir::Buffer& buffer : m_nest.buffers) {
-            if (typeName(buffer.dtype) == nullptr)
+            if (m_language.typeName(buffer.dtype).empty())
                 return unsupported(toString(buffer.dtype));
             if (ir::elementCount(buffer) > INT32_MAX)
                 return unsupported(fmt::format("a tensor of {} elements", ir::elementCount(buffer)));
@@ -55,10 +55,12 @@ public:
         }
         if (!m_problem.empty())
             return unsupported(m_problem);
-        for (const DType dtype : m_extensions)
-            source.head += fmt::format("#pragma OPENCL EXTENSION {} : enable\n",
-                                       dtype == DType::F16 ? "cl_khr_fp16" : "cl_khr_fp64");
-        for (const std::string& helper : m_helpers)
+        std::set<std::string_view> declared; // some types are the same in the language
+        for (const DType dtype : m_types)
+            if (const std::string& text = m_language.types[static_cast<std::size_t>(dtype)].declaration;
+                declared.insert(text).second)
+                source.head += text;
+        for (const auto& [order, helper] : m_helpers)
             source.head += helper;
         for (std::size_t i = 0; i < places.size(); ++i) {
             SourceLaunch& launch = source.launches[i];
@@ -73,7 +75,7 @@ public:
 private:
     Error unsupported(const std::string& what) const
     {
-        return makeError(Errc::Unsupported, say(Msg::SourceHasNoForm, m_nest.name, "OpenCL C", what));
+        return makeError(Errc::Unsupported, say(Msg::SourceHasNoForm, m_nest.name, std::string(m_language.name), what));
     }
     // ---- one kernel ------------------------------------------------------------------------------------------------
 
@@ -92,39 +94,29 @@ private:
         std::set<std::string> taken = m_taken;
         std::string axes;
         for (std::size_t d = 0; d < 3; ++d) {
-            axes += axis(launch.blockIndex[d], launch.grid[d], fmt::format("get_group_id({})", d), *launch.body, taken);
-            axes += axis(launch.threadIndex[d], launch.block[d], fmt::format("get_local_id({})", d), *launch.body,
-                         taken);
+            axes += axis(launch.blockIndex[d], launch.grid[d], m_language.blockIndex[d], *launch.body, taken);
+            axes += axis(launch.threadIndex[d], launch.block[d], m_language.threadIndex[d], *launch.body, taken);
         }
         m_takenHere = taken;
         findVectorRegisters(launch.body);
-        std::string parameters, declarations;
-        for (const std::int32_t id : ir::buffersOf(launch.body)) {
+        const std::vector<std::int32_t> used = ir::buffersOf(launch.body);
+        std::string parameters;
+        for (const std::int32_t id : used) {
             const ir::Buffer& buffer = m_nest.buffers[static_cast<std::size_t>(id)];
-            const std::string& name = m_bufferNames[static_cast<std::size_t>(id)];
-            noteType(buffer.dtype);
-            if (buffer.scope == Scope::Parameter || buffer.scope == Scope::Team) {
-                made.buffers.push_back(id);
-                parameters += fmt::format("{}__global {}{} *restrict {}", parameters.empty() ? "" : ", ",
-                                          buffer.readOnly ? "const " : "", typeName(buffer.dtype), name);
+            const std::string type = typeText(buffer.dtype);
+            if (!isParameter(buffer))
                 continue;
-            }
-            if (const std::int64_t width = registerWidth(id); width > 1) {
-                declarations += fmt::format("    {} {}[{}];\n", vectorType(buffer.dtype, width), name,
-                                            ir::elementCount(buffer) / width);
-                continue;
-            }
-            const bool isShared = buffer.scope == Scope::Shared;
-            // What vectors are read from: registers of elements are not.
-            const bool isAligned = isShared || buffer.scope == Scope::Local;
-            declarations += fmt::format("    {}{} {}[{}]{};\n", isShared ? "__local " : "", typeName(buffer.dtype),
-                                        name, isShared ? schedule::sharedElements(buffer) : ir::elementCount(buffer),
-                                        isAligned ? " __attribute__((aligned(16)))" : "");
+            made.buffers.push_back(id);
+            parameters += fmt::format("{}{}{}{} *{} {}", parameters.empty() ? "" : ", ", m_language.globalPointer,
+                                      buffer.readOnly ? "const " : "", type, m_language.restrict,
+                                      m_bufferNames[static_cast<std::size_t>(id)]);
         }
-        made.text = fmt::format("\n// {}: {} of {}\n__kernel __attribute__((reqd_work_group_size({}, {}, {})))\nvoid ",
-                                launch.name, counted(made.grid[0] * made.grid[1] * made.grid[2], "block|blocks"),
-                                counted(made.block[0] * made.block[1] * made.block[2], "thread|threads"), made.block[0],
-                                made.block[1], made.block[2]);
+        const std::string declarations = arrays(used, made);
+        const std::int64_t threads = made.block[0] * made.block[1] * made.block[2];
+        made.text = fmt::format("\n// {}: {} of {}\n", launch.name,
+                                counted(made.grid[0] * made.grid[1] * made.grid[2], "block|blocks"),
+                                counted(threads, "thread|threads"));
+        made.text += fmt::format(fmt::runtime(m_language.kernel), made.block[0], made.block[1], made.block[2], threads);
         symbolAt = made.text.size();
         made.text += fmt::format("({})\n{{\n{}{}", parameters, declarations, axes);
         statement(launch.body);
@@ -132,7 +124,48 @@ private:
         return made;
     }
 
-    std::string axis(const Expr& variable, std::int64_t extent, const std::string& value, const ir::StmtNode& body,
+    static bool isParameter(const ir::Buffer& buffer)
+    {
+        return buffer.scope == Scope::Parameter || buffer.scope == Scope::Team;
+    }
+
+    /// What a kernel declares of the buffers that it uses.
+    std::string arrays(const std::vector<std::int32_t>& used, SourceLaunch& launch)
+    {
+        std::string declarations, unsized;
+        if (launch.sharedBytes > m_language.mostSharedBytes) {
+            unsized = identifier("shared", m_takenHere);
+            declarations = "    " + fmt::format(fmt::runtime(m_language.unsizedShared), unsized) + "\n";
+        }
+        for (const std::int32_t id : used) {
+            const ir::Buffer& buffer = m_nest.buffers[static_cast<std::size_t>(id)];
+            const std::string& name = m_bufferNames[static_cast<std::size_t>(id)];
+            const std::string type = typeText(buffer.dtype);
+            const bool isShared = buffer.scope == Scope::Shared;
+            if (isParameter(buffer))
+                continue;
+            if (const std::int64_t width = registerWidth(id); width > 1) {
+                declarations += fmt::format("    {} {}[{}];\n", vectorType(buffer.dtype, width), name,
+                                            ir::elementCount(buffer) / width);
+                continue;
+            }
+            const std::int64_t count = isShared ? schedule::sharedElements(buffer) : ir::elementCount(buffer);
+            if (isShared && !unsized.empty()) {
+                declarations += fmt::format("    {0} *const {1} = ({0}*)({2} + {3});\n", type, name, unsized,
+                                            launch.dynamicSharedBytes);
+                launch.dynamicSharedBytes += count * sizeOf(buffer.dtype);
+                continue;
+            }
+            // What vectors are read from: registers of elements are not.
+            const bool isAligned = isShared || buffer.scope == Scope::Local;
+            declarations += fmt::format("    {}{}{} {}[{}]{};\n", isShared ? m_language.sharedArray : "",
+                                        isAligned ? m_language.alignedBefore : "", type, name, count,
+                                        isAligned ? m_language.alignedAfter : "");
+        }
+        return declarations;
+    }
+
+    std::string axis(const Expr& variable, std::int64_t extent, std::string_view value, const ir::StmtNode& body,
                      std::set<std::string>& taken)
     {
         m_ranges.setExtent(variable, extent);
@@ -206,7 +239,7 @@ private:
             m_scopes.stored(s->buffer);
             return;
         case StmtKind::Barrier:
-            m_scopes.line("barrier(CLK_LOCAL_MEM_FENCE);");
+            m_scopes.line(std::string(m_language.barrier));
             m_scopes.forgetValues();
             return;
         case StmtKind::Prefetch: return; // a hint
@@ -284,7 +317,12 @@ std::string KernelSource::text() const
 
 Result<KernelSource> printOpenCl(const ir::LoopNest& nest)
 {
-    return SourcePrinter(nest).run();
+    return SourcePrinter(nest, openClLanguage()).run();
+}
+
+Result<KernelSource> printCuda(const ir::LoopNest& nest)
+{
+    return SourcePrinter(nest, cudaLanguage()).run();
 }
 
 } // namespace lathe::backend

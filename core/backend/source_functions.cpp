@@ -20,14 +20,6 @@ namespace {
 constexpr SourceHelper kHelpers[] = {
     {"min_TYPE", "TYPE min_TYPE(TYPE a, TYPE b) { return a < b || isnan(a) ? a : b; } // not-a-number stays\n"},
     {"max_TYPE", "TYPE max_TYPE(TYPE a, TYPE b) { return a > b || isnan(a) ? a : b; }\n"},
-    {"vmin_TYPE", "TYPE vmin_TYPE(TYPE a, TYPE b) { return select(b, a, a < b || a != a); }\n"},
-    {"vmax_TYPE", "TYPE vmax_TYPE(TYPE a, TYPE b) { return select(b, a, a > b || a != a); }\n"},
-    // Rounded before anything is added to it: compilers may else join the two.
-    {"product_TYPE", "TYPE product_TYPE(TYPE x, TYPE y)\n"
-                     "{\n"
-                     "#pragma OPENCL FP_CONTRACT OFF\n"
-                     "    return x * y;\n"
-                     "}\n"},
     // By e^-|x|, which does not overflow: so small results are kept. The language computes on vectors, too, by each
     // element's condition.
     {"sigmoid_TYPE", "TYPE sigmoid_TYPE(TYPE x)\n"
@@ -35,7 +27,6 @@ constexpr SourceHelper kHelpers[] = {
                      "    const TYPE e = exp(-fabs(x));\n"
                      "    return (x < 0 ? e : (TYPE)(1)) / (1 + e);\n"
                      "}\n"},
-    // Two that may have larger errors in the language: 5 and 16 units of the last place.
     {"tanh_TYPE", "TYPE tanh_TYPE(TYPE x)\n"
                   "{\n"
                   "    const TYPE z = x * x;\n"
@@ -69,7 +60,7 @@ constexpr SourceHelper kHelpers[] = {
                    "{\n"
                    "    if (exponent < 0)\n"
                    "        return base == 1 ? 1 : base == (TYPE)(-1) ? ((exponent & 1) != 0 ? -1 : 1) : 0;\n"
-                   "    ulong result = 1, square = (ulong)base;\n"
+                   "    WIDE result = 1, square = (WIDE)base;\n"
                    "    for (; exponent != 0; exponent >>= 1, square *= square)\n"
                    "        if ((exponent & 1) != 0)\n"
                    "            result *= square;\n"
@@ -77,17 +68,16 @@ constexpr SourceHelper kHelpers[] = {
                    "}\n"},
 };
 
-constexpr std::pair<std::string_view, std::string_view> kFunctions[] = {
-    {"exp", "exp"},   {"exp2", "exp2"},   {"log", "log"},     {"log2", "log2"}, {"sqrt", "sqrt"},   {"rsqrt", "rsqrt"},
-    {"tanh", "tanh"}, {"expm1", "expm1"}, {"log1p", "log1p"}, {"erf", "erf"},   {"sin", "sin"},     {"cos", "cos"},
-    {"tan", "tan"},   {"atan", "atan"},   {"floor", "floor"}, {"ceil", "ceil"}, {"trunc", "trunc"}, {"round", "rint"},
-    {"abs", "fabs"},  {"fabs", "fabs"},   {"pow", "pow"},     {"fmod", "fmod"}, {"fma", "fma"}};
-
 /// A product that is to be rounded for itself is written as fma(x, y, -0).
 bool isProduct(const ir::Node& e)
 {
     return e.name == "fma" && e.operands.size() == 3 && e.operands[2]->kind == ExprKind::FloatImm
            && e.operands[2]->floatValue == 0 && std::signbit(e.operands[2]->floatValue);
+}
+
+bool isNarrow(DType dtype)
+{
+    return dtype == DType::F16 || dtype == DType::BF16;
 }
 
 std::string replaced(std::string text, std::string_view what, std::string_view by)
@@ -98,22 +88,23 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 }
 
 /// Of z.
-std::string polynomial(std::span<const double> coefficients, DType type)
+std::string polynomial(const SourceLanguage& language, std::span<const double> coefficients, DType type)
 {
-    const std::string first = floatLiteral(coefficients.front(), type);
-    return coefficients.size() == 1 ? first
-                                    : fmt::format("({} + z * {})", first, polynomial(coefficients.subspan(1), type));
+    const std::string first = language.floatLiteral(coefficients.front(), type);
+    return coefficients.size() == 1
+               ? first
+               : fmt::format("({} + z * {})", first, polynomial(language, coefficients.subspan(1), type));
 }
 
 /// A helper's text with its numbers in place of their names.
-std::string withNumbers(std::string_view text, DType type)
+std::string withNumbers(const SourceLanguage& language, std::string_view text, DType type)
 {
     const std::pair<std::string_view, std::string> numbers[] = {
-        {"TANH", type == DType::F64 ? polynomial(kTanh64, type) : polynomial(kTanh32, type)},
-        {"NEAR", floatLiteral(kTanhNear, type)},
-        {"ERFP", polynomial(kErfP32, type)},
-        {"ERFQ", polynomial(kErfQ32, type)},
-        {"FLAT", floatLiteral(kErfFlat, type)}};
+        {"TANH", type == DType::F64 ? polynomial(language, kTanh64, type) : polynomial(language, kTanh32, type)},
+        {"NEAR", language.floatLiteral(kTanhNear, type)},
+        {"ERFP", polynomial(language, kErfP32, type)},
+        {"ERFQ", polynomial(language, kErfQ32, type)},
+        {"FLAT", language.floatLiteral(kErfFlat, type)}};
     std::string made(text);
     for (const auto& [name, written] : numbers)
         made = replaced(std::move(made), name, written);
@@ -122,14 +113,9 @@ std::string withNumbers(std::string_view text, DType type)
 
 } // namespace
 
-std::span<const SourceHelper> sourceHelpers()
+std::span<const SourceHelper> sharedHelpers()
 {
     return kHelpers;
-}
-
-std::span<const std::pair<std::string_view, std::string_view>> languageFunctions()
-{
-    return kFunctions;
 }
 
 std::string ofType(std::string_view text, std::string_view type)
@@ -139,18 +125,46 @@ std::string ofType(std::string_view text, std::string_view type)
 
 std::string SourceText::helper(std::string_view name, const std::string& type)
 {
-    for (const SourceHelper& known : kHelpers)
-        if (known.name == name)
-            m_helpers.insert(
-                ofType(withNumbers(known.text, type.starts_with("double") ? DType::F64 : DType::F32), type));
+    const DType numbers = type.starts_with("double") ? DType::F64 : DType::F32;
+    for (const std::span<const SourceHelper> helpers : {sharedHelpers(), m_language.helpers})
+        for (const SourceHelper& known : helpers) {
+            if (known.name != name)
+                continue;
+            std::string made = ofType(withNumbers(m_language, known.text, numbers), type);
+            if (made.find("WIDE") != std::string::npos)
+                made = replaced(std::move(made), "WIDE", typeText(DType::U64));
+            m_helpers.insert({0, std::string(m_language.helperPrefix) + made});
+        }
     return ofType(name, type);
+}
+
+std::string SourceText::functionText(std::string_view name, DType dtype, bool areLanes,
+                                     const std::vector<std::string>& arguments)
+{
+    const bool isHelper = name.find("TYPE") != std::string_view::npos;
+    const std::string scalar = typeText(dtype), type = areLanes ? vectorType(dtype, m_lanes.width) : scalar;
+    std::string called(name);
+    if (areLanes && !m_language.computesVectors) {
+        const std::string ofOne = isHelper ? helper(name, scalar) : called;
+        called = isHelper ? ofType(name, type) : fmt::format("{}_{}", name, type);
+        static constexpr const char* kNames[] = {"a", "b", "c"};
+        std::string parameters, lane;
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            parameters += fmt::format("{}{} {}", i == 0 ? "" : ", ", type, kNames[i]);
+            lane += fmt::format("{}{}@", i == 0 ? "" : ", ", kNames[i]);
+        }
+        laneWise(fmt::format("{} {}({})", type, called, parameters), type, fmt::format("{}({})", ofOne, lane));
+    } else if (isHelper) {
+        called = helper(name, type);
+    }
+    return fmt::format("{}({})", called, fmt::join(arguments, ", "));
 }
 
 std::string SourceText::integerCall(const ir::Node& e, const std::vector<std::string>& arguments)
 {
     static const std::unordered_map<std::string, std::string> kSigns = {
         {"bit_and", "&"}, {"bit_or", "|"}, {"bit_xor", "^"}};
-    const char* const type = typeName(e.dtype);
+    const std::string type = typeText(e.dtype);
     if (const auto sign = kSigns.find(e.name); sign != kSigns.end() && arguments.size() == 2)
         return fmt::format("({} {} {})", arguments[0], sign->second, arguments[1]);
     if ((e.name == "shift_left" || e.name == "shift_right") && arguments.size() == 2)
@@ -158,18 +172,30 @@ std::string SourceText::integerCall(const ir::Node& e, const std::vector<std::st
                            type, e.name == "shift_left" ? "<<" : ">>");
     if (e.name == "pow" && arguments.size() == 2)
         return fmt::format("{}({}, {})", helper("power_TYPE", type), arguments[0], arguments[1]);
-    if ((e.name == "abs" || e.name == "fabs") && arguments.size() == 1) // of the lowest number wraps around
-        return fmt::format("({0})abs(({0})({1}))", type, arguments[0]);
+    if ((e.name == "abs" || e.name == "fabs") && arguments.size() == 1) { // of the lowest number wraps around
+        if (m_language.absoluteInteger.find("TYPE") != std::string_view::npos)
+            return fmt::format("{}({})", helper(m_language.absoluteInteger, type), arguments[0]);
+        return fmt::format(fmt::runtime(m_language.absoluteInteger), type, arguments[0]);
+    }
     problem(fmt::format("{} of {}", e.name, toString(e.dtype)));
     return "0";
+}
+
+const SourceFunction* SourceText::findFunction(std::string_view ours) const
+{
+    const auto known = std::ranges::find(m_language.functions, ours, &SourceFunction::ours);
+    return known == m_language.functions.end() ? nullptr : &*known;
 }
 
 std::string SourceText::product(const Expr& x, const Expr& y)
 {
     const bool areLanes = usesLanes(x) || usesLanes(y);
-    const std::string type = areLanes ? vectorType(x->dtype, m_lanes.width) : typeName(x->dtype);
-    return fmt::format("{}({}, {})", helper("product_TYPE", type), areLanes ? vectorText(x) : text(x),
-                       areLanes ? vectorText(y) : text(y));
+    const std::vector<std::string> factors = both(areLanes ? vectorText(x) : text(x),
+                                                  areLanes ? vectorText(y) : text(y));
+    if (isNarrow(x->dtype) && !m_language.hasNarrowFloats) // which rounds each product
+        return fmt::format("({} * {})", factors[0], factors[1]);
+    const SourceFunction& function = *findFunction("product");
+    return functionText(x->dtype == DType::F64 ? function.ofF64 : function.ofF32, x->dtype, areLanes, factors);
 }
 
 std::string SourceText::callText(const Expr& e)
@@ -177,7 +203,7 @@ std::string SourceText::callText(const Expr& e)
     if (isProduct(*e))
         return product(e->operands[0], e->operands[1]);
     // Of half floats in f32, rounded once.
-    const bool isHalf = e->dtype == DType::F16;
+    const bool isHalf = isNarrow(e->dtype);
     const bool areLanes = usesLanes(e);
     std::vector<std::string> arguments;
     for (const Expr& operand : e->operands) {
@@ -186,22 +212,14 @@ std::string SourceText::callText(const Expr& e)
     }
     if (!isFloat(e->dtype))
         return integerCall(*e, arguments);
-    const std::string scalar = isHalf ? "float" : typeName(e->dtype);
-    const std::string type = areLanes ? vectorType(e->dtype, m_lanes.width) : scalar;
-    std::string name;
-    if (e->name == "sigmoid" || e->name == "tanh" || (e->name == "erf" && e->dtype != DType::F64)) {
-        name = helper(e->name + "_TYPE", type);
-    } else {
-        const auto* const known = std::ranges::find(kFunctions, e->name,
-                                                    &std::pair<std::string_view, std::string_view>::first);
-        if (known == std::end(kFunctions)) {
-            problem(fmt::format("the intrinsic '{}'", e->name));
-            return "0";
-        }
-        name = known->second;
+    const SourceFunction* const known = findFunction(e->name);
+    if (known == nullptr) {
+        problem(fmt::format("the intrinsic '{}'", e->name));
+        return "0";
     }
-    const std::string call = fmt::format("{}({})", name, fmt::join(arguments, ", "));
-    return isHalf ? fmt::format("(half){}", call) : call;
+    const std::string call = functionText(e->dtype == DType::F64 ? known->ofF64 : known->ofF32,
+                                          isHalf ? DType::F32 : e->dtype, areLanes, arguments);
+    return isHalf ? fmt::format("({}){}", typeText(e->dtype), call) : call;
 }
 
 } // namespace lathe::backend

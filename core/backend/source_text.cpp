@@ -9,10 +9,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 
 namespace lathe::backend {
 
@@ -20,31 +20,23 @@ using ir::Expr;
 using ir::ExprKind;
 using ir::Scope;
 
-const char* typeName(DType dtype)
-{
-    switch (dtype) {
-    case DType::F16: return "half";
-    case DType::F32: return "float";
-    case DType::F64: return "double";
-    case DType::I8: return "char";
-    case DType::I16: return "short";
-    case DType::I32: return "int";
-    case DType::I64: return "long";
-    case DType::Bool:
-    case DType::U8: return "uchar";
-    case DType::U16: return "ushort";
-    case DType::U32: return "uint";
-    case DType::U64: return "ulong";
-    default: return nullptr;
-    }
-}
-
 namespace {
 
 /// The type without a sign of the same size, in which sums wrap around.
-const char* wrappingType(DType dtype)
+DType wrappingType(DType dtype)
 {
-    return sizeOf(dtype) == 8 ? "ulong" : "uint";
+    return sizeOf(dtype) == 8 ? DType::U64 : DType::U32;
+}
+
+DType withoutSign(DType dtype)
+{
+    switch (dtype) {
+    case DType::I8: return DType::U8;
+    case DType::I16: return DType::U16;
+    case DType::I32: return DType::U32;
+    case DType::I64: return DType::U64;
+    default: return dtype;
+    }
 }
 
 bool isData(const Expr& e)
@@ -52,91 +44,65 @@ bool isData(const Expr& e)
     return e->kind == ExprKind::Load || std::ranges::any_of(e->operands, &isData);
 }
 
-constexpr DType kPrintedTypes[] = {DType::F16, DType::F32, DType::F64, DType::I8,  DType::I16, DType::I32,
-                                   DType::I64, DType::U8,  DType::U16, DType::U32, DType::U64};
 constexpr std::int64_t kWidths[] = {2, 3, 4, 8, 16}; ///< of vectors
 
 /// From floats to integers: the type's ends for what lies beyond them, 0 for not-a-number.
-std::string conversionName(DType from, DType to)
+std::string conversionName(const SourceLanguage& language, DType from, DType to)
 {
-    return fmt::format("nearest_{}_of_{}", typeName(to), typeName(from));
+    return fmt::format("nearest_{}_of_{}", language.typeName(to), language.typeName(from));
 }
 
 /// The language's own words and functions, and all that a text calls or declares beside its tensors.
-std::set<std::string> makeWords()
+std::set<std::string> makeWords(const SourceLanguage& language)
 {
-    std::set<std::string> words = {
-        "kernel",   "global",   "local",        "constant",     "private",    "for",
-        "if",       "else",     "while",        "do",           "return",     "const",
-        "void",     "switch",   "case",         "image",        "event",      "signed",
-        "unsigned", "struct",   "union",        "enum",         "static",     "inline",
-        "break",    "continue", "default",      "goto",         "sizeof",     "typedef",
-        "volatile", "register", "restrict",     "extern",       "auto",       "pipe",
-        "bool",     "size_t",   "read_only",    "dot",          "step",       "mix",
-        "sign",     "length",   "clamp",        "round",        "abs",        "min",
-        "max",      "select",   "isnan",        "barrier",      "NAN",        "INFINITY",
-        "INT_MIN",  "LONG_MIN", "get_group_id", "get_local_id", "write_only", "CLK_LOCAL_MEM_FENCE"};
-    for (const auto& [ours, printed] : languageFunctions())
-        words.emplace(printed);
-    for (const std::int64_t width : kWidths) {
-        words.insert(fmt::format("vload{}", width));
-        words.insert(fmt::format("vstore{}", width));
-    }
-    for (const DType dtype : kPrintedTypes) {
-        std::vector<std::string> types = {typeName(dtype)};
+    std::set<std::string> words;
+    std::istringstream listed{std::string(language.words)};
+    for (std::string word; listed >> word;)
+        words.insert(word);
+    std::vector<std::string> ofTypes; // with a type's name in place of TYPE
+    for (const SourceFunction& function : language.functions)
+        for (const std::string_view printed : {function.ofF32, function.ofF64}) {
+            if (printed.find("TYPE") == std::string_view::npos)
+                words.emplace(printed);
+            if (!language.computesVectors)
+                ofTypes.push_back(std::string(printed) + "_TYPE");
+        }
+    for (const std::span<const SourceHelper> helpers : {sharedHelpers(), language.helpers})
+        for (const SourceHelper& helper : helpers)
+            ofTypes.emplace_back(helper.name);
+    if (!language.computesVectors)
+        ofTypes.insert(ofTypes.end(), {"make_TYPE", "spread_TYPE", "load_TYPE", "store_TYPE"});
+    for (std::size_t d = 0; d < language.types.size(); ++d) {
+        const auto dtype = static_cast<DType>(d);
+        const std::string name(language.typeName(dtype));
+        if (name.empty())
+            continue;
+        std::vector<std::string> types = {name};
         for (const std::int64_t width : kWidths)
-            types.push_back(fmt::format("{}{}", typeName(dtype), width));
-        for (const DType from : {DType::F16, DType::F32, DType::F64})
-            words.insert(conversionName(from, dtype));
+            types.push_back(fmt::format("{}{}", name, width));
+        for (const DType from : {DType::F16, DType::BF16, DType::F32, DType::F64})
+            words.insert(conversionName(language, from, dtype));
         for (const std::string& type : types) {
             words.insert(type);
-            for (const SourceHelper& helper : sourceHelpers())
-                words.insert(ofType(helper.name, type));
+            for (const std::string& called : ofTypes)
+                words.insert(ofType(called, type));
         }
     }
     return words;
 }
 
-bool isWord(const std::string& name)
+bool isWord(const SourceLanguage& language, const std::string& name)
 {
-    static const std::set<std::string> kWords = makeWords();
-    return kWords.contains(name) || name.starts_with("__") || SourceScopes::isName(name);
-}
-
-std::string literal(std::int64_t value, DType dtype)
-{
-    if (dtype == DType::U64)
-        return fmt::format("{}ul", static_cast<std::uint64_t>(value));
-    if (dtype == DType::U32)
-        return fmt::format("{}u", value);
-    if (value == INT64_MIN)
-        return "LONG_MIN";
-    if (value == INT32_MIN)
-        return "INT_MIN";
-    const std::string number = dtype == DType::I64 ? fmt::format("{}l", value) : std::to_string(value);
-    return value < 0 ? "(" + number + ")" : number;
+    static const std::set<std::string> kOpenCl = makeWords(openClLanguage()), kCuda = makeWords(cudaLanguage());
+    const std::set<std::string>& words = &language == &openClLanguage() ? kOpenCl : kCuda;
+    return words.contains(name) || name.starts_with("__") || SourceScopes::isName(name);
 }
 
 } // namespace
 
-std::string floatLiteral(double value, DType dtype)
-{
-    const char* const suffix = dtype == DType::F64 ? "" : "f";
-    if (std::isnan(value))
-        return "NAN";
-    if (std::isinf(value))
-        return value < 0 ? "-INFINITY" : "INFINITY";
-    // As short as it can be to mean the same number in its own type.
-    const bool isSingle = dtype != DType::F64 && static_cast<double>(static_cast<float>(value)) == value;
-    const std::string digits = isSingle ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
-    const bool isWhole = digits.find_first_of(".e") == std::string::npos;
-    const std::string number = digits + (isWhole ? ".0" : "") + suffix;
-    const std::string whole = dtype == DType::F16 ? "(half)" + number : number;
-    return std::signbit(value) ? "(" + whole + ")" : whole;
-}
-
-SourceText::SourceText(const ir::LoopNest& nest)
+SourceText::SourceText(const ir::LoopNest& nest, const SourceLanguage& language)
     : m_nest(nest)
+    , m_language(language)
 {
     for (const ir::Buffer& buffer : nest.buffers)
         m_bufferNames.push_back(identifier(buffer.name, m_taken));
@@ -148,13 +114,16 @@ void SourceText::problem(const std::string& what)
         m_problem = what;
 }
 
-void SourceText::noteType(DType dtype)
+std::string SourceText::typeText(DType dtype)
 {
-    if (dtype == DType::F16 || dtype == DType::F64)
-        m_extensions.insert(dtype);
+    const std::string_view name = m_language.typeName(dtype);
+    if (name.empty())
+        problem(toString(dtype));
+    m_types.insert(dtype);
+    return std::string(name);
 }
 
-std::string SourceText::identifier(const std::string& name, std::set<std::string>& taken)
+std::string SourceText::identifier(const std::string& name, std::set<std::string>& taken) const
 {
     std::string made;
     for (const char c : name)
@@ -164,7 +133,7 @@ std::string SourceText::identifier(const std::string& name, std::set<std::string
             made += '_';
     while (!made.empty() && made.back() == '_')
         made.pop_back();
-    if (made.empty() || std::isdigit(static_cast<unsigned char>(made.front())) != 0 || isWord(made))
+    if (made.empty() || std::isdigit(static_cast<unsigned char>(made.front())) != 0 || isWord(m_language, made))
         made = "v_" + made;
     std::string free = made;
     for (int n = 1; !taken.insert(free).second; ++n)
@@ -186,8 +155,13 @@ std::string SourceText::element(std::int32_t id, const std::vector<Expr>& indice
     const std::string& name = m_bufferNames[static_cast<std::size_t>(id)];
     const std::string offset = offsetText(offsetOf(id, indices));
     if (registerWidth(id) > 1) // one of a vector
-        return fmt::format("(({}*){})[{}]", typeName(m_nest.buffers[static_cast<std::size_t>(id)].dtype), name, offset);
+        return fmt::format("(({}*){})[{}]", typeText(m_nest.buffers[static_cast<std::size_t>(id)].dtype), name, offset);
     return fmt::format("{}[{}]", name, offset);
+}
+
+std::vector<std::string> SourceText::both(std::string a, std::string b)
+{
+    return {std::move(a), std::move(b)};
 }
 
 std::string SourceText::arithmetic(const Expr& e, const char* sign)
@@ -195,14 +169,19 @@ std::string SourceText::arithmetic(const Expr& e, const char* sign)
     // A product may be joined with what is added to it, as processors' code has it, but not with a subtraction: places
     // and their fractions are computed so.
     const bool isExact = e->kind == ExprKind::Sub && isFloat(e->dtype);
+    const bool maySum = e->kind == ExprKind::Add && isFloat(e->dtype);
     const auto operand = [&](const Expr& part) {
-        return isExact && part->kind == ExprKind::Mul ? product(part->operands[0], part->operands[1]) : text(part);
+        if (part->kind == ExprKind::Mul && isExact)
+            return product(part->operands[0], part->operands[1]);
+        return part->kind == ExprKind::Mul && maySum ? arithmetic(part, "*") : text(part);
     };
     const std::string a = operand(e->operands[0]), b = operand(e->operands[1]);
-    if (isFloat(e->dtype) || !isData(e))
+    if (isFloat(e->dtype) || !isData(e)) {
+        noteOperator(sign, usesLanes(e->operands[0]), usesLanes(e->operands[1]));
         return fmt::format("({} {} {})", a, sign, b);
-    const char* const wide = wrappingType(e->dtype); // sums of data wrap around
-    return fmt::format("({})(({})({}) {} ({})({}))", typeName(e->dtype), wide, a, sign, wide, b);
+    }
+    const std::string wide = typeText(wrappingType(e->dtype)); // sums of data wrap around
+    return fmt::format("({})(({})({}) {} ({})({}))", typeText(e->dtype), wide, a, sign, wide, b);
 }
 
 std::string SourceText::division(const Expr& e)
@@ -216,25 +195,24 @@ std::string SourceText::division(const Expr& e)
         return fmt::format("({} {} {})", a, isQuotient ? "/" : "%", b);
     const char* const name = isUnsigned ? (isQuotient ? "div_TYPE" : "mod_TYPE")
                                         : (isQuotient ? "floordiv_TYPE" : "floormod_TYPE");
-    return fmt::format("{}({}, {})", helper(name, typeName(e->dtype)), a, b);
+    typeText(withoutSign(e->dtype));
+    return fmt::format("{}({}, {})", helper(name, typeText(e->dtype)), a, b);
 }
 
 std::string SourceText::conversion(const Expr& e)
 {
     const Expr& from = e->operands[0];
     const std::string value = text(from);
-    noteType(e->dtype);
-    noteType(from->dtype);
+    const std::string type = typeText(e->dtype);
+    typeText(from->dtype);
     if (e->dtype == DType::Bool)
         return fmt::format("({} != 0)", value);
     if (isFloat(from->dtype) && !isFloat(e->dtype)) {
-        const std::string name = conversionName(from->dtype, e->dtype);
-        // The language's conversion should give 0 for not-a-number; Intel's for processors does not always.
-        m_helpers.insert(fmt::format("{0} {1}({2} x) {{ return x == x ? convert_{0}_sat_rtz(x) : 0; }}\n",
-                                     typeName(e->dtype), name, typeName(from->dtype)));
+        const std::string name = conversionName(m_language, from->dtype, e->dtype);
+        m_helpers.insert({0, m_language.toInteger(from->dtype, e->dtype, name)});
         return fmt::format("{}({})", name, value);
     }
-    return fmt::format("({})({})", typeName(e->dtype), value);
+    return fmt::format("({})({})", type, value);
 }
 
 void SourceText::bind(const Expr& variable, const std::string& name)
@@ -279,7 +257,7 @@ std::string SourceText::offsetText(const Expr& offset)
             whole = m_scopes.place(level, whole);
     }
     if (whole.empty())
-        return literal(form.constant, DType::I32);
+        return m_language.intLiteral(form.constant, DType::I32);
     if (form.constant == 0)
         return whole;
     return fmt::format("{} {} {}", whole, form.constant < 0 ? "-" : "+", std::abs(form.constant));
@@ -322,7 +300,7 @@ std::string SourceText::text(const Expr& e)
     const bool isLogical = e->kind == ExprKind::And || e->kind == ExprKind::Or;
     return m_scopes.value(usesLanes(e) ? vectorType(e->dtype, m_lanes.width)
                           : isLogical  ? "int"
-                                       : typeName(e->dtype),
+                                       : typeText(e->dtype),
                           made, buffers);
 }
 
@@ -332,27 +310,28 @@ std::string SourceText::plainText(const Expr& e)
         return fmt::format("({} {} {})", text(e->operands[0]), sign, text(e->operands[1]));
     };
     switch (e->kind) {
-    case ExprKind::IntImm: return literal(e->intValue, e->dtype);
-    case ExprKind::FloatImm: return floatLiteral(e->floatValue, e->dtype);
+    case ExprKind::IntImm: return m_language.intLiteral(e->intValue, e->dtype);
+    case ExprKind::FloatImm: return m_language.floatLiteral(e->floatValue, e->dtype);
     case ExprKind::Var: return m_names.at(e.get());
     case ExprKind::Add: return arithmetic(e, "+");
     case ExprKind::Sub: return arithmetic(e, "-");
-    case ExprKind::Mul: return arithmetic(e, "*");
-    case ExprKind::Div: return infix("/");
+    case ExprKind::Mul:
+        return m_language.joinsStatements && isFloat(e->dtype) ? product(e->operands[0], e->operands[1])
+                                                               : arithmetic(e, "*");
+    case ExprKind::Div: noteOperator("/", usesLanes(e->operands[0]), usesLanes(e->operands[1])); return infix("/");
     case ExprKind::FloorDiv:
     case ExprKind::FloorMod: return division(e);
     case ExprKind::Min:
     case ExprKind::Max: {
-        const char* const name = e->kind == ExprKind::Min ? "min" : "max";
+        const std::string name = e->kind == ExprKind::Min ? "min" : "max";
+        const std::string type = typeText(e->dtype);
         if (!isFloat(e->dtype))
-            return fmt::format("{}(({})({}), ({})({}))", name, typeName(e->dtype), text(e->operands[0]),
-                               typeName(e->dtype), text(e->operands[1]));
-        if (usesLanes(e))
-            return fmt::format("{}({}, {})",
-                               helper(std::string("v") + name + "_TYPE", vectorType(e->dtype, m_lanes.width)),
-                               vectorText(e->operands[0]), vectorText(e->operands[1]));
-        return fmt::format("{}({}, {})", helper(std::string(name) + "_TYPE", typeName(e->dtype)), text(e->operands[0]),
-                           text(e->operands[1]));
+            return fmt::format("{}(({})({}), ({})({}))", name, type, text(e->operands[0]), type, text(e->operands[1]));
+        // Vectors have a choice of their own, by each element's condition, where the language computes with them.
+        const char* const kind = usesLanes(e) && m_language.computesVectors ? "v" : "";
+        return functionText(kind + name + "_TYPE", e->dtype, usesLanes(e),
+                            usesLanes(e) ? both(vectorText(e->operands[0]), vectorText(e->operands[1]))
+                                         : both(text(e->operands[0]), text(e->operands[1])));
     }
     case ExprKind::Eq: return infix("==");
     case ExprKind::Ne: return infix("!=");

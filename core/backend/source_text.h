@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/backend/source_language.h"
 #include "core/backend/source_scopes.h"
 #include "core/ir/bounds.h"
 #include "core/ir/loop_nest.h"
@@ -9,24 +10,22 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace lathe::backend {
-
-const char* typeName(DType dtype); ///< in OpenCL C; null: it has none
-std::string floatLiteral(double value, DType dtype);
 
 /// The expressions of a printed kernel: what variables and buffers are called, and which helpers a text needs. Vectors:
 /// while m_lanes has a variable, what depends on it is an expression of `width` elements, one for each of its values.
 class SourceText
 {
 protected:
-    explicit SourceText(const ir::LoopNest& nest);
+    SourceText(const ir::LoopNest& nest, const SourceLanguage& language);
 
     /// A name of letters, digits and underscores that no other has.
-    static std::string identifier(const std::string& name, std::set<std::string>& taken);
+    std::string identifier(const std::string& name, std::set<std::string>& taken) const;
     void problem(const std::string& what);
-    void noteType(DType dtype); ///< that the text uses, of which some are extensions
+    std::string typeText(DType dtype); ///< its name; the text says before what the language asks for
 
     std::string text(const ir::Expr& e);
     std::string element(std::int32_t id, const std::vector<ir::Expr>& indices);
@@ -48,7 +47,7 @@ protected:
     /// lane by lane: types of several sizes, conditions by lane, integers that are computed with.
     std::optional<Lanes> lanesOf(const ir::StmtNode& loop) const;
     bool usesLanes(const ir::Expr& e) const;
-    std::string vectorType(DType dtype, std::int64_t width) const;
+    std::string vectorType(DType dtype, std::int64_t width);
     std::string vectorText(const ir::Expr& e); ///< of m_lanes.width elements, whether it depends on the lane or not
     /// The lines that store a vector.
     std::vector<std::string> vectorStore(const ir::StmtNode& store);
@@ -57,6 +56,7 @@ protected:
     std::int64_t registerWidth(std::int32_t buffer) const; ///< 1: elements
 
     const ir::LoopNest& m_nest;
+    const SourceLanguage& m_language;
     std::set<std::string> m_taken, m_takenHere;
     std::vector<std::string> m_bufferNames;
     std::unordered_map<const ir::Node*, std::string> m_names; ///< of variables
@@ -64,8 +64,8 @@ protected:
     SourceScopes m_scopes;
     int m_written = 0; ///< loops around the present statement that are written out
     ir::Ranges m_ranges;
-    std::set<DType> m_extensions;
-    std::set<std::string> m_helpers;
+    std::set<DType> m_types; ///< that the text names
+    std::set<std::pair<int, std::string>> m_helpers; ///< those of a higher number call those of lower ones
     std::string m_problem;
     Lanes m_lanes;
 
@@ -76,11 +76,18 @@ private:
     /// Whether `e`, which reads memory, may be read once for a run of statements.
     bool isShared(const ir::Expr& e) const;
     std::string helper(std::string_view name, const std::string& type);
+    /// Two operands. As arguments of a call they number the names of what they load in the order in which the compiler
+    /// of this program has it, as ever: symbols are hashes of the text, and users have caches of them.
+    static std::vector<std::string> both(std::string a, std::string b);
     std::string arithmetic(const ir::Expr& e, const char* sign);
     std::string division(const ir::Expr& e);
     std::string conversion(const ir::Expr& e);
     // Functions (source_functions.cpp).
     std::string callText(const ir::Expr& e);
+    const SourceFunction* findFunction(std::string_view ours) const; ///< null: the language has none
+    /// A call of what the language, or a helper, has under that name.
+    std::string functionText(std::string_view name, DType dtype, bool areLanes,
+                             const std::vector<std::string>& arguments);
     std::string product(const ir::Expr& x, const ir::Expr& y); ///< rounded for itself
     std::string integerCall(const ir::Node& e, const std::vector<std::string>& arguments);
     /// Where an element lies, in elements from the buffer's begin.
@@ -97,6 +104,13 @@ private:
     std::string vectorAt(std::int32_t id, const ir::Expr& first, bool isConst); ///< an aligned one, to read or write
     std::string vectorLoad(const ir::Expr& e);
     void noteAccesses(const ir::Stmt& s, const Lanes& lanes);
+    /// A helper for a language that does not compute with vectors: of a vector of that type, each of whose elements is
+    /// `element` with its lane in place of @, and its number in place of #.
+    void laneWise(const std::string& heading, const std::string& type, std::string_view element);
+    /// That a sign of arithmetic stands between operands of m_lanes, of which some are single numbers.
+    void noteOperator(const char* sign, bool isVectorLeft, bool isVectorRight);
+    void noteVectorStore(); ///< that elements of m_lanes are stored to any place
+    std::string spread(const std::string& value); ///< a vector of equal elements
 
     int m_within = 0; ///< expressions around the present one that have a name, or a condition, of their own
     std::unordered_map<std::int32_t, std::int64_t> m_registerWidths; ///< of registers; 1: elements

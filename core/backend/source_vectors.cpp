@@ -10,7 +10,8 @@
 
 // Loops over lanes as vectors. A body fits if nothing but what is loaded, computed and stored depends on the lane; then
 // each expression that does is one of vectors, and the others stay scalars, which OpenCL C spreads over the lanes where
-// they meet a vector. What lies apart in memory is put together from elements.
+// they meet a vector, and helpers do in a language that has no arithmetic of vectors. What lies apart in memory is put
+// together from elements.
 
 namespace lathe::backend {
 
@@ -33,12 +34,6 @@ DType storedType(const ir::LoopNest& nest, const Stmt& s)
         if (inner)
             return storedType(nest, inner);
     return DType::Bool;
-}
-
-/// PoCL's (3.1) sine, cosine and tangent of a vector are wrong if one of its elements is large and another is not.
-bool isRightOfVectors(std::string_view function)
-{
-    return function != "sin" && function != "cos" && function != "tan";
 }
 
 } // namespace
@@ -108,7 +103,8 @@ bool SourceText::fitsLanes(const Expr& e, const Lanes& lanes) const
     case ExprKind::Div:
     case ExprKind::Min:
     case ExprKind::Max: return isFloat(lanes.dtype) && operandsFit();
-    case ExprKind::Call: return isFloat(lanes.dtype) && isRightOfVectors(e->name) && operandsFit();
+    case ExprKind::Call:
+        return isFloat(lanes.dtype) && std::ranges::count(m_language.wrongOfVectors, e->name) == 0 && operandsFit();
     case ExprKind::Select:
     case ExprKind::IfThenElse:
         return !ir::uses(e->operands[0], lanes.variable) && fitsLanes(e->operands[1], lanes)
@@ -117,16 +113,50 @@ bool SourceText::fitsLanes(const Expr& e, const Lanes& lanes) const
     }
 }
 
-std::string SourceText::vectorType(DType dtype, std::int64_t width) const
+std::string SourceText::vectorType(DType dtype, std::int64_t width)
 {
-    return fmt::format("{}{}", typeName(dtype), width);
+    return fmt::format("{}{}", typeText(dtype), width);
+}
+
+void SourceText::laneWise(const std::string& heading, const std::string& type, std::string_view element)
+{
+    std::vector<std::string> elements;
+    for (std::int64_t lane = 0; lane < m_lanes.width; ++lane) {
+        std::string one;
+        for (const char c : element)
+            one += c == '@'   ? std::string(m_language.lanes[static_cast<std::size_t>(lane)])
+                   : c == '#' ? std::to_string(lane)
+                              : std::string(1, c);
+        elements.push_back(std::move(one));
+    }
+    const std::string whole = fmt::format(fmt::runtime(m_language.vectorOf), type,
+                                          fmt::format("{}", fmt::join(elements, ", ")));
+    m_helpers.insert({1, fmt::format("{}{} {{ return {}; }}\n", m_language.helperPrefix, heading, whole)});
+}
+
+void SourceText::noteOperator(const char* sign, bool isVectorLeft, bool isVectorRight)
+{
+    if (m_language.computesVectors || (!isVectorLeft && !isVectorRight))
+        return;
+    const std::string scalar = typeText(m_lanes.dtype), type = vectorType(m_lanes.dtype, m_lanes.width);
+    laneWise(fmt::format("{} operator{}({} a, {} b)", type, sign, isVectorLeft ? type : scalar,
+                         isVectorRight ? type : scalar),
+             type, fmt::format("a{} {} b{}", isVectorLeft ? "@" : "", sign, isVectorRight ? "@" : ""));
+}
+
+std::string SourceText::spread(const std::string& value)
+{
+    const std::string type = vectorType(m_lanes.dtype, m_lanes.width);
+    if (!m_language.computesVectors)
+        laneWise(fmt::format("{} spread_{}({} a)", type, type, typeText(m_lanes.dtype)), type, "a");
+    return fmt::format(fmt::runtime(m_language.spread), type, value);
 }
 
 std::string SourceText::vectorText(const Expr& e)
 {
     if (usesLanes(e))
         return text(e);
-    return fmt::format("({})({})", vectorType(m_lanes.dtype, m_lanes.width), text(e));
+    return spread(text(e));
 }
 
 SourceText::VectorPlace SourceText::vectorPlace(std::int32_t id, const std::vector<Expr>& indices,
@@ -151,11 +181,11 @@ std::string SourceText::vectorAt(std::int32_t id, const Expr& first, bool isCons
 {
     const ir::Buffer& buffer = m_nest.buffers[static_cast<std::size_t>(id)];
     const std::string& name = m_bufferNames[static_cast<std::size_t>(id)];
-    const char* space = "";
+    std::string space;
     if (buffer.scope == Scope::Parameter || buffer.scope == Scope::Team)
-        space = isConst && buffer.readOnly ? "__global const " : "__global ";
+        space = std::string(m_language.globalPointer) + (isConst && buffer.readOnly ? "const " : "");
     else if (buffer.scope == Scope::Shared)
-        space = "__local ";
+        space = m_language.sharedPointer;
     return fmt::format("*({}{}*)({} + {})", space, vectorType(buffer.dtype, m_lanes.width), name, offsetText(first));
 }
 
@@ -167,9 +197,15 @@ std::string SourceText::vectorLoad(const Expr& e)
     if (place.isContiguous && isRegister && registerWidth(e->source) == m_lanes.width && place.isAligned)
         return fmt::format("{}[{}]", name,
                            text(ir::simplify(ir::floorDiv(place.first, ir::intImm(m_lanes.width)), m_ranges)));
-    if (place.isContiguous && !isRegister)
-        return place.isAligned ? "(" + vectorAt(e->source, place.first, true) + ")"
-                               : fmt::format("vload{}(0, {} + {})", m_lanes.width, name, offsetText(place.first));
+    const std::string type = vectorType(m_lanes.dtype, m_lanes.width);
+    if (place.isContiguous && !isRegister && place.isAligned)
+        return "(" + vectorAt(e->source, place.first, true) + ")";
+    if (place.isContiguous && !isRegister) {
+        if (!m_language.computesVectors)
+            laneWise(fmt::format("{} load_{}(const {} *a)", type, type, typeText(m_lanes.dtype)), type, "a[#]");
+        return fmt::format(fmt::runtime(m_language.loadVector), type, m_lanes.width,
+                           fmt::format("{} + {}", name, offsetText(place.first)));
+    }
     const Lanes lanes = m_lanes;
     std::vector<std::string> elements;
     elements.reserve(static_cast<std::size_t>(lanes.width));
@@ -177,7 +213,17 @@ std::string SourceText::vectorLoad(const Expr& e)
     for (std::int64_t lane = 0; lane < lanes.width; ++lane)
         elements.push_back(text(ir::simplify(ir::substitute(e, {{lanes.variable.get(), ir::intImm(lane)}}), m_ranges)));
     m_lanes = lanes;
-    return fmt::format("({})({})", vectorType(lanes.dtype, lanes.width), fmt::join(elements, ", "));
+    return fmt::format(fmt::runtime(m_language.vectorOf), type, fmt::format("{}", fmt::join(elements, ", ")));
+}
+
+void SourceText::noteVectorStore()
+{
+    const std::string type = vectorType(m_lanes.dtype, m_lanes.width);
+    std::string body;
+    for (std::int64_t lane = 0; lane < m_lanes.width; ++lane)
+        body += fmt::format(" b[{}] = a{};", lane, m_language.lanes[static_cast<std::size_t>(lane)]);
+    m_helpers.insert({1, fmt::format("{}void store_{}({} a, {} *b) {{{} }}\n", m_language.helperPrefix, type, type,
+                                     typeText(m_lanes.dtype), body)});
 }
 
 std::vector<std::string> SourceText::vectorStore(const ir::StmtNode& store)
@@ -192,7 +238,11 @@ std::vector<std::string> SourceText::vectorStore(const ir::StmtNode& store)
     if (place.isContiguous && !isRegister) {
         if (place.isAligned)
             return {fmt::format("{} = {};", vectorAt(store.buffer, place.first, false), value)};
-        return {fmt::format("vstore{}({}, 0, {} + {});", m_lanes.width, value, name, offsetText(place.first))};
+        const std::string type = vectorType(m_lanes.dtype, m_lanes.width);
+        if (!m_language.computesVectors)
+            noteVectorStore();
+        return {fmt::format(fmt::runtime(m_language.storeVector), type, m_lanes.width,
+                            fmt::format("{} + {}", name, offsetText(place.first)), value)};
     }
     std::set<std::string> taken = m_takenHere;
     const std::string whole = identifier("lanes", taken);
@@ -205,7 +255,8 @@ std::vector<std::string> SourceText::vectorStore(const ir::StmtNode& store)
         indices.reserve(store.indices.size());
         for (const Expr& index : store.indices)
             indices.push_back(ir::substitute(index, {{lanes.variable.get(), ir::intImm(lane)}}));
-        lines.push_back(fmt::format("  {} = {}.s{};", element(store.buffer, indices), whole, lane));
+        lines.push_back(fmt::format("  {} = {}{};", element(store.buffer, indices), whole,
+                                    m_language.lanes[static_cast<std::size_t>(lane)]));
     }
     m_lanes = lanes;
     lines.back() += " }";

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "core/runtime/dtype.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lathe::backend {
+
+struct SourceType
+{
+    std::string_view name; ///< empty: the language has none
+    std::string declaration; ///< what a text must say before it names the type; empty: nothing
+};
+
+/// What a function of the intermediate representation is called, of f32 (and narrower floats) and of f64. With TYPE in
+/// the name it is a helper of ours (source_functions.h), with the name of the type in its place.
+struct SourceFunction
+{
+    std::string_view ours, ofF32, ofF64;
+};
+
+/// A small function of ours that a text may need before its kernels: what core/compute/README.md asks for and the
+/// language leaves open, or has otherwise.
+struct SourceHelper
+{
+    std::string_view name; ///< with TYPE in place of the type's name
+    std::string_view text; ///< TYPE as above, WIDE: the type of 64 bits without a sign
+};
+
+/// What languages of kernels have different words for. The printer (c_source.h, source_text.h) writes what they have in
+/// common, which is nearly all of C. Braces mark what fmt::format() puts in.
+struct SourceLanguage
+{
+    std::string_view name; ///< for people
+    std::array<SourceType, 13> types; ///< by DType. The integer without a sign to a type X is called uX
+    std::string_view words; ///< that no variable may be called, with blanks between them
+    std::span<const SourceFunction> functions;
+    std::span<const SourceHelper> helpers; ///< beside those that all languages share
+    std::string_view helperPrefix; ///< before each helper
+
+    // ---- kernels
+    std::string_view kernel; ///< up to the symbol; {0} to {2}: threads of a block along x, y, z, {3}: all of them
+    std::string_view globalPointer, sharedPointer; ///< before the type of what a pointer points to
+    std::string_view restrict;
+    std::string_view sharedArray; ///< before the type of an array of the block
+    std::string_view alignedBefore, alignedAfter; ///< around the declaration of an array that vectors are read from
+    std::array<std::string_view, 3> blockIndex, threadIndex;
+    std::string_view barrier;
+    std::int64_t mostSharedBytes; ///< of a block, that a text may declare with their sizes
+    std::string_view unsizedShared; ///< declares bytes {0} without a size
+    /// Whether a compiler joins products with sums of other statements: then each product that is not added to
+    /// something at once is asked to be rounded.
+    bool joinsStatements;
+
+    // ---- numbers
+    std::string_view suffixOfI64, suffixOfU64, lowestI32, lowestI64;
+    std::array<std::string_view, 2> notANumber, infinity; ///< of f32 and of f64
+    bool hasNarrowFloats; ///< numbers become f16 where one is needed; else each is cast
+    /// The text of a function `name` for the table's row "float to integer".
+    std::string (*toInteger)(DType from, DType to, const std::string& name);
+    std::string_view absoluteInteger; ///< {0}: the type, {1}: the number; or a helper's name
+
+    // ---- vectors of two or four elements, called like their elements' type with the number behind it
+    bool computesVectors; ///< operators and functions take vectors and mix them with single numbers; else helpers do
+    std::string_view vectorOf; ///< {0}: the type, {1}: elements, with commas
+    std::string_view spread; ///< {0}: the type, {1}: what all elements are
+    std::string_view loadVector; ///< from any place; {0}: the type, {1}: the width, {2}: the address
+    std::string_view storeVector; ///< {3}: the value
+    std::array<std::string_view, 4> lanes; ///< behind a vector
+    std::span<const std::string_view> wrongOfVectors; ///< functions that compilers get wrong there
+
+    std::string_view typeName(DType dtype) const { return types[static_cast<std::size_t>(dtype)].name; }
+    std::string floatLiteral(double value, DType dtype) const;
+    std::string intLiteral(std::int64_t value, DType dtype) const;
+};
+
+const SourceLanguage& openClLanguage(); ///< OpenCL C 1.2
+const SourceLanguage& cudaLanguage(); ///< CUDA C++ without headers
+
+} // namespace lathe::backend
