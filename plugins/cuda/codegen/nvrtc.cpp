@@ -70,9 +70,12 @@ struct Search
     const Nvrtc* first(Suits suits)
     {
         const std::scoped_lock lock(m_mutex);
-        for (std::size_t i = 0; i < m_found.size() || openNext(); ++i)
-            if (i < m_found.size() && suits(m_found[i]))
-                return &m_found[i];
+        std::size_t looked = 0;
+        do
+            for (; looked < m_found.size(); ++looked)
+                if (suits(m_found[looked]))
+                    return &m_found[looked];
+        while (openNext());
         return nullptr;
     }
 
