@@ -1,4 +1,5 @@
 #include "core/runtime/device_abi.h"
+#include "plugins/cuda/device/limits.h"
 #include "plugins/cuda/device/opened_device.h"
 #include "plugins/cuda/device/run.h"
 
@@ -13,7 +14,7 @@ using namespace lathe::cuda;
 struct LatheDevice
 {
     OpenedDevice device;
-    std::string health;
+    std::string health, limits;
 };
 
 namespace {
@@ -32,7 +33,7 @@ int openDevice(const char* key, const char*, LatheDevice** out, LatheDeviceError
         return fail(error, LATHE_ERRC_NOT_FOUND, problem);
     for (DeviceFacts& facts : listDevices(*driver, problem))
         if (facts.key == key) {
-            auto device = std::unique_ptr<LatheDevice>(new LatheDevice{{*driver, std::move(facts)}, {}});
+            auto device = std::unique_ptr<LatheDevice>(new LatheDevice{{*driver, std::move(facts)}, {}, {}});
             if (const int status = device->device.start(error))
                 return status;
             *out = device.release();
@@ -53,10 +54,10 @@ const char* health(LatheDevice* device)
     return device->health.c_str();
 }
 
-/// They are not measured yet.
-const char* limits(LatheDevice*)
+const char* limits(LatheDevice* device)
 {
-    return "{}";
+    device->limits = device->device.enter(nullptr) == 0 ? measureLimits(device->device) : "{}";
+    return device->limits.c_str();
 }
 
 int allocate(LatheDevice* device, size_t bytes, void** out, LatheDeviceError* error)
