@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 namespace lathe::cuda {
@@ -43,6 +44,8 @@ struct Management::Library
     int (*power)(Device device, unsigned* milliwatts) = nullptr;
     int (*slowedBy)(Device device, unsigned long long* reasons) = nullptr;
     int (*memoryErrors)(Device device, int kind, int counter, unsigned long long* count) = nullptr;
+    int (*remappedRows)(Device device, unsigned* corrected, unsigned* uncorrected, unsigned* isPending,
+                        unsigned* hasFailed) = nullptr;
     int (*eventSetCreate)(EventSet* set) = nullptr;
     int (*eventSetFree)(EventSet set) = nullptr;
     int (*registerEvents)(Device device, unsigned long long types, EventSet set) = nullptr;
@@ -50,7 +53,6 @@ struct Management::Library
 
     Device device = nullptr;
     EventSet events = nullptr; ///< null: the device has none
-    unsigned long long errorsAtStart = 0;
     std::string trouble;
 
     unsigned long long uncorrectedErrors() const
@@ -62,7 +64,9 @@ struct Management::Library
 
 std::unique_ptr<Management> Management::open(const std::string& uuid)
 {
-    void* const file = uuid.empty() ? nullptr : ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL); // stays open
+    const char* const named = std::getenv("LATHE_CUDA_MANAGEMENT");
+    const char* const name = named != nullptr && named[0] != '\0' ? named : "libnvidia-ml.so.1";
+    void* const file = uuid.empty() ? nullptr : ::dlopen(name, RTLD_NOW | RTLD_LOCAL); // stays open
     auto library = std::make_unique<Library>();
     if (file == nullptr || !take(file, "nvmlInit_v2", library->init)
         || !take(file, "nvmlDeviceGetHandleByUUID", library->deviceByUuid) || library->init() != 0)
@@ -78,7 +82,7 @@ std::unique_ptr<Management> Management::open(const std::string& uuid)
     if (!take(file, "nvmlDeviceGetCurrentClocksEventReasons", library->slowedBy))
         take(file, "nvmlDeviceGetCurrentClocksThrottleReasons", library->slowedBy);
     take(file, "nvmlDeviceGetTotalEccErrors", library->memoryErrors);
-    library->errorsAtStart = library->uncorrectedErrors();
+    take(file, "nvmlDeviceGetRemappedRows", library->remappedRows);
     if (take(file, "nvmlEventSetCreate", library->eventSetCreate)
         && take(file, "nvmlEventSetFree", library->eventSetFree)
         && take(file, "nvmlDeviceRegisterEvents", library->registerEvents)
@@ -128,9 +132,13 @@ std::string Management::trouble()
         if ((data.type & kXidEvent) != 0 && isOfHardware(data.number))
             l.trouble = "the GPU's hardware is in trouble: its driver reported Xid " + std::to_string(data.number);
     }
-    if (const unsigned long long errors = l.uncorrectedErrors(); l.trouble.empty() && errors > l.errorsAtStart)
-        l.trouble = "the GPU's memory had " + std::to_string(errors - l.errorsAtStart)
-                    + " errors that could not be corrected (ECC)";
+    if (const unsigned long long errors = l.uncorrectedErrors(); l.trouble.empty() && errors > 0)
+        l.trouble = "the GPU's memory had " + std::to_string(errors)
+                    + " errors that could not be corrected (ECC): restart the machine or reset the GPU";
+    unsigned corrected = 0, uncorrected = 0, isPending = 0, hasFailed = 0;
+    if (l.trouble.empty() && l.remappedRows != nullptr
+        && l.remappedRows(l.device, &corrected, &uncorrected, &isPending, &hasFailed) == 0 && hasFailed != 0)
+        l.trouble = "the GPU's memory has rows that cannot be replaced: it is worn out";
     return l.trouble;
 }
 

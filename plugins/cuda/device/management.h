@@ -6,8 +6,8 @@
 
 namespace lathe::cuda {
 
-/// What the driver's management library (libnvidia-ml.so.1) tells of one device: clocks, temperature, power, and
-/// trouble with its hardware. Optional: without the library nothing is told.
+/// What the driver's management library (libnvidia-ml.so.1, or the file that LATHE_CUDA_MANAGEMENT names) tells of one
+/// device: clocks, temperature, power, and trouble with its hardware. Optional: without the library nothing is told.
 class Management
 {
 public:
@@ -26,9 +26,9 @@ public:
         std::uint64_t slowedBy = 0; ///< the library's bits of reasons why the clock is lower than it could be
     };
     State state() const;
-    /// A sentence on what happened to the hardware since it was opened, so that its results are not to be trusted:
-    /// errors of memory that were not corrected, and messages of the driver (Xid) that are not a kernel's own fault.
-    /// Empty: nothing that is known of.
+    /// A sentence on what is wrong with the hardware, so that its results are not to be trusted: errors of memory that
+    /// were not corrected since the driver was started, memory that cannot be replaced, and messages of the driver
+    /// (Xid) since this was opened that are not a kernel's own fault. Empty: nothing that is known of.
     std::string trouble();
 
 private:

@@ -41,6 +41,10 @@ int OpenedDevice::start(LatheDeviceError* error)
     }
     if (!m_driver.isOnProcessor)
         m_management = Management::open(m_facts.uuid);
+    if (m_management != nullptr)
+        m_ended = m_management->trouble();
+    if (!m_ended.empty())
+        return fail(error, LATHE_ERRC_DEVICE_LOST, m_ended);
     return 0;
 }
 

@@ -84,9 +84,8 @@ public:
             return s_it->says("shared");
         };
         driver.launch = [](cuda::Function function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                           unsigned shared, cuda::Stream, void** parameters, void**) {
-            return s_it->launch(*reinterpret_cast<Entry*>(function), shared, parameters);
-        };
+                           unsigned shared, cuda::Stream, void** parameters,
+                           void**) { return s_it->launch(*reinterpret_cast<Entry*>(function), shared, parameters); };
         driver.streamCreate = [](cuda::Stream* stream, unsigned) {
             return give(stream, reinterpret_cast<cuda::Stream>(s_it));
         };

@@ -2,10 +2,12 @@
 #include "plugins/cuda/architecture.h"
 #include "plugins/cuda/device/run.h"
 #include "tests/plugins/cuda/fake_driver.h"
+#include "tests/plugins/cuda/fake_management.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
 
+#include <dlfcn.h>
 #include <nlohmann/json.hpp>
 
 #include <optional>
@@ -349,6 +351,51 @@ private slots:
             QVERIFY2(cuda::isOfHardware(xid), std::to_string(xid).c_str());
         for (const std::uint64_t xid : {13, 31, 43, 45}) // faults of programs
             QVERIFY2(!cuda::isOfHardware(xid), std::to_string(xid).c_str());
+    }
+
+    /// With a library of the tests in the place of the driver's.
+    void troubleOfTheHardwareIsToldAndEndsAll()
+    {
+        qputenv("LATHE_CUDA_MANAGEMENT", LATHE_FAKE_MANAGEMENT);
+        const auto unset = qScopeGuard([] { qunsetenv("LATHE_CUDA_MANAGEMENT"); });
+        void* const library = ::dlopen(LATHE_FAKE_MANAGEMENT, RTLD_NOW | RTLD_LOCAL);
+        QVERIFY2(library != nullptr, ::dlerror());
+        FakeManagement& gpu = *reinterpret_cast<FakeManagementFn>(::dlsym(library, "fakeManagement"))();
+        machine().fake.driver.deviceGetUuid = [](cuda::Uuid* uuid, cuda::DeviceNumber) {
+            for (unsigned char i = 0; i < 16; ++i)
+                uuid->bytes[i] = i;
+            return int(cuda::kSuccess);
+        };
+        const auto reopen = [&] {
+            machine().module.reset();
+            machine().device.reset();
+            return machine().open();
+        };
+        QCOMPARE(reopen(), std::string());
+        const auto health = nlohmann::json::parse(machine().device->health());
+        QCOMPARE(health["uuid"].get<std::string>(), std::string(gpu.uuid));
+        QCOMPARE(health["clock_mhz"].get<int>(), 1410);
+        QCOMPARE(health["memory_clock_mhz"].get<int>(), 1593);
+        QCOMPARE(health["temperature_c"].get<int>(), 61);
+        QCOMPARE(health["watts"].get<double>(), 212.5);
+        QCOMPARE(health["slowed_by"].get<int>(), 4);
+        QVERIFY(!health.contains("sick"));
+
+        gpu.xid = 31; // a kernel's own
+        QVERIFY(!nlohmann::json::parse(machine().device->health()).contains("sick"));
+        gpu.xid = 79;
+        has(nlohmann::json::parse(machine().device->health())["sick"], "Xid 79");
+        QVERIFY(machine().device->enter(&machine().error) != 0);
+        QCOMPARE(machine().error.code, std::uint32_t{LATHE_ERRC_DEVICE_LOST});
+
+        QCOMPARE(reopen(), std::string());
+        gpu.uncorrectedErrors = 2;
+        has(nlohmann::json::parse(machine().device->health())["sick"], "2 errors that could not be corrected");
+        has(reopen(), "2 errors that could not be corrected"); // until the driver is started afresh
+        gpu.uncorrectedErrors = 0;
+        gpu.rowsFailed = 1;
+        has(reopen(), "rows that cannot be replaced");
+        gpu.rowsFailed = 0;
     }
 
     void buffersAreHeldAgainstTheirSizes()
