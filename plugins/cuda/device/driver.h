@@ -28,6 +28,7 @@ enum Code : int
     kIllegalAddress = 700,
     kLaunchOutOfResources = 701,
     kLaunchTimeout = 702,
+    kContextIsDestroyed = 709,
     kAssertion = 710,
     kHardwareStackError = 714,
     kIllegalInstruction = 715,

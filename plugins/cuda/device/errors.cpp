@@ -22,6 +22,7 @@ LatheErrc kindOf(int code)
     case kDeviceUnavailable:
     case kUncorrectableEcc:
     case kNvlinkUncorrectable:
+    case kContextIsDestroyed:
     case kSystemNotReady:
     case kUnknown: return LATHE_ERRC_DEVICE_LOST;
     default: return LATHE_ERRC_INTERNAL;
