@@ -3482,6 +3482,30 @@
         <source>{file}: {part}: {reason}</source>
         <translation>{file}：{part}：{reason}</translation>
     </message>
+        <message>
+            <source>the target &apos;{target}&apos; names no architecture and no NVIDIA GPU was found to take it from: add -arch=sm_90, for instance</source>
+            <translation>目标“{target}”没有指定架构，也没有找到可据以确定架构的 NVIDIA GPU：请加上例如 -arch=sm_90</translation>
+        </message>
+        <message>
+            <source>NVIDIA&apos;s compiler (libnvrtc) was not found: install it with &apos;pip install {package}&apos;, or set LATHE_NVRTC to its file or folder</source>
+            <translation>未找到 NVIDIA 的编译器（libnvrtc）：请用“pip install {package}”安装，或将 LATHE_NVRTC 设为其文件或文件夹</translation>
+        </message>
+        <message>
+            <source>NVIDIA&apos;s compiler (libnvrtc) cannot be used: {reason}; install it with &apos;pip install {package}&apos;, or set LATHE_NVRTC to its file or folder</source>
+            <translation>无法使用 NVIDIA 的编译器（libnvrtc）：{reason}；请用“pip install {package}”安装，或将 LATHE_NVRTC 设为其文件或文件夹</translation>
+        </message>
+        <message>
+            <source>no compiler here generates code for {architecture}, only for those of {compilers}: &apos;pip install {package}&apos; adds one</source>
+            <translation>此处没有编译器能为 {architecture} 生成代码，只有 {compilers} 的架构可用：“pip install {package}”可添加一个</translation>
+        </message>
+        <message>
+            <source>the CUDA compiler refuses the source: {log}</source>
+            <translation>CUDA 编译器拒绝该源代码：{log}</translation>
+        </message>
+        <message>
+            <source>kernel {kernel} declares its shared memory in a way that no device half expects</source>
+            <translation>内核 {kernel} 声明共享内存的方式不是设备端所预期的</translation>
+        </message>
     </context>
     <context>
         <name>Devices</name>
@@ -7444,6 +7468,14 @@
             <translation>OpenCL 设备：{device}</translation>
         </message>
         <message>
+            <source>NVIDIA GPU</source>
+            <translation>NVIDIA GPU</translation>
+        </message>
+        <message>
+            <source>NVIDIA GPU: {device}</source>
+            <translation>NVIDIA GPU：{device}</translation>
+        </message>
+        <message>
             <source>Continue from what was measured; the budget is added on top</source>
             <translation>从已测得的结果继续；预算追加在原有之上</translation>
         </message>
@@ -8906,6 +8938,14 @@ Name here: %2</source>
         <message>
             <source>OpenCL C</source>
             <translation>OpenCL C</translation>
+        </message>
+        <message>
+            <source>CUDA C++</source>
+            <translation>CUDA C++</translation>
+        </message>
+        <message>
+            <source>PTX</source>
+            <translation>PTX</translation>
         </message>
     </context>
     <context>

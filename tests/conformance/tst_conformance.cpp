@@ -63,7 +63,7 @@ class TestConformance : public QObject, BackEnds
     Q_OBJECT
 
 private slots:
-    void initTestCase() { std::signal(SIGPIPE, SIG_IGN); }
+    void initTestCase() { prepareDrivers(); }
 
     void init() { skipWhereThereIsNoDevice(); }
 

@@ -89,7 +89,7 @@ class TestConformanceDrawn : public QObject, BackEnds
     Q_OBJECT
 
 private slots:
-    void initTestCase() { std::signal(SIGPIPE, SIG_IGN); }
+    void initTestCase() { prepareDrivers(); }
     void init() { skipWhereThereIsNoDevice(); }
 
     void schedulesOfTheReferenceComputeTheirDag_data()

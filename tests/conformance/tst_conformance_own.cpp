@@ -79,7 +79,7 @@ class TestConformanceOwn : public QObject, BackEnds
     Q_OBJECT
 
 private slots:
-    void initTestCase() { std::signal(SIGPIPE, SIG_IGN); }
+    void initTestCase() { prepareDrivers(); }
     void init() { skipWhereThereIsNoDevice(); }
 
     void schedulesOfLatheComputeTheirDag_data()

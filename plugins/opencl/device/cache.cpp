@@ -1,7 +1,7 @@
 #include "plugins/opencl/device/cache.h"
 
+#include "core/runtime/package_view.h"
 #include "plugins/opencl/device/build.h"
-#include "plugins/opencl/device/package_view.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -186,8 +186,8 @@ void deleteOldest(const Path& folder)
 /// The binary in a file's bytes, if these are what was written for the key.
 bool check(std::string_view file, const CacheKey& key, std::string_view& binary)
 {
-    PackageReader reader(file);
-    ProgramView program;
+    runtime::PackageReader reader(file);
+    runtime::ProgramView program;
     std::uint64_t checksum = 0;
     if (reader.bytes() == 0 || file.size() != reader.bytes() + sizeof checksum)
         return false;
@@ -234,15 +234,15 @@ char* findInCache(const CacheKey& key, std::size_t& bytes)
 
 void keepInCache(const CacheKey& key, std::string_view binary)
 {
-    const ProgramView program = {key.source, binary, key.identity, {}};
-    const std::size_t package = packageBytes(&program, 1), size = package + sizeof(std::uint64_t);
+    const runtime::ProgramView program = {key.source, binary, key.identity, {}};
+    const std::size_t package = runtime::packageBytes(&program, 1), size = package + sizeof(std::uint64_t);
     Path folder;
     if (size > kMostCacheBytes || !findFolder(folder))
         return;
     auto* const all = static_cast<std::byte*>(std::malloc(size));
     if (all == nullptr)
         return;
-    writePackage(&program, 1, all);
+    runtime::writePackage(&program, 1, all);
     const std::uint64_t checksum = hash(0, {reinterpret_cast<const char*>(all), package});
     std::memcpy(all + package, &checksum, sizeof checksum);
     makeFolder(folder);

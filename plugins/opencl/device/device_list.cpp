@@ -1,7 +1,7 @@
 #include "plugins/opencl/device/device_list.h"
 
 #include "core/runtime/array.h"
-#include "plugins/opencl/device/nvidia_core.h"
+#include "core/runtime/nvidia_core.h"
 
 #include <nlohmann/json.hpp>
 
@@ -17,7 +17,7 @@ using nlohmann::json;
 void putCore(const DeviceFacts& facts, json& hardware)
 {
     constexpr double kCacheBeforeMemory = 3; // as fast, as a rule
-    const NvidiaCore* const core = findNvidiaCore(facts.capability);
+    const runtime::NvidiaCore* const core = runtime::findNvidiaCore(facts.capability);
     if (core == nullptr)
         return;
     const std::string origin = "compute capability " + std::to_string(facts.capability / 10) + '.'
@@ -29,8 +29,8 @@ void putCore(const DeviceFacts& facts, json& hardware)
     put("lanes_per_core", core->lanes);
     put("threads_per_core", core->threads);
     put("blocks_per_core", core->blocks);
-    put("registers_per_core", kNvidiaRegisters);
-    put("registers_per_thread", kNvidiaThreadRegisters);
+    put("registers_per_core", runtime::kNvidiaRegisters);
+    put("registers_per_thread", runtime::kNvidiaThreadRegisters);
     put("shared_memory_per_core", core->sharedBytes);
     put("memory_bytes_per_cycle", static_cast<std::uint64_t>(memory));
     put("cache_bytes_per_cycle", static_cast<std::uint64_t>(memory * kCacheBeforeMemory));

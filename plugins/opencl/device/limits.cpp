@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace lathe::opencl {
 namespace {
@@ -177,22 +176,7 @@ std::string measureLimits(const Driver& driver, cl_context context, cl_command_q
 
 std::string limitsText(double gflops, const std::vector<ReadSpeed>& speeds)
 {
-    const auto isMeasured = [](const ReadSpeed& speed) { return speed.gbytesPerS > 0; };
-    if (!(gflops > 0) || speeds.empty() || !std::ranges::all_of(speeds, isMeasured))
-        return "{}";
-    constexpr double kMarkedly = 1.3;
-    const double memory = speeds.back().gbytesPerS;
-    const double cache = std::ranges::max(speeds, {}, &ReadSpeed::gbytesPerS).gbytesPerS;
-    nlohmann::json levels = nlohmann::json::array();
-    if (cache > kMarkedly * memory) {
-        const auto isOfCache = [middle = std::sqrt(cache * memory)](const ReadSpeed& s) {
-            return s.gbytesPerS > middle;
-        };
-        const auto last = std::find_if(speeds.rbegin(), speeds.rend(), isOfCache);
-        levels.push_back({{"name", "cache"}, {"bytes", last->bytes}, {"gbytes_per_s", cache}});
-    }
-    levels.push_back({{"name", "memory"}, {"bytes", 0}, {"gbytes_per_s", memory}});
-    return nlohmann::json{{"gflops", gflops}, {"levels", levels}}.dump();
+    return lathe::limitsText<nlohmann::json>(gflops, speeds);
 }
 
 } // namespace lathe::opencl

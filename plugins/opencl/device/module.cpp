@@ -2,7 +2,6 @@
 
 #include "core/runtime/device_error.h"
 #include "core/runtime/read_parameters.h"
-#include "plugins/opencl/device/package_view.h"
 
 #include <nlohmann/json.hpp>
 
@@ -77,7 +76,7 @@ int Module::load(std::string_view artifact, const char* descriptor, LatheDeviceE
     std::unordered_map<std::string_view, std::size_t> programs; // by symbol
     for (std::size_t p = 0; p < m_packed.size(); ++p) {
         std::string_view symbols = m_packed[p].symbols, symbol;
-        while (takeLine(symbols, symbol))
+        while (runtime::takeLine(symbols, symbol))
             programs.emplace(symbol, p);
     }
     for (ModuleKernel& kernel : m_kernels)

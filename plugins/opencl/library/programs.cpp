@@ -11,7 +11,10 @@
 namespace lathe::opencl {
 
 using runtime::ErrorText;
+using runtime::PackageReader;
+using runtime::ProgramView;
 using runtime::Status;
+using runtime::takeLine;
 
 namespace {
 

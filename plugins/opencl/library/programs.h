@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/runtime/image.h"
+#include "core/runtime/package_view.h"
 #include "core/runtime/status.h"
 #include "plugins/opencl/device/device_facts.h"
-#include "plugins/opencl/device/package_view.h"
 
 #include <pthread.h>
 
@@ -23,7 +23,7 @@ public:
     Programs(const Programs&) = delete;
     Programs& operator=(const Programs&) = delete;
 
-    /// @param code  packages (package_view.h) one behind the other, which outlive this; checked as a file would be:
+    /// @param code  packages (core/runtime/package_view.h) one behind the other, which outlive this; checked as a file would be:
     ///              InvalidArgument, if they do not hold together
     runtime::Status load(const Driver& driver, cl_context context, const DeviceFacts& device, std::string_view code,
                          runtime::ErrorText& error);
@@ -33,7 +33,7 @@ public:
 private:
     struct Program
     {
-        ProgramView packed;
+        runtime::ProgramView packed;
         cl_program program = nullptr;
         runtime::ErrorText* problem = nullptr; ///< why there is none; null: that was not tried
     };
@@ -46,7 +46,7 @@ private:
     runtime::Status damaged(runtime::ErrorText& error, const char* what) const;
     void build(Program& program) const;
     bool hasAllKernels(cl_program program, std::string_view symbols) const;
-    cl_program take(std::string_view binary, const ProgramView& packed) const;
+    cl_program take(std::string_view binary, const runtime::ProgramView& packed) const;
     const Symbol* find(std::string_view name) const;
     static int compare(const void* one, const void* other);
 

@@ -1,4 +1,3 @@
-#include "plugins/opencl/device/package_view.h"
 #include "plugins/opencl/device/program.h"
 #include "tests/plugins/opencl/library_fixture.h"
 #include "tests/plugins/opencl/opencl_fixture.h"
@@ -200,8 +199,8 @@ private slots:
             code.shrink_to_fit();
             for (std::uint64_t change = random() % 4; change > 0; --change)
                 code[random() % code.size()] = static_cast<std::byte>(random() % 256);
-            opencl::PackageReader reader({reinterpret_cast<const char*>(code.data()), code.size()});
-            opencl::ProgramView kernel;
+            runtime::PackageReader reader({reinterpret_cast<const char*>(code.data()), code.size()});
+            runtime::ProgramView kernel;
             std::size_t sum = 0;
             while (reader.next(kernel))
                 for (const std::string_view text : {kernel.source, kernel.binary, kernel.madeFor, kernel.symbols})

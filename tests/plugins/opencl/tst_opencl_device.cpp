@@ -1,8 +1,8 @@
 #include "core/measure/measurer.h"
+#include "core/runtime/nvidia_core.h"
 #include "plugins/opencl/device/device_list.h"
 #include "plugins/opencl/device/errors.h"
 #include "plugins/opencl/device/limits.h"
-#include "plugins/opencl/device/nvidia_core.h"
 #include "plugins/opencl/device/program.h"
 #include "tests/plugins/opencl/opencl_fixture.h"
 #include "tests/support/test_program.h"
@@ -168,12 +168,12 @@ class TestOpenClDevice : public QObject
 private slots:
     void coresOfNvidiaGpusAreKnownByCapability()
     {
-        const opencl::NvidiaCore* const h100 = opencl::findNvidiaCore(90);
+        const runtime::NvidiaCore* const h100 = runtime::findNvidiaCore(90);
         QVERIFY(h100 != nullptr && h100->lanes == 128 && h100->threads == 2048 && h100->sharedBytes == 228 * 1024);
         QVERIFY(std::abs(132 * h100->memoryBytesPerCycle - 3350 / 1.98) < 20); // 3.35 TB/s at 1.98 GHz
-        QCOMPARE(opencl::findNvidiaCore(72)->lanes, std::uint64_t{64}); // between those of the table: the one before
-        QCOMPARE(opencl::findNvidiaCore(999)->capability, std::uint64_t{120});
-        QVERIFY(opencl::findNvidiaCore(0) == nullptr && opencl::findNvidiaCore(49) == nullptr);
+        QCOMPARE(runtime::findNvidiaCore(72)->lanes, std::uint64_t{64}); // between those of the table: the one before
+        QCOMPARE(runtime::findNvidiaCore(999)->capability, std::uint64_t{120});
+        QVERIFY(runtime::findNvidiaCore(0) == nullptr && runtime::findNvidiaCore(49) == nullptr);
     }
 
     void limitsAreCachesAndMemory()

@@ -7,7 +7,6 @@
 #include "core/session/exports/network_bench.h"
 #include "core/session/loaded_model.h"
 #include "plugins/opencl/device/cache.h"
-#include "plugins/opencl/device/package_view.h"
 #include "tests/plugins/opencl/opencl_fixture.h"
 #include "tests/support/double_requests.h"
 #include "tests/support/runs.h"
@@ -73,8 +72,8 @@ class TestOpenClRuns : public QObject, Projects
         const std::string bytes((std::istreambuf_iterator<char>(in)), {});
         std::set<std::string> sources;
         for (std::size_t at = bytes.find("LATHECL2"); at != std::string::npos; at = bytes.find("LATHECL2", at + 8)) {
-            opencl::PackageReader reader(std::string_view(bytes).substr(at));
-            for (opencl::ProgramView program; reader.next(program);)
+            runtime::PackageReader reader(std::string_view(bytes).substr(at));
+            for (runtime::ProgramView program; reader.next(program);)
                 sources.emplace(program.source);
         }
         return sources;

@@ -1,8 +1,8 @@
-#include "plugins/opencl/device/package_view.h"
+#include "core/runtime/package_view.h"
 
 #include <cstring>
 
-namespace lathe::opencl {
+namespace lathe::runtime {
 namespace {
 
 constexpr char kMagic[] = {'L', 'A', 'T', 'H', 'E', 'C', 'L', '2'};
@@ -47,9 +47,11 @@ bool takeLine(std::string_view& text, std::string_view& line)
 {
     if (text.empty())
         return false;
-    const std::size_t end = text.find('\n');
-    line = {text.data(), end == std::string_view::npos ? text.size() : end};
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    std::size_t end = 0;
+    while (end < text.size() && text[end] != '\n')
+        ++end;
+    line = {text.data(), end};
+    text.remove_prefix(end < text.size() ? end + 1 : end);
     return true;
 }
 
@@ -111,4 +113,4 @@ void writePackage(const ProgramView* programs, std::size_t count, std::byte* to)
             at = put(at, text);
 }
 
-} // namespace lathe::opencl
+} // namespace lathe::runtime

@@ -6,22 +6,22 @@
 #include <cstdint>
 #include <string_view>
 
-namespace lathe::opencl {
+namespace lathe::runtime {
 
 /// One program of a package, where it lies.
 struct ProgramView
 {
-    std::string_view source; ///< OpenCL C
-    std::string_view binary; ///< what a driver made of them; empty: there is none
-    std::string_view madeFor; ///< DeviceFacts::identity of the device whose driver made `binary`
+    std::string_view source; ///< what the driver of any such device compiles: OpenCL C, PTX
+    std::string_view binary; ///< what a compiler made of it; empty: there is none
+    std::string_view madeFor; ///< what `binary` is for, in words of the back end: a device, an architecture
     std::string_view symbols; ///< of the launches in it, one a line
 };
 
 /// The next line of `text`, which is then gone from it. False: there is none.
 bool takeLine(std::string_view& text, std::string_view& line);
 
-/// A package is programs in a row of bytes whose length is a multiple of 8, so that packages can stand one behind the
-/// other:
+/// An artifact of launches, and what libraries have of them: a package is programs in a row of bytes whose length is a
+/// multiple of 8, so that packages can stand one behind the other:
 ///
 ///     "LATHECL2", bytes of the package [u64], programs [u64],
 ///     for each program source, binary, madeFor, symbols: bytes [u64], these, zeros up to a multiple of 8
@@ -54,4 +54,4 @@ std::size_t packageBytes(const ProgramView* programs, std::size_t count);
 /// Into packageBytes(programs, count) bytes.
 void writePackage(const ProgramView* programs, std::size_t count, std::byte* to);
 
-} // namespace lathe::opencl
+} // namespace lathe::runtime

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace lathe::opencl {
+namespace lathe::runtime {
 
 /// What one multiprocessor of an NVIDIA GPU has, which its drivers do not all tell.
 ///
@@ -23,4 +23,4 @@ inline constexpr std::uint64_t kNvidiaRegisters = 65536, kNvidiaThreadRegisters 
 /// Of a capability that came later, what the latest known one has; null: it is older than all, or none.
 const NvidiaCore* findNvidiaCore(std::uint64_t capability);
 
-} // namespace lathe::opencl
+} // namespace lathe::runtime

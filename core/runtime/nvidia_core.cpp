@@ -1,9 +1,9 @@
-#include "plugins/opencl/device/nvidia_core.h"
+#include "core/runtime/nvidia_core.h"
 
 #include <algorithm>
 #include <iterator>
 
-namespace lathe::opencl {
+namespace lathe::runtime {
 namespace {
 
 constexpr NvidiaCore kCores[] = {
@@ -24,4 +24,4 @@ const NvidiaCore* findNvidiaCore(std::uint64_t capability)
     return after == std::begin(kCores) ? nullptr : std::prev(after);
 }
 
-} // namespace lathe::opencl
+} // namespace lathe::runtime

@@ -1,0 +1,153 @@
+#include "plugins/cuda/device/management.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+
+namespace lathe::cuda {
+namespace {
+
+using Device = struct OpaqueManagedDevice*;
+using EventSet = struct OpaqueEventSet*;
+
+/// In the library's layout (nvmlEventData_t).
+struct EventData
+{
+    Device device;
+    unsigned long long type;
+    unsigned long long number; ///< of an Xid message
+    unsigned gpuInstance, computeInstance;
+};
+
+constexpr int kClockOfProcessors = 1, kClockOfMemory = 2, kTemperatureOfGpu = 0;
+constexpr int kUncorrected = 1, kSinceStart = 0; ///< kinds of memory errors, and of their counters
+constexpr unsigned long long kXidEvent = 8;
+
+template<typename Called>
+bool take(void* library, const char* name, Called*& function)
+{
+    function = reinterpret_cast<Called*>(::dlsym(library, name));
+    return function != nullptr;
+}
+
+} // namespace
+
+/// The functions that are used, in declarations of our own. All return 0 if they succeed.
+struct Management::Library
+{
+    int (*init)() = nullptr;
+    int (*deviceByUuid)(const char* uuid, Device* device) = nullptr;
+    int (*clock)(Device device, int which, unsigned* mhz) = nullptr;
+    int (*temperature)(Device device, int where, unsigned* degrees) = nullptr;
+    int (*power)(Device device, unsigned* milliwatts) = nullptr;
+    int (*slowedBy)(Device device, unsigned long long* reasons) = nullptr;
+    int (*memoryErrors)(Device device, int kind, int counter, unsigned long long* count) = nullptr;
+    int (*remappedRows)(Device device, unsigned* corrected, unsigned* uncorrected, unsigned* isPending,
+                        unsigned* hasFailed) = nullptr;
+    int (*eventSetCreate)(EventSet* set) = nullptr;
+    int (*eventSetFree)(EventSet set) = nullptr;
+    int (*registerEvents)(Device device, unsigned long long types, EventSet set) = nullptr;
+    int (*eventSetWait)(EventSet set, EventData* data, unsigned milliseconds) = nullptr;
+
+    Device device = nullptr;
+    EventSet events = nullptr; ///< null: the device has none
+    std::string trouble;
+
+    unsigned long long uncorrectedErrors() const
+    {
+        unsigned long long count = 0;
+        return memoryErrors != nullptr && memoryErrors(device, kUncorrected, kSinceStart, &count) == 0 ? count : 0;
+    }
+};
+
+std::unique_ptr<Management> Management::open(const std::string& uuid)
+{
+    const char* const named = std::getenv("LATHE_CUDA_MANAGEMENT");
+    const char* const name = named != nullptr && named[0] != '\0' ? named : "libnvidia-ml.so.1";
+    void* const file = uuid.empty() ? nullptr : ::dlopen(name, RTLD_NOW | RTLD_LOCAL); // stays open
+    auto library = std::make_unique<Library>();
+    if (file == nullptr || !take(file, "nvmlInit_v2", library->init)
+        || !take(file, "nvmlDeviceGetHandleByUUID", library->deviceByUuid) || library->init() != 0)
+        return nullptr;
+    // The driver's interface tells no name of the kind: a MIG instance has another one than a whole GPU.
+    const std::string number = uuid.substr(uuid.find('-') + 1);
+    if (library->deviceByUuid(("GPU-" + number).c_str(), &library->device) != 0
+        && library->deviceByUuid(("MIG-" + number).c_str(), &library->device) != 0)
+        return nullptr;
+    take(file, "nvmlDeviceGetClockInfo", library->clock);
+    take(file, "nvmlDeviceGetTemperature", library->temperature);
+    take(file, "nvmlDeviceGetPowerUsage", library->power);
+    if (!take(file, "nvmlDeviceGetCurrentClocksEventReasons", library->slowedBy))
+        take(file, "nvmlDeviceGetCurrentClocksThrottleReasons", library->slowedBy);
+    take(file, "nvmlDeviceGetTotalEccErrors", library->memoryErrors);
+    take(file, "nvmlDeviceGetRemappedRows", library->remappedRows);
+    if (take(file, "nvmlEventSetCreate", library->eventSetCreate)
+        && take(file, "nvmlEventSetFree", library->eventSetFree)
+        && take(file, "nvmlDeviceRegisterEvents", library->registerEvents)
+        && take(file, "nvmlEventSetWait_v2", library->eventSetWait) && library->eventSetCreate(&library->events) == 0
+        && library->registerEvents(library->device, kXidEvent, library->events) != 0) {
+        library->eventSetFree(library->events);
+        library->events = nullptr;
+    }
+    std::unique_ptr<Management> management(new Management);
+    management->m_library = std::move(library);
+    return management;
+}
+
+Management::~Management()
+{
+    if (m_library != nullptr && m_library->events != nullptr)
+        m_library->eventSetFree(m_library->events);
+}
+
+Management::State Management::state() const
+{
+    const Library& l = *m_library;
+    State state;
+    unsigned value = 0;
+    if (l.clock != nullptr && l.clock(l.device, kClockOfProcessors, &value) == 0)
+        state.clockMhz = value;
+    if (l.clock != nullptr && l.clock(l.device, kClockOfMemory, &value) == 0)
+        state.memoryClockMhz = value;
+    if (l.temperature != nullptr && l.temperature(l.device, kTemperatureOfGpu, &value) == 0)
+        state.temperature = value;
+    if (l.power != nullptr && l.power(l.device, &value) == 0)
+        state.watts = 1e-3 * value;
+    unsigned long long reasons = 0;
+    if (l.slowedBy != nullptr && l.slowedBy(l.device, &reasons) == 0)
+        state.slowedBy = reasons;
+    return state;
+}
+
+std::string Management::trouble()
+{
+    Library& l = *m_library;
+    constexpr int kMostMessages = 64; // at a time
+    for (int i = 0; l.events != nullptr && l.trouble.empty() && i < kMostMessages; ++i) {
+        EventData data = {};
+        if (l.eventSetWait(l.events, &data, 0) != 0)
+            break;
+        if ((data.type & kXidEvent) != 0 && isOfHardware(data.number))
+            l.trouble = "the GPU's hardware is in trouble: its driver reported Xid " + std::to_string(data.number);
+    }
+    if (const unsigned long long errors = l.uncorrectedErrors(); l.trouble.empty() && errors > 0)
+        l.trouble = "the GPU's memory had " + std::to_string(errors)
+                    + " errors that could not be corrected (ECC): restart the machine or reset the GPU";
+    unsigned corrected = 0, uncorrected = 0, isPending = 0, hasFailed = 0;
+    if (l.trouble.empty() && l.remappedRows != nullptr
+        && l.remappedRows(l.device, &corrected, &uncorrected, &isPending, &hasFailed) == 0 && hasFailed != 0)
+        l.trouble = "the GPU's memory has rows that cannot be replaced: it is worn out";
+    return l.trouble;
+}
+
+bool isOfHardware(std::uint64_t xid)
+{
+    // 13, 31, 43, 45 and others come of what a kernel does. Of memory: 48, 63, 64, 92, 94, 95; of the chip and its
+    // controllers: 61, 62, 79, 119, 120, 140; of the links: 74.
+    constexpr std::uint64_t kOfHardware[] = {48, 61, 62, 63, 64, 74, 79, 92, 94, 95, 119, 120, 140};
+    return std::find(std::begin(kOfHardware), std::end(kOfHardware), xid) != std::end(kOfHardware);
+}
+
+} // namespace lathe::cuda

@@ -1,0 +1,209 @@
+#include "plugins/cuda/device/module.h"
+
+#include "core/runtime/read_parameters.h"
+#include "plugins/cuda/architecture.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+namespace lathe::cuda {
+namespace {
+
+using nlohmann::json;
+
+/// Attributes of a function, and options of loading, by the manual's numbers (CUfunction_attribute, CUjit_option).
+constexpr int kMostThreadsOfFunction = 0, kRegistersOfFunction = 4, kMostDynamicShared = 8;
+constexpr int kErrorLog = 5, kErrorLogBytes = 6;
+
+ModuleLaunch readLaunch(const json& entry, std::size_t buffers)
+{
+    ModuleLaunch launch;
+    launch.symbol = entry.at("symbol").get<std::string>();
+    launch.buffers = entry.at("buffers").get<std::vector<std::size_t>>();
+    for (const std::size_t buffer : launch.buffers)
+        if (buffer >= buffers)
+            throw json::other_error::create(500, "a launch takes a buffer that its kernel does not have", &entry);
+    const auto grid = entry.at("grid").get<std::array<std::uint64_t, 3>>();
+    const auto block = entry.at("block").get<std::array<std::uint64_t, 3>>();
+    std::ranges::copy(grid, launch.grid);
+    std::ranges::copy(block, launch.block);
+    launch.sharedBytes = entry.at("shared_bytes").get<std::uint64_t>();
+    return launch;
+}
+
+/// ".version 9.5" of a text of PTX; empty: it says none.
+std::string ptxVersion(std::string_view ptx)
+{
+    constexpr std::string_view kWord = ".version ";
+    const std::size_t at = ptx.find(kWord);
+    if (at == std::string_view::npos)
+        return {};
+    const std::string_view rest = ptx.substr(at + kWord.size());
+    return std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
+}
+
+} // namespace
+
+Module::~Module()
+{
+    for (LoadedModule module : m_loaded)
+        if (module != nullptr)
+            m_driver.moduleUnload(module);
+}
+
+int Module::readDescriptor(const char* text, LatheDeviceError* error)
+{
+    // The library throws on missing members; nothing of that may leave the plugin.
+    try {
+        const json descriptor = json::parse(text);
+        if (descriptor.at("format") != kFormat)
+            return fail(error, LATHE_ERRC_UNSUPPORTED,
+                        "NVIDIA GPUs run artifacts of format " + std::string(kFormat) + ", not "
+                            + descriptor.at("format").get<std::string>());
+        for (const json& entry : descriptor.at("kernels")) {
+            ModuleKernel& kernel = m_kernels.emplace_back();
+            kernel.name = entry.at("name").get<std::string>();
+            if (entry.at("form") != "launches")
+                return fail(error, LATHE_ERRC_UNSUPPORTED,
+                            "kernel " + kernel.name + " is made of phases, which a GPU does not run");
+            readParameters(entry, kernel.parameters, kernel.parameterBytes);
+            kernel.scratchBytes = entry.at("scratch").get<std::vector<std::size_t>>();
+            for (const json& launch : entry.at("launches"))
+                kernel.launches.push_back(readLaunch(launch, kernel.parameters.size() + kernel.scratchBytes.size()));
+        }
+    } catch (const json::exception& bad) {
+        return fail(error, LATHE_ERRC_BAD_FILE, std::string("the artifact's description is damaged: ") + bad.what());
+    }
+    return 0;
+}
+
+int Module::load(std::string_view artifact, const char* descriptor, LatheDeviceError* error)
+{
+    if (const int status = readDescriptor(descriptor, error))
+        return status;
+    if (!runtime::unpack(artifact, m_packed))
+        return fail(error, LATHE_ERRC_BAD_FILE, "the artifact is damaged: its programs do not hold together");
+    m_loaded.resize(m_packed.size());
+    std::unordered_map<std::string_view, std::size_t> programs; // by symbol
+    for (std::size_t p = 0; p < m_packed.size(); ++p) {
+        std::string_view symbols = m_packed[p].symbols, symbol;
+        while (runtime::takeLine(symbols, symbol))
+            programs.emplace(symbol, p);
+    }
+    for (ModuleKernel& kernel : m_kernels)
+        for (ModuleLaunch& launch : kernel.launches) {
+            const auto found = programs.find(launch.symbol);
+            if (found == programs.end())
+                return fail(error, LATHE_ERRC_BAD_FILE,
+                            "the artifact is damaged: it has no program with the launch " + launch.symbol);
+            launch.program = found->second;
+        }
+    return 0;
+}
+
+/// What the driver says when it takes neither form.
+std::string Module::refusal(int code, const std::string& log, const runtime::PackedProgram& packed,
+                            LatheErrc& kind) const
+{
+    kind = LATHE_ERRC_BUILD_FAILED;
+    if (isLasting(code) || code == kOutOfMemory) {
+        kind = kindOf(code);
+        return "CUDA refuses to load a kernel: " + errorText(m_driver, code);
+    }
+    if (code == kUnsupportedPtxVersion || (code == kInvalidPtx && log.find(".version") != std::string::npos)) {
+        kind = LATHE_ERRC_INCOMPATIBLE;
+        return "the NVIDIA driver is older than the compiler: it supports CUDA " + versionText(m_driver.version)
+               + " and does not take PTX " + ptxVersion(packed.source)
+               + "; update the driver, or install an older compiler (pip install 'nvidia-cuda-nvrtc-cu12')";
+    }
+    if (code == kNoBinaryForDevice || code == kInvalidImage) {
+        kind = LATHE_ERRC_INCOMPATIBLE;
+        return "the kernel was compiled for " + packed.madeFor + ", and this device, "
+               + architectureName(m_device.capability) + ", runs nothing of it: " + errorText(m_driver, code);
+    }
+    return "the NVIDIA driver refuses the kernel: " + (log.empty() ? errorText(m_driver, code) : log);
+}
+
+std::string Module::loadProgram(std::size_t program, LatheErrc& kind)
+{
+    if (m_loaded[program] != nullptr)
+        return {};
+    const runtime::PackedProgram& packed = m_packed[program];
+    const std::optional<int> madeFor = capabilityOf(packed.madeFor);
+    int code = kNoBinaryForDevice;
+    if (!packed.binary.empty() && madeFor && runsOn(*madeFor, m_device.capability)) {
+        code = m_driver.moduleLoad(&m_loaded[program], packed.binary.data(), 0, nullptr, nullptr);
+        if (code == kSuccess)
+            return {};
+        m_loaded[program] = nullptr;
+        if (isLasting(code) || code == kOutOfMemory)
+            return refusal(code, {}, packed, kind);
+    }
+    if (packed.source.empty())
+        return refusal(code, {}, packed, kind);
+    // The driver's compiler reads to the zero behind the text, and writes its log with one.
+    std::array<char, 8192> log = {};
+    std::array<int, 2> options = {kErrorLog, kErrorLogBytes};
+    std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+    code = m_driver.moduleLoad(&m_loaded[program], packed.source.c_str(), 2, options.data(), values.data());
+    if (code == kSuccess)
+        return {};
+    m_loaded[program] = nullptr;
+    return refusal(code, log.data(), packed, kind);
+}
+
+std::string Module::loadLaunch(const std::string& kernel, ModuleLaunch& launch, LatheErrc& kind)
+{
+    if (std::string problem = loadProgram(launch.program, kind); !problem.empty())
+        return problem;
+    if (const int code = m_driver.moduleGetFunction(&launch.function, m_loaded[launch.program], launch.symbol.c_str());
+        code != kSuccess) {
+        launch.function = nullptr;
+        kind = LATHE_ERRC_BUILD_FAILED;
+        return "the program has no kernel " + launch.symbol + ": " + errorText(m_driver, code);
+    }
+    int most = 0, registers = 0;
+    const std::uint64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+    if (m_driver.functionGetAttribute(&most, kMostThreadsOfFunction, launch.function) == kSuccess && most > 0
+        && threads > static_cast<std::uint64_t>(most)) {
+        m_driver.functionGetAttribute(&registers, kRegistersOfFunction, launch.function);
+        kind = LATHE_ERRC_UNSUPPORTED;
+        return "kernel " + kernel + " takes " + std::to_string(registers)
+               + " registers a thread; this device starts at most " + std::to_string(most)
+               + " threads of it in a block, not " + std::to_string(threads);
+    }
+    const std::uint64_t dynamic = dynamicSharedBytes(launch.sharedBytes);
+    if (dynamic > 0)
+        if (const int code = m_driver.functionSetAttribute(launch.function, kMostDynamicShared,
+                                                           static_cast<int>(dynamic));
+            code != kSuccess) {
+            kind = LATHE_ERRC_UNSUPPORTED;
+            return "CUDA refuses " + std::to_string(dynamic) + " bytes of shared memory for kernel " + kernel + ": "
+                   + errorText(m_driver, code);
+        }
+    return {};
+}
+
+int Module::prepare(std::size_t number, LatheDeviceError* error)
+{
+    ModuleKernel& kernel = m_kernels[number];
+    if (!kernel.isLoaded && kernel.problem.empty()) {
+        for (ModuleLaunch& launch : kernel.launches) {
+            if (!kernel.problem.empty())
+                break;
+            kernel.kind = LATHE_ERRC_UNSUPPORTED;
+            kernel.problem = whyNotStarted(m_device, kernel.name, launch.grid, launch.block, launch.sharedBytes);
+            if (kernel.problem.empty())
+                kernel.problem = loadLaunch(kernel.name, launch, kernel.kind);
+        }
+        kernel.isLoaded = kernel.problem.empty();
+    }
+    if (!kernel.problem.empty())
+        return fail(error, kernel.kind, kernel.problem);
+    return 0;
+}
+
+} // namespace lathe::cuda

@@ -1,0 +1,17 @@
+#pragma once
+
+namespace lathe::test {
+
+/// What the management library of the tests tells of its only device.
+struct FakeManagement
+{
+    const char* uuid = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f";
+    unsigned long long uncorrectedErrors = 0;
+    unsigned long long xid = 0; ///< of the next message; 0: there is none
+    unsigned rowsFailed = 0;
+};
+
+/// The library's own function "fakeManagement".
+using FakeManagementFn = FakeManagement* (*)();
+
+} // namespace lathe::test

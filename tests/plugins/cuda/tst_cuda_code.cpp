@@ -1,0 +1,251 @@
+#include "core/compute/dag.h"
+#include "core/compute/json.h"
+#include "core/measure/builder_client.h"
+#include "plugins/cuda/architecture.h"
+#include "plugins/cuda/artifact.h"
+#include "tests/plugins/cuda/cuda_fixture.h"
+#include "tests/support/must.h"
+#include "tests/support/test_program.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <nlohmann/json.hpp>
+
+namespace tst_cuda_code {
+
+using namespace lathe;
+using namespace lathe::test;
+
+namespace {
+
+const char* const kReversed = R"(
+extern "C" __global__ void reversed(float* x)
+{
+    __shared__ float s[64];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    x[threadIdx.x] = s[63 - threadIdx.x];
+}
+)";
+
+/// Twice a vector of so many floats.
+std::string doubled(std::int64_t extent)
+{
+    compute::DagBuilder b;
+    const auto x = b.placeholder("x", {extent}, DType::F32);
+    const auto y = b.compute("y", {extent}, {}, "elemwise",
+                             [&](const auto& i) { return b.at(x, {i[0]}) + b.at(x, {i[0]}); });
+    return compute::toJson(*must(std::move(b).finish({y}))).dump();
+}
+
+constexpr const char* kBlocks = R"([["SP", 1, 0, 64, [16], 1], ["AN", 1, 0, 5], ["AN", 1, 1, 6]])";
+
+struct Builder
+{
+    explicit Builder(const std::string& target, const std::string& device = {}, const std::string& nvrtc = {})
+    {
+        measure::WorkerPrograms programs;
+        if (!nvrtc.empty())
+            programs.environment = {{"LATHE_NVRTC", nvrtc}};
+        client = must(measure::BuilderClient::start(target, programs, {}, device));
+    }
+    Result<measure::BuiltProduct> build(const std::vector<measure::KernelJob>& jobs,
+                                        measure::Product product = measure::Product::Artifact,
+                                        const std::string& listing = {}) const
+    {
+        return client->build(jobs, product, Deadline::inSeconds(60), listing);
+    }
+    std::unique_ptr<measure::BuilderClient> client;
+};
+
+std::vector<runtime::PackedProgram> programsOf(const measure::BuiltProduct& product)
+{
+    std::vector<runtime::PackedProgram> programs;
+    return runtime::unpack(product.bytes, programs) ? programs : std::vector<runtime::PackedProgram>();
+}
+
+} // namespace
+
+/// The code generator and NVIDIA's compiler, without a GPU.
+class TestCudaCode : public QObject
+{
+    Q_OBJECT
+
+    /// What went wrong with all kernels, or the one.
+    static std::string problemOf(const Result<measure::BuiltProduct>& product)
+    {
+        return !product ? product.error().message : product->kernels.at(0).text;
+    }
+    static Errc codeOf(const Result<measure::BuiltProduct>& product)
+    {
+        return !product ? product.error().code : product->kernels.at(0).code;
+    }
+
+private slots:
+    void registersAndSpillsAreInTheLog()
+    {
+        cuda::Compiled compiled;
+        cuda::readResources("info: one\n  16 bytes stack frame, 12 bytes spill stores, 20 bytes spill loads\n"
+                            "info: Used 61 registers, used 1 barriers\n"
+                            "info: two\n  0 bytes stack frame, 4 bytes spill stores, 0 bytes spill loads\n"
+                            "info: Used 255 registers, 8320 bytes smem\n",
+                            compiled);
+        QCOMPARE(compiled.spilledBytes, std::int64_t{36});
+        QCOMPARE(compiled.registers, 255);
+        cuda::readResources("no such words", compiled = {});
+        QCOMPARE(compiled.registers, 0);
+    }
+
+    void pythonsPackagesAreLookedThrough()
+    {
+        QTemporaryDir home;
+        const auto make = [&](const char* path) { QVERIFY(QDir(home.path()).mkpath(path)); };
+        make("own/lib/python3.12/site-packages/nvidia/cu13/lib");
+        make("own/bin");
+        make("home/.local/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib");
+        make("home/.local/lib/python2.7/site-packages/nvidia/cuda_nvrtc/lib");
+        const QByteArray path = qgetenv("PATH"), before = qgetenv("HOME");
+        qputenv("PATH", (home.path() + "/own/bin:relative/bin").toUtf8());
+        qputenv("HOME", (home.path() + "/home").toUtf8());
+        std::vector<std::filesystem::path> folders = cuda::nvrtcFolders();
+        qputenv("PATH", path);
+        qputenv("HOME", before);
+        std::erase(folders, "/usr/local/cuda/lib64");
+        const std::filesystem::path root = home.path().toStdString();
+        QCOMPARE(folders.size(), std::size_t{2});
+        QVERIFY(folders[0] == root / "home/.local/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib");
+        QVERIFY(folders[1] == root / "own/lib/python3.12/site-packages/nvidia/cu13/lib");
+    }
+
+    void eachArchitectureHasPtxAndACubin_data()
+    {
+        QTest::addColumn<int>("capability");
+        for (const int capability : {50, 61, 70, 75, 80, 86, 89, 90, 100, 120, 121})
+            QTest::newRow(cuda::architectureName(capability).c_str()) << capability;
+    }
+    void eachArchitectureHasPtxAndACubin()
+    {
+        LATHE_NEEDS_NVRTC();
+        QFETCH(int, capability);
+        const auto compiler = cuda::Nvrtc::find(capability);
+        if (!compiler) { // one that is older or newer makes it
+            QCOMPARE(int(compiler.error().code), int(Errc::Unsupported));
+            const std::string words = compiler.error().message;
+            QVERIFY2(words.find(cuda::architectureName(capability)) != std::string::npos
+                         && words.find(capability < 75 ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc")
+                                != std::string::npos,
+                     words.c_str());
+            QSKIP(words.c_str());
+        }
+        const auto made = (*compiler)->compile(kReversed, capability);
+        QVERIFY2(made, made ? "" : made.error().message.c_str());
+        QVERIFY(made->ptx.find(".target " + cuda::architectureName(capability)) != std::string::npos);
+        QVERIFY(made->ptx.find("reversed") != std::string::npos);
+        QVERIFY(made->cubin.starts_with("\x7f"
+                                        "ELF"));
+        QVERIFY(made->registers > 0);
+        QCOMPARE(made->spilledBytes, std::int64_t{0});
+    }
+
+    void whatTheCompilerRefusesIsInItsWords()
+    {
+        LATHE_NEEDS_NVRTC();
+        const auto made = must(cuda::Nvrtc::find(80))->compile("__global__ void f() { nonsense; }", 80);
+        QVERIFY(!made);
+        QCOMPARE(int(made.error().code), int(Errc::BuildFailed));
+        QVERIFY2(made.error().message.find("\"nonsense\" is undefined") != std::string::npos,
+                 made.error().message.c_str());
+    }
+
+    void aNewerDeviceRunsCodeOfAnOlderArchitecture()
+    {
+        LATHE_NEEDS_NVRTC();
+        const auto [compiler, made] = must(cuda::Nvrtc::findFor(125));
+        QCOMPARE(made, compiler->capabilities().back());
+        QCOMPARE(must(cuda::Nvrtc::findFor(86)).second, 86);
+    }
+
+    void withoutACompilerOneSentenceNamesThePackage()
+    {
+        const Builder builder("cuda -arch=sm_80", {}, "/nowhere/libnvrtc.so");
+        const auto product = builder.build({{"k", doubled(64), kBlocks, {}}});
+        QCOMPARE(int(codeOf(product)), int(Errc::NotFound));
+        const std::string words = problemOf(product);
+        QVERIFY2(words.find("pip install nvidia-cuda-nvrtc") != std::string::npos
+                     && words.find("LATHE_NVRTC") != std::string::npos,
+                 words.c_str());
+    }
+
+    void withoutAnArchitectureAndADeviceOneSentenceNamesTheWord()
+    {
+        const Builder builder("cuda");
+        const auto product = builder.build({{"k", doubled(64), kBlocks, {}}});
+        QCOMPARE(int(codeOf(product)), int(Errc::InvalidArgument));
+        QVERIFY2(problemOf(product).find("add -arch=sm_90") != std::string::npos, problemOf(product).c_str());
+    }
+
+    void codeIsForTheTargetsArchitectureElseForTheDevices_data()
+    {
+        QTest::addColumn<QString>("target");
+        QTest::addColumn<QString>("device");
+        QTest::addColumn<QString>("made");
+        QTest::newRow("target") << "cuda -arch=sm_80"
+                                << R"({"architecture":"sm_90"})"
+                                << "sm_80";
+        QTest::newRow("device") << "cuda"
+                                << R"({"architecture":"sm_90"})"
+                                << "sm_90";
+    }
+    void codeIsForTheTargetsArchitectureElseForTheDevices()
+    {
+        LATHE_NEEDS_NVRTC();
+        QFETCH(QString, target);
+        QFETCH(QString, device);
+        QFETCH(QString, made);
+        const Builder builder(target.toStdString(), device.toStdString());
+        const auto product = must(builder.build({{"k", doubled(64), kBlocks, {}}}));
+        QVERIFY2(product.kernels[0].code == Errc::Ok, product.kernels[0].text.c_str());
+        QCOMPARE(product.descriptor.format, std::string(cuda::kFormat));
+        const auto programs = programsOf(product);
+        QCOMPARE(programs.size(), std::size_t{1});
+        QCOMPARE(QString::fromStdString(programs[0].madeFor), made);
+        QVERIFY(programs[0].source.find(".target " + made.toStdString()) != std::string::npos);
+        QVERIFY(programs[0].binary.starts_with("\x7f"
+                                               "ELF"));
+        QCOMPARE(programs[0].symbols, product.descriptor.kernels[0].launches[0].symbol + '\n');
+        QVERIFY(product.kernels[0].info.codeBytes > 0);
+    }
+
+    void equalLaunchesOfSeveralCandidatesAreOneProgram()
+    {
+        LATHE_NEEDS_NVRTC();
+        const Builder builder("cuda -arch=sm_80");
+        const auto product = must(builder.build(
+            {{"one", doubled(64), kBlocks, {}}, {"two", doubled(64), kBlocks, {}}, {"three", doubled(96), "[]", {}}}));
+        QCOMPARE(product.descriptor.kernels.size(), std::size_t{3});
+        QCOMPARE(programsOf(product).size(), std::size_t{2});
+        QCOMPARE(product.descriptor.kernels[0].launches[0].symbol, product.descriptor.kernels[1].launches[0].symbol);
+        // What was compiled before is the same.
+        const auto again = must(builder.build({{"one", doubled(64), kBlocks, {}}}));
+        QCOMPARE(programsOf(again)[0].binary, programsOf(product)[0].binary);
+    }
+
+    void aKernelIsShownAsSourceAndAsPtx()
+    {
+        LATHE_NEEDS_NVRTC();
+        const Builder builder("cuda -arch=sm_80");
+        const auto shown = [&](const char* name) {
+            return must(builder.build({{"k", doubled(64), kBlocks, {}}}, measure::Product::Listing, name))
+                .listings.at(0);
+        };
+        QVERIFY(shown("source").text.find("__global__") != std::string::npos);
+        QVERIFY(shown("ptx").text.find(".target sm_80") != std::string::npos);
+    }
+};
+
+LATHE_TEST(TestCudaCode)
+
+} // namespace tst_cuda_code
+
+#include "tst_cuda_code.moc"
