@@ -116,7 +116,7 @@ public:
     {
         against(word.write, m_warp.block->number, true, offset, bytes);
         if (m_touch == Touch::Read) {
-            noteRead(word);
+            word.noteRead(m_now);
             return;
         }
         against(word.read, m_warp.block->number, false, offset, bytes);
@@ -130,12 +130,15 @@ public:
         const uint32_t block = m_warp.block->number;
         against(word.write, shadow.writeBlock, true, offset, bytes);
         if (m_touch == Touch::Read) {
-            if (word.read.tick() == 0 || word.read.thread() != m_thread || shadow.readBlock != block) {
-                word.otherRead = word.read;
+            if (shadow.readBlock != block || word.read.warp() != m_now.warp())
                 shadow.otherReadBlock = shadow.readBlock;
+            if (shadow.readBlock != block) {
+                word.otherRead = word.read;
+                word.read = m_now;
+                shadow.readBlock = block;
+            } else {
+                word.noteRead(m_now);
             }
-            word.read = m_now;
-            shadow.readBlock = block;
             return;
         }
         against(word.read, shadow.readBlock, false, offset, bytes);
@@ -145,25 +148,13 @@ public:
     }
 
 private:
-    void noteRead(ShadowWord& word) const
-    {
-        // A read of another warp is kept rather than one of this warp: barriers of the warp order the latter alone.
-        if (word.read.tick() == 0 || word.read.thread() != m_thread) {
-            const bool keep = word.otherRead.tick() != 0 && word.otherRead.thread() / kLanes != m_warp.index
-                              && word.read.thread() / kLanes == m_warp.index;
-            if (!keep)
-                word.otherRead = word.read;
-        }
-        word.read = m_now;
-    }
-
     void against(const Access& other, uint32_t block, bool otherWrote, uint64_t offset, unsigned bytes)
     {
         if (other.tick() == 0 || (m_strong && other.strong()))
             return;
         const bool inFlight = other.tick() == Access::kInFlight;
         if (block == m_warp.block->number) {
-            if (other.thread() == m_thread ? !inFlight : !inFlight && waitedFor(m_warp, m_lane, other))
+            if (!inFlight && ((other.thread() == m_thread && !other.several()) || waitedFor(m_warp, m_lane, other)))
                 return;
         } else {
             const Launch& launch = *m_warp.block->launch;
@@ -186,7 +177,9 @@ private:
                            + verbOf(m_touch) + " " + nameOfPlace(m_place, offset, bytes) + ", which ";
         std::string who = "thread " + std::to_string(other.thread()) + " of block " + nameOfBlock(launch, block);
         if (block == m_warp.block->number)
-            who = other.thread() == m_thread ? "it" : nameOfThread(*m_warp.block, other.thread());
+            who = other.thread() != m_thread ? nameOfThread(*m_warp.block, other.thread())
+                  : other.several()          ? "other threads of its warp"
+                                             : "it";
         text += who + (inFlight                        ? " fills with a cp.async"
                        : !otherWrote                   ? " read"
                        : other.strong() && !m_strong   ? " wrote (atomic or volatile)"

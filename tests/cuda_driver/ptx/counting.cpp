@@ -19,7 +19,19 @@ unsigned passes(const uint64_t* words, unsigned count)
     }
     if (count <= 1 || same || (consecutive && count <= kBanks))
         return 1;
-    uint64_t seen[4 * kLanes];
+    uint64_t first[kBanks]; // the word that a bank was asked for
+    uint32_t asked = 0;
+    bool conflict = false;
+    for (unsigned i = 0; i < count; ++i) {
+        const auto bank = static_cast<unsigned>(words[i] % kBanks);
+        const bool isFirst = (asked >> bank & 1) == 0;
+        asked |= 1u << bank;
+        first[bank] = isFirst ? words[i] : first[bank];
+        conflict |= first[bank] != words[i];
+    }
+    if (!conflict)
+        return 1;
+    uint64_t seen[kLanes];
     uint8_t perBank[kBanks] = {};
     unsigned most = 0, different = 0;
     for (unsigned i = 0; i < count; ++i) {
@@ -74,6 +86,13 @@ void countShared(Warp& warp, LaneMask lanes, const uint64_t* addresses, unsigned
     for (unsigned begin = 0; begin < kLanes; begin += perPass) {
         uint64_t touched[kLanes];
         unsigned count = 0;
+        if (bytes <= 4 && lanes == kAllLanes) {
+            for (unsigned lane = 0; lane < kLanes; ++lane)
+                touched[lane] = addresses[lane] / 4;
+            counters.sharedWavefronts += passes(touched, kLanes);
+            ++counters.sharedIdeal;
+            break;
+        }
         for (unsigned lane = begin; lane < begin + perPass; ++lane)
             for (unsigned word = 0; (lanes >> lane & 1) != 0 && word < words; ++word)
                 touched[count++] = addresses[lane] / 4 + word;

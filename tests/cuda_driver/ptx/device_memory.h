@@ -13,11 +13,12 @@ namespace lathe::ptx {
 struct Access
 {
     uint32_t tickAndThread = 0; // tick << 10 | thread of the block; tick 0: none
-    uint32_t instruction = 0;   // index, and a flag in bit 31: strong (atomic, volatile)
+    uint32_t instruction = 0;   // index, and two flags
 
     static constexpr uint32_t kMostTicks = (1u << 22) - 2;
     static constexpr uint32_t kInFlight = (1u << 22) - 1; // the tick of a copy that nobody waited for yet
-    static constexpr uint32_t kStrong = 1u << 31;
+    static constexpr uint32_t kStrong = 1u << 31;     // atomic, volatile
+    static constexpr uint32_t kSeveral = 1u << 30;    // a read that other lanes of the warp did at the same tick
 
     static Access make(uint32_t tick, uint32_t thread, uint32_t instruction)
     {
@@ -25,14 +26,28 @@ struct Access
     }
     uint32_t tick() const { return tickAndThread >> 10; }
     uint32_t thread() const { return tickAndThread & 1023; }
-    uint32_t at() const { return instruction & ~kStrong; }
+    uint32_t warp() const { return tickAndThread >> 5 & 31; }
+    uint32_t at() const { return instruction & ~(kStrong | kSeveral); }
     bool strong() const { return (instruction & kStrong) != 0; }
+    bool several() const { return (instruction & kSeveral) != 0; }
 };
 
-/// The last write and two last reads (of different threads) of a word or byte.
+/// The last write of a word or byte, its last read, and the last read by another warp than that.
 struct ShadowWord
 {
     Access write, read, otherRead;
+
+    void noteRead(const Access& now)
+    {
+        const uint32_t difference = read.tickAndThread ^ now.tickAndThread;
+        if (difference < 32) { // the same warp at the same tick
+            read.instruction |= difference != 0 ? Access::kSeveral : 0;
+            return;
+        }
+        if ((difference >> 5 & 31) != 0)
+            otherRead = read;
+        read = now;
+    }
 };
 
 struct GlobalShadowWord

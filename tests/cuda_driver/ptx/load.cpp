@@ -217,7 +217,7 @@ private:
         Kernel made;
         made.name = function.name;
         made.entry = m_module.start[f];
-        uint64_t shared = m_moduleShared, local = m_moduleLocal, dynamicAlign = 1;
+        uint64_t shared = m_moduleShared, local = reached(f).size() > 1 ? m_moduleLocal : 0, dynamicAlign = 1;
         for (uint32_t v = 0; v < m_syntax.variables.size(); ++v) {
             const Variable& variable = m_syntax.variables[v];
             if (variable.space == Space::Shared && variable.size == 0)

@@ -78,38 +78,38 @@ void loadSharedWordsRun(Warp& warp, const Instruction& i, LaneMask lanes)
     const unsigned words = i.elements, bytes = words * 4;
     const uint64_t size = block.shared.size();
     const uint32_t at = block.launch->indexOf(i);
+    const uint8_t* const memory = block.shared.data();
+    const uint8_t* const initialized = block.sharedInitialized.data();
+    uint64_t last = ~uint64_t(0);
     forEachLane(lanes, [&](unsigned lane) {
         const uint64_t address = addresses[lane];
         const uint32_t thread = warp.threadOf(lane);
+        const Access now = Access::make(warp.tick, thread, at);
+        if (address == last) { // a broadcast, by lanes that follow each other
+            for (unsigned k = 0; k < words; ++k) {
+                block.sharedShadow[address / 4 + k].noteRead(now);
+                std::memcpy(&warp.row<uint32_t>(rows[k])[lane], memory + address + 4 * k, 4);
+            }
+            return;
+        }
         if (address % bytes != 0 || address >= size || size - address < bytes)
             placeOf(warp, i, lane, Space::Shared, address, bytes, Touch::Read); // throws
-        const Access now = Access::make(warp.tick, thread, at);
         ShadowWord* const shadow = block.sharedShadow.data() + address / 4;
         bool slow = false;
         for (unsigned k = 0; k < words; ++k) {
-            const Access& write = shadow[k].write;
-            uint32_t initialized = 0;
-            std::memcpy(&initialized, block.sharedInitialized.data() + address + 4 * k, 4);
-            slow |= initialized != 0x01010101
-                    || (write.tick() > warp.seen[write.thread() / kLanes]
-                        && (write.thread() != thread || write.tick() == Access::kInFlight));
+            uint32_t flags = 0;
+            std::memcpy(&flags, initialized + address + 4 * k, 4);
+            slow |= flags != 0x01010101 || shadow[k].write.tick() > warp.seen[shadow[k].write.warp()];
         }
         if (slow) {
             check(warp, i, lane, placeOf(warp, i, lane, Space::Shared, address, bytes, Touch::Read), bytes, Touch::Read);
         } else {
-            for (unsigned k = 0; k < words; ++k) {
-                ShadowWord& word = shadow[k];
-                if (word.read.tick() == 0 || word.read.thread() != thread) {
-                    const bool keep = word.otherRead.tick() != 0 && word.otherRead.thread() / kLanes != warp.index
-                                      && word.read.thread() / kLanes == warp.index;
-                    if (!keep)
-                        word.otherRead = word.read;
-                }
-                word.read = now;
-            }
+            last = address;
+            for (unsigned k = 0; k < words; ++k)
+                shadow[k].noteRead(now);
         }
         for (unsigned k = 0; k < words; ++k)
-            std::memcpy(&warp.row<uint32_t>(rows[k])[lane], block.shared.data() + address + 4 * k, 4);
+            std::memcpy(&warp.row<uint32_t>(rows[k])[lane], memory + address + 4 * k, 4);
     });
     countShared(warp, lanes, addresses, bytes);
 }
