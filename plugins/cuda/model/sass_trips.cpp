@@ -182,11 +182,11 @@ std::optional<Comparison> comparisonOf(const SassKernel& kernel, const SassLoop&
             return std::nullopt;
         if (base == "ISETP" || base == "UISETP")
             return Comparison{i, false};
-        // A predicate of the uniform unit is handed over as the one input of a logical function that counts.
-        if (base == "PLOP3" && operands.size() == 7 && operands[5].kind == SassOperandKind::UniformPredicate
-            && operands[6].kind == SassOperandKind::Immediate && (operands[6].value == 0x80 || operands[6].value == 0x8)) {
-            auto inner = comparisonOf(kernel, loop, i, operands[5].index, true);
-            if (inner && (operands[5].isNegated != (operands[6].value == 0x8)))
+        // A predicate of the uniform unit is handed over: PLOP3.LUT P0, PT, PT, PT, UP0, 0x80, 0x0.
+        if (base == "PLOP3" && operands.size() == 7 && operands[4].kind == SassOperandKind::UniformPredicate
+            && operands[5].kind == SassOperandKind::Immediate && operands[5].value == 0x80) {
+            auto inner = comparisonOf(kernel, loop, i, operands[4].index, true);
+            if (inner && operands[4].isNegated)
                 inner->isNegated = !inner->isNegated;
             return inner;
         }
