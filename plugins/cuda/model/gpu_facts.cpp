@@ -15,8 +15,8 @@ namespace {
 //     512 KiB of level-2 cache at each of 12 memory controllers; appendix on RTX A6000 (84 SMs, 768 GB/s).
 // [W100] NVIDIA A100 Tensor Core GPU Architecture, whitepaper: 108 SMs of 64 lanes, 32 load/store units each, 1410 MHz,
 //     40 MiB of level-2 cache, 5120 bytes read from it a cycle, 1555 GB/s, 192 KiB array.
-// [W90] NVIDIA H100 Tensor Core GPU Architecture, whitepaper: SXM5 with 132 SMs of 128 lanes, 1830 MHz boost for
-//     workloads without tensor cores (66.9 TFLOP/s), 50 MiB, 3352 GB/s, 256 KiB array.
+// [W90] NVIDIA H100 Tensor Core GPU Architecture, whitepaper: SXM5 with 132 SMs of 128 lanes, 66.9 TFLOP/s of
+//     float32 (that is 1980 MHz), 50 MiB, 3352 GB/s, 256 KiB array.
 // [W89] NVIDIA Ada GPU Architecture, whitepaper, appendix A: RTX 4090 with 128 SMs, 2520 MHz boost, 2235 MHz base, 72 MiB
 //     of level-2 cache, 1008 GB/s, 128 KiB array.
 // [D] Data sheets: RTX A6000 1410 MHz base, 1800 MHz boost; A100 SXM 1095 MHz base; H100 SXM 1590 MHz base.
@@ -90,7 +90,7 @@ constexpr GpuFacts kGpus[] = {
     {.name = "H100",
      .capability = 90,
      .sms = 132, // [W90]
-     .boostHz = 1.830e9, // [W90]: 66.9 TFLOP/s
+     .boostHz = 1.980e9, // [W90]: 66.9 TFLOP/s
      .baseHz = 1.590e9, // [D]
      .floatLanes = 128, // [G] [W90]
      .integerLanes = 64, // [G]

@@ -97,6 +97,7 @@ private:
     void followBlock(const SassWalk& walk)
     {
         Fetched fetched;
+        Sectors stored;
         const std::int64_t block = m_launch.blocks() / 2;
         for (std::int64_t warp = 0; warp < m_launch.warps(); ++warp)
             walk.run(block, warp, kPasses, [&](const WalkAccess& found) {
@@ -115,8 +116,10 @@ private:
                 if (found.space == WalkSpace::Shared)
                     return;
                 access.sectors += sectorsOf(found.access);
-                if (found.isStore)
+                if (found.isStore) {
+                    append(stored, found.access);
                     return;
+                }
                 append(fetched[{m_profile.loopOf(found.instruction), found.pass}], found.access);
                 if (found.pass != 1)
                     append(access.later, found.access);
@@ -141,19 +144,22 @@ private:
             }
             m_reading.facts.fillBytes += total(loop, first, later) * kSectorBytes;
         }
+        // Stores go to the level-2 cache one by one; it joins parts of a sector before memory gets it.
+        double storedSectors = 0;
+        for (const Access& access : m_accesses)
+            if (access.isStore && access.isGlobal && !access.isUnknown)
+                storedSectors += access.sectors;
+        makeUnique(stored);
+        const double whole = storedSectors > 0 ? static_cast<double>(stored.size()) / storedSectors : 1;
         for (std::size_t i = 0; i < m_accesses.size(); ++i) {
             Access& access = m_accesses[i];
             makeUnique(access.later);
-            if (access.isStore && access.isGlobal && access.times > 0) {
-                const double bytes = access.sectors / access.times * kSectorBytes * static_cast<double>(m_launch.warps()) * m_profile.weight(i);
-                m_reading.facts.fillBytes += bytes;
-                m_reading.facts.memoryBytes += bytes * static_cast<double>(m_launch.blocks());
-            }
-            if (access.isUnknown && access.isGlobal && !access.isStore) {
-                const double bytes = access.sectors / access.times * kSectorBytes * static_cast<double>(m_launch.warps()) * m_profile.weight(i);
-                m_reading.facts.fillBytes += bytes;
-                m_reading.facts.memoryBytes += bytes * static_cast<double>(m_launch.blocks());
-            }
+            if (!access.isGlobal || access.times < 1 || (!access.isStore && !access.isUnknown))
+                continue;
+            const double bytes = access.sectors / access.times * kSectorBytes * static_cast<double>(m_launch.warps())
+                                 * m_profile.weight(i);
+            m_reading.facts.fillBytes += bytes;
+            m_reading.facts.memoryBytes += bytes * static_cast<double>(m_launch.blocks()) * (access.isUnknown ? 1 : whole);
         }
         m_blockFetched = std::move(fetched);
     }

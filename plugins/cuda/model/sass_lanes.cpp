@@ -325,6 +325,11 @@ bool LaneMachine::compute(const SassInstruction& instruction, LaneOperation oper
     case LaneOperation::Copy:
         if (sources.empty() || !read(sources[sources.size() > 2 ? 2 : 0], out))
             return false;
+        if (instruction.has("64")) {
+            if (!read(sources[0], high, true))
+                return false;
+            write(*parts.result, &high, guard, 1);
+        }
         break;
     case LaneOperation::Zero:
         if (sources.size() != 1 || sources[0].text != "SRZ")

@@ -72,7 +72,7 @@ std::span<const Step> steps()
 {
     static const std::vector<Step> kSteps = {
         {"naive", "one thread an element", launch(128, {32, 32, 1}), 309.0,
-         {.blocks = 16384, .threads = 1024, .registers = 48, .sharedBytes = 0, .hasBarriers = false, .issueCycles = 25109, .aloneCycles = 289348, .floats = 4096, .integers = 9998, .doubles = 0, .halves = 0, .specials = 4, .accessCycles = 139296, .fillBytes = 1081344, .memoryBytes = 9229066630, .flop = kFlop}},
+         {.blocks = 16384, .threads = 1024, .registers = 48, .sharedBytes = 0, .hasBarriers = false, .issueCycles = 25109, .aloneCycles = 289348, .floats = 4096, .integers = 9998, .doubles = 0, .halves = 0, .specials = 4, .accessCycles = 139296, .fillBytes = 1081344, .memoryBytes = 8759304582, .flop = kFlop}},
         {"coalesced", "lanes along a row", launch(128, {1024, 1, 1}), 1986.5,
          {.blocks = 16384, .threads = 1024, .registers = 48, .sharedBytes = 0, .hasBarriers = false, .issueCycles = 25110, .aloneCycles = 181316, .floats = 4096, .integers = 10000, .doubles = 0, .halves = 0, .specials = 3, .accessCycles = 16386, .fillBytes = 1052672, .memoryBytes = 8759304582, .flop = kFlop}},
         {"shared_tiles", "tiles in shared memory", launch(128, {1024, 1, 1}), 2980.3,
@@ -80,11 +80,11 @@ std::span<const Step> steps()
         {"column_tiles", "8 elements a thread", launch(64, {512, 1, 1}), 8474.7,
          {.blocks = 4096, .threads = 512, .registers = 42, .sharedBytes = 4096, .hasBarriers = true, .issueCycles = 63539, .aloneCycles = 411777, .floats = 32768, .integers = 4133, .doubles = 0, .halves = 0, .specials = 4, .accessCycles = 46096, .fillBytes = 2113536, .memoryBytes = 1779982726, .flop = kFlop}},
         {"square_tiles", "8 x 8 elements a thread", launch(32, {256, 1, 1}), 15971.7,
-         {.blocks = 1024, .threads = 256, .registers = 127, .sharedBytes = 8192, .hasBarriers = true, .issueCycles = 408217, .aloneCycles = 725358, .floats = 262144, .integers = 10836, .doubles = 0, .halves = 0, .specials = 3, .accessCycles = 119296, .fillBytes = 4718592, .memoryBytes = 1022611261, .flop = kFlop}},
+         {.blocks = 1024, .threads = 256, .registers = 127, .sharedBytes = 8192, .hasBarriers = true, .issueCycles = 408217, .aloneCycles = 725358, .floats = 262144, .integers = 10836, .doubles = 0, .halves = 0, .specials = 3, .accessCycles = 119296, .fillBytes = 4718592, .memoryBytes = 552849213, .flop = kFlop}},
         {"wide_loads", "accesses of 16 bytes", launch(32, {256, 1, 1}), 18237.3,
-         {.blocks = 1024, .threads = 256, .registers = 127, .sharedBytes = 8192, .hasBarriers = true, .issueCycles = 330335, .aloneCycles = 747699, .floats = 262144, .integers = 3657, .doubles = 0, .halves = 0, .specials = 4, .accessCycles = 114816, .fillBytes = 4325376, .memoryBytes = 619958077, .flop = kFlop}},
+         {.blocks = 1024, .threads = 256, .registers = 127, .sharedBytes = 8192, .hasBarriers = true, .issueCycles = 330335, .aloneCycles = 747699, .floats = 262144, .integers = 3657, .doubles = 0, .halves = 0, .specials = 4, .accessCycles = 114816, .fillBytes = 4325376, .memoryBytes = 552849213, .flop = kFlop}},
         {"tuned", "the tile that tuning chose", launch(32, {256, 1, 1}), 19721.0,
-         {.blocks = 1024, .threads = 256, .registers = 127, .sharedBytes = 16384, .hasBarriers = true, .issueCycles = 325725, .aloneCycles = 504747, .floats = 262144, .integers = 3399, .doubles = 0, .halves = 0, .specials = 4, .accessCycles = 114816, .fillBytes = 4325376, .memoryBytes = 619958077, .flop = kFlop}},
+         {.blocks = 1024, .threads = 256, .registers = 127, .sharedBytes = 16384, .hasBarriers = true, .issueCycles = 325725, .aloneCycles = 504747, .floats = 262144, .integers = 3399, .doubles = 0, .halves = 0, .specials = 4, .accessCycles = 114816, .fillBytes = 4325376, .memoryBytes = 552849213, .flop = kFlop}},
         {"warp_tiles", "tiles of warps", launch(32, {128, 1, 1}), 21779.3,
          {.blocks = 1024, .threads = 128, .registers = 245, .sharedBytes = 16384, .hasBarriers = true, .issueCycles = 621000, .aloneCycles = 1009429, .floats = 524288, .integers = 5538, .doubles = 0, .halves = 0, .specials = 3, .accessCycles = 131328, .fillBytes = 4259840, .memoryBytes = 552849213, .flop = kFlop}},
     };
