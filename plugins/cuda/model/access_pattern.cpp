@@ -39,8 +39,8 @@ std::int32_t sectorsOf(const WarpAccess& access)
             sectors[count++] = (access.at[lane] + static_cast<std::uint64_t>(access.bytes) - 1) / kSectorBytes;
         }
     std::sort(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
-    return static_cast<std::int32_t>(
-        std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count)) - sectors.begin());
+    return static_cast<std::int32_t>(std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count))
+                                     - sectors.begin());
 }
 
 } // namespace lathe::cuda

@@ -69,9 +69,9 @@ private:
 
 std::string_view toString(Bound bound)
 {
-    static constexpr std::array<std::string_view, 9> kNames
-        = {"issue",  "float32 lanes", "integer lanes", "other lanes", "shared memory and level-1 cache",
-           "fill",   "level-2 cache", "memory",        "latency"};
+    static constexpr std::array<std::string_view, 9> kNames = {
+        "issue", "float32 lanes", "integer lanes", "other lanes", "shared memory and level-1 cache",
+        "fill",  "level-2 cache", "memory",        "latency"};
     return kNames[static_cast<std::size_t>(bound)];
 }
 
@@ -80,7 +80,8 @@ Result<LaunchTime> launchTimeOf(const KernelFacts& facts, const GpuFacts& gpu, G
     LaunchTime time;
     time.occupancy = occupancyOf(gpu, facts.threads, facts.registers, facts.sharedBytes);
     if (time.occupancy.blocks < 1 || facts.blocks < 1)
-        return makeError(Errc::IllegalSchedule, "not one block of the launch fits on an SM of " + std::string(gpu.name));
+        return makeError(Errc::IllegalSchedule,
+                         "not one block of the launch fits on an SM of " + std::string(gpu.name));
     const double hz = clock == GpuClock::Boost ? gpu.boostHz : gpu.baseHz;
     const auto blocks = static_cast<double>(facts.blocks);
     const double ofBusiest = std::ceil(blocks / gpu.sms);
@@ -107,11 +108,13 @@ Result<LaunchTime> launchTimeOf(const KernelFacts& facts, const GpuFacts& gpu, G
         time.bound = Bound::Memory;
     }
     const double warps = blocks * std::ceil(static_cast<double>(facts.threads) / kWarp);
-    time.floatShare = time.seconds > 0 ? warps * kWarp * facts.floats / (gpu.floatLanes * gpu.sms) / hz / time.seconds : 0;
+    time.floatShare = time.seconds > 0 ? warps * kWarp * facts.floats / (gpu.floatLanes * gpu.sms) / hz / time.seconds
+                                       : 0;
     return time;
 }
 
-Result<double> sequenceSecondsOf(std::span<const KernelFacts> launches, const GpuFacts& gpu, GpuClock clock, bool isGraph)
+Result<double> sequenceSecondsOf(std::span<const KernelFacts> launches, const GpuFacts& gpu, GpuClock clock,
+                                 bool isGraph)
 {
     double seconds = 0;
     for (const KernelFacts& facts : launches) {

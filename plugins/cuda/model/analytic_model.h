@@ -44,14 +44,15 @@ struct LaunchTime
 /// How long a launch takes: the largest of three times, since all three go on together (the roofline, Williams et al.,
 /// CACM 52(4), 2009, with a roof for each resource).
 ///
-/// 1. The busiest SM has ceil(blocks / SMs) blocks, of which R are resident at a time (occupancy.h). Rounds of R blocks take
+/// 1. The busiest SM has ceil(blocks / SMs) blocks, of which R are resident at a time (occupancy.h). Rounds of R blocks
+/// take
 ///    T(R) cycles, what is left over T(rest):
 ///       T(g) = max(D(g), Z + D(1)),  D(g) = the largest over the resources of what g blocks take of it.
 ///    These are the asymptotic bounds of a closed system with g customers (Lazowska et al., Quantitative System
 ///    Performance, 1984, chapter 5): with many blocks the busiest resource decides, with few the time that one of
-///    them takes for itself. Z is what a block waits: the cycles of one warp alone less those in which it issues. Blocks without
-///    barriers are as many customers as they have warps: there the second term is the cycles of one warp alone.
-///    Resources of an SM, of g blocks of w warps, n = ceil(g w / 4) warps to a scheduler:
+///    them takes for itself. Z is what a block waits: the cycles of one warp alone less those in which it issues.
+///    Blocks without barriers are as many customers as they have warps: there the second term is the cycles of one warp
+///    alone. Resources of an SM, of g blocks of w warps, n = ceil(g w / 4) warps to a scheduler:
 ///       issue            n * issueCycles
 ///       float32          n * 32 * floats / (lanes / 4); integers, float64, float16, special likewise
 ///       float32+integers n * 32 * (floats + integers) / (lanes / 4), where integers share lanes
@@ -60,10 +61,12 @@ struct LaunchTime
 /// 2. The level-2 cache: blocks * fillBytes / bytes a cycle.
 /// 3. Memory: memoryBytes / bytes a second.
 ///
-/// The quantisation into waves is thus in the first one. A pure function. Errors: IllegalSchedule if not one block fits.
+/// The quantisation into waves is thus in the first one. A pure function. Errors: IllegalSchedule if not one block
+/// fits.
 Result<LaunchTime> launchTimeOf(const KernelFacts& facts, const GpuFacts& gpu, GpuClock clock);
 
 /// Launches one after another, with the gaps of a graph or of a stream between them, in seconds.
-Result<double> sequenceSecondsOf(std::span<const KernelFacts> launches, const GpuFacts& gpu, GpuClock clock, bool isGraph);
+Result<double> sequenceSecondsOf(std::span<const KernelFacts> launches, const GpuFacts& gpu, GpuClock clock,
+                                 bool isGraph);
 
 } // namespace lathe::cuda

@@ -17,19 +17,20 @@ namespace {
 //     40 MiB of level-2 cache, 5120 bytes read from it a cycle, 1555 GB/s, 192 KiB array.
 // [W90] NVIDIA H100 Tensor Core GPU Architecture, whitepaper: SXM5 with 132 SMs of 128 lanes, 66.9 TFLOP/s of
 //     float32 (that is 1980 MHz), 50 MiB, 3352 GB/s, 256 KiB array.
-// [W89] NVIDIA Ada GPU Architecture, whitepaper, appendix A: RTX 4090 with 128 SMs, 2520 MHz boost, 2235 MHz base, 72 MiB
+// [W89] NVIDIA Ada GPU Architecture, whitepaper, appendix A: RTX 4090 with 128 SMs, 2520 MHz boost, 2235 MHz base, 72
+// MiB
 //     of level-2 cache, 1008 GB/s, 128 KiB array.
 // [D] Data sheets: RTX A6000 1410 MHz base, 1800 MHz boost; A100 SXM 1095 MHz base; H100 SXM 1590 MHz base.
 // [H] Huerta et al., "Analyzing Modern NVIDIA GPU cores" (arXiv 2503.20481), measured on an RTX A6000, sections 5.3
-//     and 5.4: one access to the shared structures every 2 cycles (table 1); loads from shared memory 24 cycles and from
-//     the level-1 cache 32 cycles, 2 and 6 more for 128 bits (table 2).
+//     and 5.4: one access to the shared structures every 2 cycles (table 1); loads from shared memory 24 cycles and
+//     from the level-1 cache 32 cycles, 2 and 6 more for 128 bits (table 2).
 // [L] Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture" (IPDPS 2024, arXiv 2402.13499),
 //     tables IV and V: latencies of RTX 4090, A100, H800 (shared 30.1, 29.0, 29.0; level 1 43.4, 37.9, 40.7; level 2
-//     273.0, 261.5, 263.0; memory 541.5, 466.3, 478.8 cycles) and what the level-2 cache gives (1708, 2008, 3942 bytes a
-//     cycle for loads of 128 bits). An H100 is taken to be as an H800 there.
+//     273.0, 261.5, 263.0; memory 541.5, 466.3, 478.8 cycles) and what the level-2 cache gives (1708, 2008, 3942 bytes
+//     a cycle for loads of 128 bits). An H100 is taken to be as an H800 there.
 // [Y] github.com/YKTian-x2b/AmpereArchViaMicroBenchMark, RTX 3060 (sm_86): level 2 219 to 222 cycles, memory 475 to 530
-//     cycles with the translation at hand, 1276 GB/s from a level-2 cache of 3 MiB at 1777 MHz: 718 bytes a cycle. GA102
-//     has twice the controllers and twice the cache, so twice of that.
+//     cycles with the translation at hand, 1276 GB/s from a level-2 cache of 3 MiB at 1777 MHz: 718 bytes a cycle.
+//     GA102 has twice the controllers and twice the cache, so twice of that.
 // [B] A. Gray, "Getting Started with CUDA Graphs" (NVIDIA technical blog, 2019): kernels of 2.9 us take 3.8 us each in
 //     a stream and 3.4 us in a graph (V100).
 constexpr double kGraphGap = 0.5e-6, kStreamGap = 0.9e-6; // [B]
@@ -149,7 +150,8 @@ std::span<const GpuFacts> knownGpus()
 
 const GpuFacts* findGpu(std::string_view name)
 {
-    const auto* const found = std::find_if(std::begin(kGpus), std::end(kGpus), [name](const GpuFacts& g) { return g.name == name; });
+    const auto* const found = std::find_if(std::begin(kGpus), std::end(kGpus),
+                                           [name](const GpuFacts& g) { return g.name == name; });
     return found == std::end(kGpus) ? nullptr : found;
 }
 

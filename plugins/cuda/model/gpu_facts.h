@@ -6,8 +6,8 @@
 
 namespace lathe::cuda {
 
-/// What is publicly known of one GPU, in NVIDIA's words: an SM is what Lathe's hardware limits call a core. No figure is
-/// fitted to the times that the model is checked against. gpu_facts.cpp names the source of each.
+/// What is publicly known of one GPU, in NVIDIA's words: an SM is what Lathe's hardware limits call a core. No figure
+/// is fitted to the times that the model is checked against. gpu_facts.cpp names the source of each.
 struct GpuFacts
 {
     std::string_view name;

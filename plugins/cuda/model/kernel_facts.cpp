@@ -68,7 +68,8 @@ public:
         facts.registers = m_kernel.registers;
         // From sm_90 on the assembler counts the driver's share in.
         constexpr std::int64_t kDriverShared = 1024;
-        facts.sharedBytes = m_kernel.sharedBytes - (m_hasDriverShared && m_kernel.sharedBytes >= kDriverShared ? kDriverShared : 0);
+        facts.sharedBytes = m_kernel.sharedBytes
+                            - (m_hasDriverShared && m_kernel.sharedBytes >= kDriverShared ? kDriverShared : 0);
         const Occupancy occupancy = occupancyOf(m_gpu, facts.threads, facts.registers, facts.sharedBytes);
         if (occupancy.blocks < 1)
             return makeError(Errc::IllegalSchedule, "a block of kernel " + m_kernel.name + " does not fit on an SM");
@@ -139,8 +140,10 @@ private:
             if (static_cast<double>(sectors.size() * kSectorBytes) * static_cast<double>(m_resident) > room) {
                 first = later = 0;
                 for (std::size_t i = 0; i < m_accesses.size(); ++i)
-                    if (m_profile.loopOf(i) == loop && m_accesses[i].isGlobal && !m_accesses[i].isStore && m_accesses[i].times > 0)
-                        first = later += m_accesses[i].sectors / m_accesses[i].times * static_cast<double>(m_launch.warps());
+                    if (m_profile.loopOf(i) == loop && m_accesses[i].isGlobal && !m_accesses[i].isStore
+                        && m_accesses[i].times > 0)
+                        first = later += m_accesses[i].sectors / m_accesses[i].times
+                                         * static_cast<double>(m_launch.warps());
             }
             m_reading.facts.fillBytes += total(loop, first, later) * kSectorBytes;
         }
@@ -159,7 +162,8 @@ private:
             const double bytes = access.sectors / access.times * kSectorBytes * static_cast<double>(m_launch.warps())
                                  * m_profile.weight(i);
             m_reading.facts.fillBytes += bytes;
-            m_reading.facts.memoryBytes += bytes * static_cast<double>(m_launch.blocks()) * (access.isUnknown ? 1 : whole);
+            m_reading.facts.memoryBytes += bytes * static_cast<double>(m_launch.blocks())
+                                           * (access.isUnknown ? 1 : whole);
         }
         m_blockFetched = std::move(fetched);
     }
@@ -213,7 +217,8 @@ private:
         KernelFacts& facts = m_reading.facts;
         const SassCounts& whole = m_profile.whole();
         facts.floats = whole.of(SassClass::Ffma) + whole.of(SassClass::Float);
-        facts.integers = whole.of(SassClass::Integer) + whole.of(SassClass::IntegerMultiply) + whole.of(SassClass::Move);
+        facts.integers = whole.of(SassClass::Integer) + whole.of(SassClass::IntegerMultiply)
+                         + whole.of(SassClass::Move);
         facts.doubles = whole.of(SassClass::Double);
         facts.halves = whole.of(SassClass::Half);
         facts.specials = whole.of(SassClass::Special) + whole.of(SassClass::Shuffle) / 2; // 32 lanes a cycle
@@ -257,7 +262,8 @@ private:
             return first != fetched.end() && without(access.later, first->second).empty();
         };
         if (access.isUnknown || !(loop >= 0 && known(m_blockFetched)))
-            timing.latency = !access.isUnknown && loop >= 0 && known(m_waveFetched) ? m_gpu.secondLatency : m_gpu.memoryLatency;
+            timing.latency = !access.isUnknown && loop >= 0 && known(m_waveFetched) ? m_gpu.secondLatency
+                                                                                    : m_gpu.memoryLatency;
         return timing;
     }
 
@@ -292,7 +298,8 @@ private:
 } // namespace
 
 Result<KernelReading> readKernel(const SassModule& module, const SassKernel& kernel, const SassLaunch& launch,
-                                 const GpuFacts& gpu, const KernelFactsOptions& options, std::span<const std::uint64_t> extents)
+                                 const GpuFacts& gpu, const KernelFactsOptions& options,
+                                 std::span<const std::uint64_t> extents)
 {
     LATHE_TRY_ASSIGN(SassProfile profile, SassProfile::create(kernel, extents));
     Reading reading(module, kernel, launch, gpu, options, std::move(profile));

@@ -20,7 +20,8 @@ std::string_view trimmed(std::string_view text)
     return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-template<typename T> std::optional<T> number(std::string_view text, int base)
+template<typename T>
+std::optional<T> number(std::string_view text, int base)
 {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
@@ -219,7 +220,8 @@ public:
             at = end + 1;
         }
         for (const auto& pending : m_branches) {
-            auto& operand = m_module.kernels[pending.kernel].instructions[pending.instruction].operands[pending.operand];
+            auto& operand =
+                m_module.kernels[pending.kernel].instructions[pending.instruction].operands[pending.operand];
             const auto label = m_labels.find({pending.kernel, operand.text});
             if (label == m_labels.end())
                 return makeError(Errc::BadFile, "a branch goes to " + operand.text + ", which the disassembly lacks");
@@ -426,11 +428,11 @@ private:
 
 std::string_view toString(SassClass kind)
 {
-    static constexpr std::array<std::string_view, kSassClasses> kNames
-        = {"FFMA",         "other float32", "float64",      "float16",       "tensor cores", "integer",
-           "product",      "move",          "special",      "uniform",       "shared load",  "shared store",
-           "global load",  "global store",  "async copy",   "local load",    "local store",  "constant load",
-           "atomic",       "shuffle",       "barrier",      "branch",        "other"};
+    static constexpr std::array<std::string_view, kSassClasses> kNames = {
+        "FFMA",        "other float32", "float64",    "float16",    "tensor cores", "integer",
+        "product",     "move",          "special",    "uniform",    "shared load",  "shared store",
+        "global load", "global store",  "async copy", "local load", "local store",  "constant load",
+        "atomic",      "shuffle",       "barrier",    "branch",     "other"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -461,7 +463,8 @@ std::optional<std::uint32_t> SassInstruction::target() const
 
 const SassKernel* SassModule::find(std::string_view name) const
 {
-    const auto found = std::find_if(kernels.begin(), kernels.end(), [name](const SassKernel& k) { return k.name == name; });
+    const auto found = std::find_if(kernels.begin(), kernels.end(),
+                                    [name](const SassKernel& k) { return k.name == name; });
     return found == kernels.end() ? nullptr : &*found;
 }
 

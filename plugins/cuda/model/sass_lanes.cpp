@@ -44,21 +44,21 @@ Parts partsOf(const SassInstruction& instruction)
     return parts;
 }
 
-std::uint32_t shifted(const SassInstruction& instruction, std::uint32_t low, std::uint32_t by, std::uint32_t high)
+std::uint32_t shifted(const LaneStep& step, std::uint32_t low, std::uint32_t by, std::uint32_t high)
 {
     const std::uint64_t both = std::uint64_t{high} << 32 | low;
-    const bool is64 = instruction.has("U64") || instruction.has("S64");
+    const bool is64 = step.has(LaneStep::U64) || step.has(LaneStep::S64);
     by = std::min(by, is64 ? 63U : 32U);
-    if (instruction.has("L")) {
-        const std::uint64_t moved = is64 ? both << by : std::uint64_t{instruction.has("HI") ? high : low} << by;
-        return static_cast<std::uint32_t>(is64 && instruction.has("HI") ? moved >> 32 : moved);
+    if (step.has(LaneStep::Left)) {
+        const std::uint64_t moved = is64 ? both << by : std::uint64_t{step.has(LaneStep::Hi) ? high : low} << by;
+        return static_cast<std::uint32_t>(is64 && step.has(LaneStep::Hi) ? moved >> 32 : moved);
     }
     if (is64)
-        return static_cast<std::uint32_t>((instruction.has("S64") ? static_cast<std::uint64_t>(static_cast<std::int64_t>(both) >> by)
-                                                                  : both >> by)
-                                          >> (instruction.has("HI") ? 32 : 0));
-    const std::uint32_t value = instruction.has("HI") ? high : low;
-    if (instruction.has("S32"))
+        return static_cast<std::uint32_t>(
+            (step.has(LaneStep::S64) ? static_cast<std::uint64_t>(static_cast<std::int64_t>(both) >> by) : both >> by)
+            >> (step.has(LaneStep::Hi) ? 32 : 0));
+    const std::uint32_t value = step.has(LaneStep::Hi) ? high : low;
+    if (step.has(LaneStep::S32))
         return static_cast<std::uint32_t>(std::int64_t{static_cast<std::int32_t>(value)} >> by);
     return static_cast<std::uint32_t>(std::uint64_t{value} >> by);
 }
@@ -86,31 +86,29 @@ std::uint32_t permuted(std::uint32_t a, std::uint32_t selector, std::uint32_t b)
     return result;
 }
 
-bool holds(const SassInstruction& comparison, std::uint32_t a, std::uint32_t b)
+bool holds(const LaneStep& step, std::uint32_t a, std::uint32_t b)
 {
-    const bool isUnsigned = comparison.has("U32");
+    const bool isUnsigned = step.has(LaneStep::U32);
     const auto x = isUnsigned ? std::int64_t{a} : std::int64_t{static_cast<std::int32_t>(a)};
     const auto y = isUnsigned ? std::int64_t{b} : std::int64_t{static_cast<std::int32_t>(b)};
-    if (comparison.has("LT"))
+    if (step.has(LaneStep::Lt))
         return x < y;
-    if (comparison.has("LE"))
+    if (step.has(LaneStep::Le))
         return x <= y;
-    if (comparison.has("GT"))
+    if (step.has(LaneStep::Gt))
         return x > y;
-    if (comparison.has("GE"))
+    if (step.has(LaneStep::Ge))
         return x >= y;
-    if (comparison.has("NE"))
+    if (step.has(LaneStep::Ne))
         return x != y;
     return x == y;
 }
 
-} // namespace
-
-LaneOperation laneOperationOf(const SassInstruction& instruction)
+LaneOperation operationOf(const SassInstruction& instruction)
 {
     std::string_view base = instruction.base();
-    constexpr std::string_view kUniform[]
-        = {"UMOV", "UIADD3", "UIADD", "UIMAD", "ULEA", "USHF", "ULOP3", "UISETP", "USEL", "UIMNMX", "UPRMT", "ULDC", "UVIADD"};
+    constexpr std::string_view kUniform[] = {"UMOV",   "UIADD3", "UIADD",  "UIMAD", "ULEA", "USHF",  "ULOP3",
+                                             "UISETP", "USEL",   "UIMNMX", "UPRMT", "ULDC", "UVIADD"};
     if (std::find(std::begin(kUniform), std::end(kUniform), base) != std::end(kUniform))
         base.remove_prefix(1);
     if (base == "MOV" || (base == "IMAD" && instruction.has("MOV")))
@@ -148,6 +146,39 @@ LaneOperation laneOperationOf(const SassInstruction& instruction)
     return LaneOperation::Nothing;
 }
 
+} // namespace
+
+LaneStep laneStepOf(const SassInstruction& instruction)
+{
+    LaneStep step;
+    step.operation = operationOf(instruction);
+    const std::pair<std::string_view, LaneStep::Modifier> names[] = {
+        {"X", LaneStep::X},       {"U32", LaneStep::U32},     {"HI", LaneStep::Hi},     {"L", LaneStep::Left},
+        {"64", LaneStep::Bits64}, {"128", LaneStep::Bits128}, {"32", LaneStep::Bits32}, {"S32", LaneStep::S32},
+        {"S64", LaneStep::S64},   {"U64", LaneStep::U64},     {"OR", LaneStep::Or},     {"XOR", LaneStep::Xor},
+        {"EX", LaneStep::Ex},     {"LT", LaneStep::Lt},       {"LE", LaneStep::Le},     {"GT", LaneStep::Gt},
+        {"GE", LaneStep::Ge},     {"NE", LaneStep::Ne}};
+    for (const auto& [name, modifier] : names)
+        if (instruction.has(name))
+            step.modifiers |= modifier;
+    switch (instruction.kind) {
+    case SassClass::SharedStore:
+    case SassClass::GlobalStore:
+    case SassClass::LocalStore:
+    case SassClass::AsyncCopy:
+    case SassClass::Barrier: step.results = 0; break;
+    case SassClass::Matrix: step.results = 4; break;
+    default:
+        step.results = std::max(instruction.bytes / 4, 1);
+        if (step.has(LaneStep::Bits128))
+            step.results = 4;
+        else if (step.has(LaneStep::Bits64) || instruction.has("WIDE") || instruction.kind == SassClass::Double
+                 || instruction.base() == "CS2R")
+            step.results = std::max(step.results, 2);
+    }
+    return step;
+}
+
 LaneMachine::LaneMachine(const ConstantBank& constants, const WarpPlace& place)
     : m_constants(constants)
     , m_place(place)
@@ -176,14 +207,17 @@ GuardState LaneMachine::guard(const SassInstruction& instruction) const
     };
     if (instruction.guard != kTruePredicate || instruction.isGuardNegated) {
         state.isAlways = false;
-        apply((instruction.isGuardUniform ? m_uniformPredicates : m_predicates)[static_cast<std::size_t>(instruction.guard)],
+        apply((instruction.isGuardUniform ? m_uniformPredicates
+                                          : m_predicates)[static_cast<std::size_t>(instruction.guard)],
               instruction.isGuardNegated);
     }
-    if (instruction.kind == SassClass::Branch && !instruction.operands.empty() && isPredicate(instruction.operands.front())) {
+    if (instruction.kind == SassClass::Branch && !instruction.operands.empty()
+        && isPredicate(instruction.operands.front())) {
         state.isOperand = true;
         const SassOperand& operand = instruction.operands.front();
         const bool isUniform = operand.kind == SassOperandKind::UniformPredicate;
-        apply((isUniform ? m_uniformPredicates : m_predicates)[static_cast<std::size_t>(operand.index)], operand.isNegated);
+        apply((isUniform ? m_uniformPredicates : m_predicates)[static_cast<std::size_t>(operand.index)],
+              operand.isNegated);
     }
     return state;
 }
@@ -260,8 +294,9 @@ void LaneMachine::writeFlag(const SassOperand& result, const std::uint32_t* lane
 {
     if (!isPredicate(result) || result.index == kTruePredicate)
         return;
-    Flag& written = (result.kind == SassOperandKind::UniformPredicate ? m_uniformPredicates
-                                                                      : m_predicates)[static_cast<std::size_t>(result.index)];
+    Flag& written = (result.kind == SassOperandKind::UniformPredicate
+                         ? m_uniformPredicates
+                         : m_predicates)[static_cast<std::size_t>(result.index)];
     if (lanes == nullptr || !guard.isKnown) {
         written.isKnown = false;
         return;
@@ -273,46 +308,37 @@ void LaneMachine::writeFlag(const SassOperand& result, const std::uint32_t* lane
     written.isKnown = true;
 }
 
-void LaneMachine::forget(const SassInstruction& instruction, const GuardState& guard)
+void LaneMachine::forget(const SassInstruction& instruction, const LaneStep& step, const GuardState& guard)
 {
     if (instruction.operands.empty())
         return;
-    switch (instruction.kind) {
-    case SassClass::SharedStore:
-    case SassClass::GlobalStore:
-    case SassClass::LocalStore:
-    case SassClass::AsyncCopy:
-    case SassClass::Barrier: return;
-    default: break;
-    }
-    std::int32_t width = std::max(instruction.bytes / 4, 1);
-    if (instruction.has("WIDE") || instruction.has("64") || instruction.kind == SassClass::Double || instruction.base() == "CS2R")
-        width = std::max(width, 2);
-    if (instruction.has("128") || instruction.kind == SassClass::Matrix)
-        width = 4;
+    if (step.results == 0)
+        return;
     for (std::size_t i = 0; i < std::min<std::size_t>(instruction.operands.size(), 3); ++i) {
         const SassOperand& operand = instruction.operands[i];
         if (isPredicate(operand)) {
             writeFlag(operand, nullptr, guard);
             continue;
         }
-        for (std::int32_t further = 0; further < width; ++further)
+        for (std::int32_t further = 0; further < step.results; ++further)
             write(operand, nullptr, guard, further);
         break;
     }
 }
 
-void LaneMachine::execute(const SassInstruction& instruction, LaneOperation operation, const GuardState& guard)
+void LaneMachine::execute(const SassInstruction& instruction, const LaneStep& step, const GuardState& guard)
 {
-    if (operation == LaneOperation::Nothing || !compute(instruction, operation, guard))
-        forget(instruction, guard);
+    if (step.operation == LaneOperation::Nothing || !compute(instruction, step, guard))
+        forget(instruction, step, guard);
 }
 
-bool LaneMachine::compute(const SassInstruction& instruction, LaneOperation operation, const GuardState& guard)
+bool LaneMachine::compute(const SassInstruction& instruction, const LaneStep& step, const GuardState& guard)
 {
+    const LaneOperation operation = step.operation;
     const Parts parts = partsOf(instruction);
-    if (parts.result == nullptr || (isPredicate(instruction.operands.front()) && operation != LaneOperation::Compare
-                                    && operation != LaneOperation::Logic))
+    if (parts.result == nullptr
+        || (isPredicate(instruction.operands.front()) && operation != LaneOperation::Compare
+            && operation != LaneOperation::Logic))
         return false;
     Lanes a{}, b{}, c{}, high{}, out{};
     const auto& sources = parts.sources;
@@ -325,7 +351,7 @@ bool LaneMachine::compute(const SassInstruction& instruction, LaneOperation oper
     case LaneOperation::Copy:
         if (sources.empty() || !read(sources[sources.size() > 2 ? 2 : 0], out))
             return false;
-        if (instruction.has("64")) {
+        if (step.has(LaneStep::Bits64)) {
             if (!read(sources[0], high, true))
                 return false;
             write(*parts.result, &high, guard, 1);
@@ -334,7 +360,7 @@ bool LaneMachine::compute(const SassInstruction& instruction, LaneOperation oper
     case LaneOperation::Zero:
         if (sources.size() != 1 || sources[0].text != "SRZ")
             return false;
-        if (!instruction.has("32"))
+        if (!step.has(LaneStep::Bits32))
             write(*parts.result, &out, guard, 1);
         break;
     case LaneOperation::Special: {
@@ -356,7 +382,9 @@ bool LaneMachine::compute(const SassInstruction& instruction, LaneOperation oper
         if (sources.size() != 4 || sources[0].index != kZeroRegister || sources[1].index != kZeroRegister
             || sources[2].kind != SassOperandKind::Immediate || sources[3].kind != SassOperandKind::Immediate)
             return false;
-        const auto half = [](const SassOperand& s) { return halfBits(s.isFloat ? s.number : static_cast<double>(s.value)); };
+        const auto half = [](const SassOperand& s) {
+            return halfBits(s.isFloat ? s.number : static_cast<double>(s.value));
+        };
         out.fill(half(sources[2]) << 16 | half(sources[3]));
         break;
     }
@@ -368,7 +396,7 @@ bool LaneMachine::compute(const SassInstruction& instruction, LaneOperation oper
             for (std::size_t lane = 0; lane < kWarpLanes; ++lane)
                 sum[lane] += a[lane];
         }
-        if (instruction.has("X"))
+        if (step.has(LaneStep::X))
             for (const SassOperand& carry : parts.flagsIn) {
                 std::uint32_t lanes = 0;
                 if (!flag(carry, lanes))
@@ -398,23 +426,24 @@ bool LaneMachine::compute(const SassInstruction& instruction, LaneOperation oper
         break;
     }
     case LaneOperation::Product:
-        if (instruction.has("X") || sources.size() != 3 || !read(sources[0], a) || !read(sources[1], b) || !read(sources[2], c))
+        if (step.has(LaneStep::X) || sources.size() != 3 || !read(sources[0], a) || !read(sources[1], b)
+            || !read(sources[2], c))
             return false;
         each([&](std::size_t lane) { return a[lane] * b[lane] + c[lane]; });
         break;
     case LaneOperation::HighProduct:
     case LaneOperation::WideProduct: {
         const bool isWide = operation == LaneOperation::WideProduct;
-        if (instruction.has("X") || sources.size() != 3 || !read(sources[0], a) || !read(sources[1], b) || !read(sources[2], c)
-            || (isWide && !read(sources[2], high, true)))
+        if (step.has(LaneStep::X) || sources.size() != 3 || !read(sources[0], a) || !read(sources[1], b)
+            || !read(sources[2], c) || (isWide && !read(sources[2], high, true)))
             return false;
-        const bool isUnsigned = instruction.has("U32");
+        const bool isUnsigned = step.has(LaneStep::U32);
         std::array<std::uint64_t, kWarpLanes> all{};
         for (std::size_t lane = 0; lane < kWarpLanes; ++lane) {
-            const std::uint64_t product
-                = isUnsigned ? std::uint64_t{a[lane]} * b[lane]
-                             : static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(a[lane])}
-                                                          * std::int64_t{static_cast<std::int32_t>(b[lane])});
+            const std::uint64_t product = isUnsigned ? std::uint64_t{a[lane]} * b[lane]
+                                                     : static_cast<std::uint64_t>(
+                                                         std::int64_t{static_cast<std::int32_t>(a[lane])}
+                                                         * std::int64_t{static_cast<std::int32_t>(b[lane])});
             all[lane] = isWide ? product + (std::uint64_t{high[lane]} << 32 | c[lane]) : (product >> 32) + c[lane];
         }
         if (isWide) {
@@ -432,12 +461,12 @@ bool LaneMachine::compute(const SassInstruction& instruction, LaneOperation oper
             return false;
         const auto by = static_cast<std::uint32_t>(sources.back().value) & 31U;
         std::uint32_t carryIn = 0, carries = 0;
-        if (instruction.has("X") && (parts.flagsIn.empty() || !flag(parts.flagsIn[0], carryIn)))
+        if (step.has(LaneStep::X) && (parts.flagsIn.empty() || !flag(parts.flagsIn[0], carryIn)))
             return false;
         for (std::size_t lane = 0; lane < kWarpLanes; ++lane) {
             const std::uint64_t moved = (std::uint64_t{c[lane]} << 32 | a[lane]) << by;
             const std::uint64_t sum = std::uint64_t{static_cast<std::uint32_t>(isHigh ? moved >> 32 : moved)} + b[lane]
-                                      + (instruction.has("X") ? carryIn >> lane & 1U : 0U);
+                                      + (step.has(LaneStep::X) ? carryIn >> lane & 1U : 0U);
             out[lane] = static_cast<std::uint32_t>(sum);
             carries |= (sum >> 32 != 0 ? 1U : 0U) << lane;
         }
@@ -448,13 +477,15 @@ bool LaneMachine::compute(const SassInstruction& instruction, LaneOperation oper
     case LaneOperation::Shift:
         if (sources.size() != 3 || !read(sources[0], a) || !read(sources[1], b) || !read(sources[2], c))
             return false;
-        each([&](std::size_t lane) { return shifted(instruction, a[lane], b[lane], c[lane]); });
+        each([&](std::size_t lane) { return shifted(step, a[lane], b[lane], c[lane]); });
         break;
     case LaneOperation::Logic:
         if (sources.size() < 4 || sources[3].kind != SassOperandKind::Immediate || !read(sources[0], a)
             || !read(sources[1], b) || !read(sources[2], c))
             return false;
-        each([&](std::size_t lane) { return logic(a[lane], b[lane], c[lane], static_cast<std::uint32_t>(sources[3].value)); });
+        each([&](std::size_t lane) {
+            return logic(a[lane], b[lane], c[lane], static_cast<std::uint32_t>(sources[3].value));
+        });
         if (isPredicate(instruction.operands.front())) {
             std::uint32_t set = 0;
             for (std::size_t lane = 0; lane < kWarpLanes; ++lane)
@@ -465,14 +496,14 @@ bool LaneMachine::compute(const SassInstruction& instruction, LaneOperation oper
     case LaneOperation::Compare: {
         const auto& operands = instruction.operands;
         std::uint32_t other = 0;
-        if (operands.size() != 5 || instruction.has("EX") || !read(operands[2], a) || !read(operands[3], b)
+        if (operands.size() != 5 || step.has(LaneStep::Ex) || !read(operands[2], a) || !read(operands[3], b)
             || !flag(operands[4], other))
             return false;
         std::uint32_t set = 0;
         for (std::size_t lane = 0; lane < kWarpLanes; ++lane)
-            set |= (holds(instruction, a[lane], b[lane]) ? 1U : 0U) << lane;
+            set |= (holds(step, a[lane], b[lane]) ? 1U : 0U) << lane;
         const auto joined = [&](std::uint32_t x) {
-            return instruction.has("OR") ? x | other : instruction.has("XOR") ? x ^ other : x & other;
+            return step.has(LaneStep::Or) ? x | other : step.has(LaneStep::Xor) ? x ^ other : x & other;
         };
         const std::uint32_t first = joined(set), second = joined(~set);
         writeFlag(operands[0], &first, guard);
@@ -490,8 +521,9 @@ bool LaneMachine::compute(const SassInstruction& instruction, LaneOperation oper
             const bool isFirst = (chosen >> lane & 1U) != 0;
             if (isSelect)
                 return isFirst ? a[lane] : b[lane];
-            const bool isLess = instruction.has("U32") ? a[lane] < b[lane]
-                                                       : static_cast<std::int32_t>(a[lane]) < static_cast<std::int32_t>(b[lane]);
+            const bool isLess = step.has(LaneStep::U32)
+                                    ? a[lane] < b[lane]
+                                    : static_cast<std::int32_t>(a[lane]) < static_cast<std::int32_t>(b[lane]);
             return isLess == isFirst ? a[lane] : b[lane];
         });
         break;
@@ -505,7 +537,7 @@ bool LaneMachine::compute(const SassInstruction& instruction, LaneOperation oper
         if (sources.size() != 1 || sources[0].kind != SassOperandKind::Constant || !read(sources[0], out))
             return false;
         SassOperand source = sources[0];
-        const std::int32_t words = instruction.has("128") ? 4 : instruction.has("64") ? 2 : 1;
+        const std::int32_t words = step.has(LaneStep::Bits128) ? 4 : step.has(LaneStep::Bits64) ? 2 : 1;
         for (std::int32_t further = 1; further < words; ++further) {
             source.value += 4;
             const bool isKnown = read(source, a);
@@ -532,7 +564,8 @@ bool LaneMachine::addresses(const SassOperand& operand, std::array<std::uint64_t
         if (!low.isKnown || (isWide && !high.isKnown))
             return false;
         for (std::size_t lane = 0; lane < kWarpLanes; ++lane)
-            at[lane] += (isWide ? std::uint64_t{high.lanes[lane]} << 32 | low.lanes[lane] : std::uint64_t{low.lanes[lane]})
+            at[lane] += (isWide ? std::uint64_t{high.lanes[lane]} << 32 | low.lanes[lane]
+                                : std::uint64_t{low.lanes[lane]})
                         * static_cast<std::uint64_t>(scale);
         return true;
     };

@@ -34,7 +34,39 @@ enum class LaneOperation : std::uint8_t
     LoadConstant,
     FirstLane ///< R2UR
 };
-LaneOperation laneOperationOf(const SassInstruction& instruction);
+
+/// An operation with what its modifiers say, found out once: warps come by it thousands of times.
+struct LaneStep
+{
+    enum Modifier : std::uint32_t
+    {
+        X = 1, ///< adds a carry
+        U32 = 2,
+        Hi = 4,
+        Left = 8,
+        Bits64 = 16,
+        Bits128 = 32,
+        Bits32 = 64,
+        S32 = 128,
+        S64 = 256,
+        U64 = 512,
+        Or = 1024,
+        Xor = 2048,
+        Ex = 4096,
+        Lt = 8192,
+        Le = 16384,
+        Gt = 32768,
+        Ge = 65536,
+        Ne = 131072
+    };
+
+    LaneOperation operation = LaneOperation::Nothing;
+    std::uint32_t modifiers = 0;
+    std::int32_t results = 1; ///< registers that it writes; 0: none
+
+    bool has(Modifier modifier) const { return (modifiers & modifier) != 0; }
+};
+LaneStep laneStepOf(const SassInstruction& instruction);
 
 using Lanes = std::array<std::uint32_t, kWarpLanes>;
 using ConstantBank = std::map<std::uint32_t, std::uint32_t>; ///< words of constant bank 0 by their offset in bytes
@@ -65,7 +97,7 @@ public:
     /// These lanes end; whether any are left.
     bool leave(std::uint32_t lanes);
     GuardState guard(const SassInstruction& instruction) const;
-    void execute(const SassInstruction& instruction, LaneOperation operation, const GuardState& guard);
+    void execute(const SassInstruction& instruction, const LaneStep& step, const GuardState& guard);
     /// Byte addresses of an operand of memory; false: unknown.
     bool addresses(const SassOperand& operand, std::array<std::uint64_t, kWarpLanes>& at) const;
 
@@ -85,8 +117,8 @@ private:
     bool flag(const SassOperand& operand, std::uint32_t& lanes) const;
     void write(const SassOperand& result, const Lanes* value, const GuardState& guard, std::int32_t further = 0);
     void writeFlag(const SassOperand& result, const std::uint32_t* lanes, const GuardState& guard);
-    bool compute(const SassInstruction& instruction, LaneOperation operation, const GuardState& guard);
-    void forget(const SassInstruction& instruction, const GuardState& guard);
+    bool compute(const SassInstruction& instruction, const LaneStep& step, const GuardState& guard);
+    void forget(const SassInstruction& instruction, const LaneStep& step, const GuardState& guard);
 
     const ConstantBank& m_constants;
     const WarpPlace m_place;

@@ -41,8 +41,9 @@ Result<SassProfile> SassProfile::create(const SassKernel& kernel, std::span<cons
         const auto target = code[i].target();
         if (!target || *target > code[i].address)
             continue;
-        const auto first = std::lower_bound(code.begin(), code.end(), *target,
-                                            [](const SassInstruction& c, std::uint32_t address) { return c.address < address; });
+        const auto first = std::lower_bound(
+            code.begin(), code.end(), *target,
+            [](const SassInstruction& c, std::uint32_t address) { return c.address < address; });
         const auto at = static_cast<std::size_t>(first - code.begin());
         const bool isTrap = at == i && code[i].guard == kTruePredicate && code[i].operands.size() == 1;
         if (!isTrap)
@@ -63,8 +64,8 @@ Result<SassProfile> SassProfile::create(const SassKernel& kernel, std::span<cons
             loops[l].parent = open.back();
             loops[l].depth = static_cast<std::int32_t>(open.size());
             if (loops[static_cast<std::size_t>(open.back())].last < loops[l].last)
-                return makeError(Errc::Unsupported, "kernel " + kernel.name
-                                                        + " has two loops of which neither holds the other");
+                return makeError(Errc::Unsupported,
+                                 "kernel " + kernel.name + " has two loops of which neither holds the other");
         }
         open.push_back(static_cast<std::int32_t>(l));
         if (const auto trips = tripsOf(kernel, loops[l])) {
@@ -105,7 +106,8 @@ Result<SassProfile> SassProfile::create(const SassKernel& kernel, std::span<cons
 
 bool SassProfile::allTripsKnown() const
 {
-    return std::none_of(m_loops.begin(), m_loops.end(), [](const SassLoop& l) { return l.source == TripSource::Unknown; });
+    return std::none_of(m_loops.begin(), m_loops.end(),
+                        [](const SassLoop& l) { return l.source == TripSource::Unknown; });
 }
 
 } // namespace lathe::cuda

@@ -82,8 +82,8 @@ bool isAccess(const SassInstruction& instruction)
 }
 
 /// Goes through the instructions `rounds` times; the cycle at the end of each round.
-std::vector<double> run(std::span<const SassInstruction> all, std::span<const std::size_t> indices, int rounds, bool waits,
-                        const AccessTimings& timings)
+std::vector<double> run(std::span<const SassInstruction> all, std::span<const std::size_t> indices, int rounds,
+                        bool waits, const AccessTimings& timings)
 {
     ReadPorts ports;
     std::array<double, 6> readyAt{};
@@ -117,11 +117,11 @@ std::vector<double> run(std::span<const SassInstruction> all, std::span<const st
                 at = ports.place(at, instruction);
             }
             if (control.writeCounter >= 0)
-                readyAt[static_cast<std::size_t>(control.writeCounter)]
-                    = std::max(readyAt[static_cast<std::size_t>(control.writeCounter)], done);
+                readyAt[static_cast<std::size_t>(control.writeCounter)] = std::max(
+                    readyAt[static_cast<std::size_t>(control.writeCounter)], done);
             if (control.readCounter >= 0)
-                readyAt[static_cast<std::size_t>(control.readCounter)]
-                    = std::max(readyAt[static_cast<std::size_t>(control.readCounter)], read);
+                readyAt[static_cast<std::size_t>(control.readCounter)] = std::max(
+                    readyAt[static_cast<std::size_t>(control.readCounter)], read);
             at += waits ? std::max(control.stall, 1) : 1;
         }
         ends.push_back(static_cast<double>(at));

@@ -54,8 +54,8 @@ bool writes(const SassInstruction& instruction, const Place& place)
         width = std::max(width, 2);
     const SassOperand& result = instruction.operands.front();
     const auto written = placeOf(result);
-    return written && written->isUniform == place.isUniform && place.index != kZeroRegister && place.index >= written->index
-           && place.index < written->index + width;
+    return written && written->isUniform == place.isUniform && place.index != kZeroRegister
+           && place.index >= written->index && place.index < written->index + width;
 }
 
 bool isGuarded(const SassInstruction& instruction)
@@ -74,8 +74,8 @@ std::optional<Value> written(const SassInstruction& instruction, const Place& pl
         return operands.size() == 2 && operands[1].text == "SRZ" ? std::optional(Value{}) : std::nullopt;
     if (placeOf(operands.front()) != place || instruction.has("X") || instruction.has("WIDE") || instruction.has("64"))
         return std::nullopt;
-    if (base == "HFMA2" && operands.size() == 5 && isZero(operands[1]) && isZero(operands[2]) && operands[3].kind == SassOperandKind::Immediate
-        && operands[4].kind == SassOperandKind::Immediate) {
+    if (base == "HFMA2" && operands.size() == 5 && isZero(operands[1]) && isZero(operands[2])
+        && operands[3].kind == SassOperandKind::Immediate && operands[4].kind == SassOperandKind::Immediate) {
         const auto half = [](const SassOperand& operand) {
             return halfBits(operand.isFloat ? operand.number : static_cast<double>(operand.value));
         };
@@ -92,7 +92,8 @@ std::optional<Value> written(const SassInstruction& instruction, const Place& pl
     };
     for (std::size_t i = 1; i < operands.size(); ++i) {
         const SassOperand& operand = operands[i];
-        if (isZero(operand) || operand.kind == SassOperandKind::Predicate || operand.kind == SassOperandKind::UniformPredicate)
+        if (isZero(operand) || operand.kind == SassOperandKind::Predicate
+            || operand.kind == SassOperandKind::UniformPredicate)
             continue;
         if (base == "IMAD" && instruction.has("IADD") && i == 2 && isOne(operand))
             continue; // a product by one
@@ -165,8 +166,8 @@ std::optional<Comparison> testOf(const SassKernel& kernel, const SassLoop& loop)
 }
 
 /// The instruction of the loop that sets the predicate in front of `at`.
-std::optional<Comparison> comparisonOf(const SassKernel& kernel, const SassLoop& loop, std::size_t at, std::int32_t predicate,
-                                       bool isUniform)
+std::optional<Comparison> comparisonOf(const SassKernel& kernel, const SassLoop& loop, std::size_t at,
+                                       std::int32_t predicate, bool isUniform)
 {
     const SassOperandKind kind = isUniform ? SassOperandKind::UniformPredicate : SassOperandKind::Predicate;
     for (std::size_t i = at; i-- > loop.first;) {
@@ -211,9 +212,9 @@ std::optional<Relation> relationOf(const SassInstruction& comparison, bool isNeg
     {
         std::string_view name;
         Relation relation, opposite;
-    } names[] = {{"LT", Relation::Less, Relation::GreaterEqual},    {"LE", Relation::LessEqual, Relation::Greater},
-                 {"GT", Relation::Greater, Relation::LessEqual},    {"GE", Relation::GreaterEqual, Relation::Less},
-                 {"NE", Relation::NotEqual, Relation::Equal},       {"EQ", Relation::Equal, Relation::NotEqual}};
+    } names[] = {{"LT", Relation::Less, Relation::GreaterEqual}, {"LE", Relation::LessEqual, Relation::Greater},
+                 {"GT", Relation::Greater, Relation::LessEqual}, {"GE", Relation::GreaterEqual, Relation::Less},
+                 {"NE", Relation::NotEqual, Relation::Equal},    {"EQ", Relation::Equal, Relation::NotEqual}};
     for (const auto& [name, relation, opposite] : names)
         if (comparison.has(name))
             return isNegated ? opposite : relation;

@@ -12,7 +12,8 @@ struct SassWalk::Program
     const SassProfile* profile;
     SassLaunch launch;
     std::size_t end = 0;
-    std::vector<LaneOperation> operations; ///< of each instruction
+    std::vector<LaneStep> steps; ///< of each instruction
+    std::vector<bool> isExit, isJump;
     std::vector<std::size_t> target; ///< of a branch: index; kNowhere for none
     ConstantBank constants;
 };
@@ -63,7 +64,8 @@ Result<SassWalk> SassWalk::create(const SassModule& module, const SassKernel& ke
     for (const auto& extents : {launch.grid, launch.block})
         for (const std::int64_t extent : extents)
             if (extent < 1 || extent >= kMost)
-                return makeError(Errc::InvalidArgument, "a launch needs at least one thread and fewer than 2^31 blocks");
+                return makeError(Errc::InvalidArgument,
+                                 "a launch needs at least one thread and fewer than 2^31 blocks");
     if (launch.block[0] > 1024 || launch.block[1] > 1024 || launch.block[2] > 1024 || launch.threads() > 1024)
         return makeError(Errc::InvalidArgument, "a block has 1024 threads at most");
     auto program = std::make_unique<Program>();
@@ -73,13 +75,17 @@ Result<SassWalk> SassWalk::create(const SassModule& module, const SassKernel& ke
     program->end = sassCodeEnd(kernel);
     const auto& code = kernel.instructions;
     for (const SassInstruction& instruction : code) {
-        program->operations.push_back(laneOperationOf(instruction));
+        const std::string_view base = instruction.base();
+        program->steps.push_back(laneStepOf(instruction));
+        program->isExit.push_back(base == "EXIT");
+        program->isJump.push_back(base == "BRA" || base == "CALL");
         std::size_t at = kNowhere;
         for (const SassOperand& operand : instruction.operands)
             if (operand.kind == SassOperandKind::Label) {
                 const auto address = static_cast<std::uint32_t>(operand.value);
-                const auto found = std::lower_bound(code.begin(), code.end(), address,
-                                                    [](const SassInstruction& c, std::uint32_t a) { return c.address < a; });
+                const auto found = std::lower_bound(
+                    code.begin(), code.end(), address,
+                    [](const SassInstruction& c, std::uint32_t a) { return c.address < a; });
                 at = static_cast<std::size_t>(found - code.begin());
             }
         program->target.push_back(at);
@@ -115,19 +121,20 @@ void SassWalk::run(std::int64_t block, std::int64_t warp, std::int32_t passes,
         // Loops that begin here: one more pass, or the first after coming from outside.
         for (std::size_t l = 0; l < loops.size(); ++l)
             if (loops[l].first == at)
-                passOf[l] = previous != kNowhere && isInside(previous, static_cast<std::int32_t>(l)) ? passOf[l] + 1 : 1;
+                passOf[l] = previous != kNowhere && isInside(previous, static_cast<std::int32_t>(l)) ? passOf[l] + 1
+                                                                                                     : 1;
         previous = at;
         const std::int32_t loop = program.profile->loopOf(at);
         const GuardState guard = machine.guard(instruction);
         if (instruction.kind == SassClass::Branch) {
-            if (instruction.base() == "EXIT") {
+            if (program.isExit[at]) {
                 if (guard.isKnown && !machine.leave(guard.lanes))
                     return;
                 if (!guard.isKnown && instruction.guard == kTruePredicate)
                     return;
             }
             const std::size_t to = program.target[at];
-            const bool jumps = to != kNowhere && (instruction.base() == "BRA" || instruction.base() == "CALL");
+            const bool jumps = to != kNowhere && program.isJump[at];
             if (jumps) {
                 const bool isAlways = guard.isAlways && !guard.isOperand;
                 bool taken = guard.isKnown && guard.lanes == machine.lanes();
@@ -147,8 +154,8 @@ void SassWalk::run(std::int64_t block, std::int64_t warp, std::int32_t passes,
             ++at;
             continue;
         }
-        if (instruction.bytes > 0 && instruction.kind != SassClass::ConstantLoad && instruction.kind != SassClass::LocalLoad
-            && instruction.kind != SassClass::LocalStore) {
+        if (instruction.bytes > 0 && instruction.kind != SassClass::ConstantLoad
+            && instruction.kind != SassClass::LocalLoad && instruction.kind != SassClass::LocalStore) {
             WalkAccess access;
             access.instruction = at;
             access.pass = loop >= 0 ? passOf[static_cast<std::size_t>(loop)] : 0;
@@ -162,8 +169,9 @@ void SassWalk::run(std::int64_t block, std::int64_t warp, std::int32_t passes,
                                        || (isCopy && isFirst) || isAtomicShared
                                    ? WalkSpace::Shared
                                    : WalkSpace::Global;
-                access.isStore = instruction.kind == SassClass::SharedStore || instruction.kind == SassClass::GlobalStore
-                                 || instruction.kind == SassClass::Atomic || (isCopy && isFirst);
+                access.isStore = instruction.kind == SassClass::SharedStore
+                                 || instruction.kind == SassClass::GlobalStore || instruction.kind == SassClass::Atomic
+                                 || (isCopy && isFirst);
                 access.access.bytes = instruction.bytes;
                 access.access.lanes = guard.isKnown ? guard.lanes : machine.lanes();
                 access.isKnown = machine.addresses(operand, access.access.at);
@@ -173,7 +181,7 @@ void SassWalk::run(std::int64_t block, std::int64_t warp, std::int32_t passes,
                 isFirst = false;
             }
         }
-        machine.execute(instruction, program.operations[at], guard);
+        machine.execute(instruction, program.steps[at], guard);
         ++at;
     }
 }

@@ -44,8 +44,8 @@ struct WalkAccess
     WarpAccess access; ///< if it is known
 };
 
-/// Follows the integer instructions of a kernel for the 32 lanes of a warp, and so finds out where each access to memory
-/// goes: banks that collide, sectors that are asked for, data that blocks share, without a device and without
+/// Follows the integer instructions of a kernel for the 32 lanes of a warp, and so finds out where each access to
+/// memory goes: banks that collide, sectors that are asked for, data that blocks share, without a device and without
 /// knowledge of the source. Floating point and what is loaded stay unknown, and what follows from them. Loops are taken
 /// `passes` times at most; branches of which lanes would go both ways, or whose condition is unknown, are not taken.
 ///

@@ -1,5 +1,5 @@
-// The ladder of products on an RTX A6000 (tests/plugins/cuda/ladder): what the analytic model expects of each step, beside
-// what was published. Reads machine code where NVRTC and nvdisasm are here, else the stored figures.
+// The ladder of products on an RTX A6000 (tests/plugins/cuda/ladder): what the analytic model expects of each step,
+// beside what was published. Reads machine code where NVRTC and nvdisasm are here, else the stored figures.
 //
 //   cuda_model                     the table for the RTX A6000
 //   cuda_model "RTX 4090"          what the model expects of the same kernels elsewhere, in GFLOP/s
@@ -19,14 +19,14 @@ namespace {
 
 void printFacts(std::string_view kernel, const KernelFacts& f)
 {
-    std::printf("FACTS %s {.blocks = %lld, .threads = %lld, .registers = %d, .sharedBytes = %lld, .hasBarriers = %s, "
-                ".issueCycles = %.0f, .aloneCycles = %.0f, .floats = %.0f, .integers = %.0f, .doubles = %.0f, "
-                ".halves = %.0f, .specials = %.0f, .accessCycles = %.0f, .fillBytes = %.0f, .memoryBytes = %.0f, .flop = "
-                "kFlop}\n",
-                std::string(kernel).c_str(), static_cast<long long>(f.blocks), static_cast<long long>(f.threads),
-                f.registers, static_cast<long long>(f.sharedBytes), f.hasBarriers ? "true" : "false", f.issueCycles,
-                f.aloneCycles, f.floats, f.integers, f.doubles, f.halves, f.specials, f.accessCycles, f.fillBytes,
-                f.memoryBytes);
+    std::printf(
+        "FACTS %s {.blocks = %lld, .threads = %lld, .registers = %d, .sharedBytes = %lld, .hasBarriers = %s, "
+        ".issueCycles = %.0f, .aloneCycles = %.0f, .floats = %.0f, .integers = %.0f, .doubles = %.0f, "
+        ".halves = %.0f, .specials = %.0f, .accessCycles = %.0f, .fillBytes = %.0f, .memoryBytes = %.0f, .flop = "
+        "kFlop}\n",
+        std::string(kernel).c_str(), static_cast<long long>(f.blocks), static_cast<long long>(f.threads), f.registers,
+        static_cast<long long>(f.sharedBytes), f.hasBarriers ? "true" : "false", f.issueCycles, f.aloneCycles, f.floats,
+        f.integers, f.doubles, f.halves, f.specials, f.accessCycles, f.fillBytes, f.memoryBytes);
 }
 
 int run(int argc, char** argv)
@@ -48,8 +48,9 @@ int run(int argc, char** argv)
     }
     const bool isChecked = gpu->capability == 86;
     if (!wantsFacts)
-        std::printf("%s, all of 4096: GFLOP/s expected at the base clock%s; float32 products in the hot loop; what binds\n",
-                    name.c_str(), isChecked ? ", % of cuBLAS expected (at the boost clock) and published" : "");
+        std::printf(
+            "%s, all of 4096: GFLOP/s expected at the base clock%s; float32 products in the hot loop; what binds\n",
+            name.c_str(), isChecked ? ", % of cuBLAS expected (at the boost clock) and published" : "");
     for (const ladder::Step& step : ladder::steps()) {
         KernelFacts facts = step.stored;
         double share = 0;
@@ -69,7 +70,8 @@ int run(int argc, char** argv)
             printFacts(step.kernel, facts);
             continue;
         }
-        const auto held = launchTimeOf(facts, *gpu, GpuClock::Sustained), boost = launchTimeOf(facts, *gpu, GpuClock::Boost);
+        const auto held = launchTimeOf(facts, *gpu, GpuClock::Sustained),
+                   boost = launchTimeOf(facts, *gpu, GpuClock::Boost);
         if (!held || !boost)
             return 1;
         std::printf("%-28s %8.0f", std::string(step.title).c_str(), ladder::kFlop / held->seconds / 1e9);

@@ -49,8 +49,8 @@ void check(const std::vector<KernelFacts>& facts)
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const double expected = ladder::percentOf(timeOf(facts[i], a6000(), GpuClock::Sustained).seconds);
         const double published = steps[i].publishedGflops / ladder::kCublasGflops * 100;
-        const QByteArray what = QByteArray(steps[i].kernel.data()) + ": " + QByteArray::number(expected) + " % of cuBLAS, published "
-                                + QByteArray::number(published);
+        const QByteArray what = QByteArray(steps[i].kernel.data()) + ": " + QByteArray::number(expected)
+                                + " % of cuBLAS, published " + QByteArray::number(published);
         QVERIFY2(expected > before, what.constData());
         if (i + 4 >= steps.size())
             QVERIFY2(expected > 0.75 * published && expected < 1.25 * published, what.constData());
@@ -153,7 +153,8 @@ private slots:
         KernelFacts impossible = plain();
         impossible.sharedBytes = 200000;
         QVERIFY(!launchTimeOf(impossible, a6000(), GpuClock::Boost));
-        QCOMPARE(toString(launchTimeOf(impossible, a6000(), GpuClock::Boost).error().code).data(), toString(Errc::IllegalSchedule).data());
+        QCOMPARE(toString(launchTimeOf(impossible, a6000(), GpuClock::Boost).error().code).data(),
+                 toString(Errc::IllegalSchedule).data());
     }
 
     void theLadderComesOutInOrder()
@@ -181,7 +182,8 @@ private slots:
             QCOMPARE(reading->localAccesses, std::size_t{0});
             QVERIFY(reading->allTripsKnown);
             // Each product is an instruction of 32 lanes.
-            QCOMPARE(reading->whole.of(SassClass::Ffma) * 32 * static_cast<double>(step.launch.warps() * step.launch.blocks()),
+            QCOMPARE(reading->whole.of(SassClass::Ffma) * 32
+                         * static_cast<double>(step.launch.warps() * step.launch.blocks()),
                      ladder::kFlop / 2);
             facts.push_back(reading->facts);
         }

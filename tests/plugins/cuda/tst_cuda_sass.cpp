@@ -31,7 +31,8 @@ std::string textOf(const char* architecture)
 /// A kernel of these instructions, 16 bytes apart, each with a stall of one cycle and no waits.
 SassModule module(const std::vector<std::string>& lines)
 {
-    std::string text = "\t.target\tsm_86\n\t.section\t.text.k,\"ax\",@progbits\n\t.sectioninfo\t@\"SHI_REGISTERS=32\"\n.text.k:\n";
+    std::string text =
+        "\t.target\tsm_86\n\t.section\t.text.k,\"ax\",@progbits\n\t.sectioninfo\t@\"SHI_REGISTERS=32\"\n.text.k:\n";
     int at = 0;
     for (const std::string& line : lines) {
         if (line.back() == ':') {
@@ -153,21 +154,53 @@ private slots:
         QTest::addColumn<QString>("compare");
         QTest::addColumn<QString>("branch");
         QTest::addColumn<int>("trips"); // 0: does not follow
-        QTest::newRow("less") << "MOV R3, RZ" << "IADD3 R3, R3, 0x8, RZ" << "ISETP.LT.AND P0, PT, R3, 0x40, PT" << "@P0 BRA" << 8;
-        QTest::newRow("not less") << "MOV R3, RZ" << "IADD3 R3, R3, 0x8, RZ" << "ISETP.GE.U32.AND P0, PT, R3, 0x40, PT" << "@!P0 BRA" << 8;
-        QTest::newRow("less or equal") << "MOV R3, RZ" << "IADD3 R3, R3, 0x8, RZ" << "ISETP.LE.AND P0, PT, R3, 0x40, PT" << "@P0 BRA" << 9;
-        QTest::newRow("downwards") << "MOV R3, 0x10" << "IADD3 R3, R3, -0x1, RZ" << "ISETP.GT.AND P0, PT, R3, RZ, PT" << "@P0 BRA" << 16;
-        QTest::newRow("not equal") << "HFMA2.MMA R3, -RZ, RZ, 0, 0" << "VIADD R3, R3, 0x4" << "ISETP.NE.AND P0, PT, R3, 0x14, PT" << "@P0 BRA" << 5;
-        QTest::newRow("a constant of two halves") << "HFMA2.MMA R3, -RZ, RZ, 0, 5.9604644775390625e-08" << "IADD3 R3, R3, 0x1, RZ"
-                                                 << "ISETP.NE.AND P0, PT, R3, 0x4, PT" << "@P0 BRA" << 3;
-        QTest::newRow("once") << "MOV R3, 0x50" << "IADD3 R3, R3, 0x8, RZ" << "ISETP.LT.AND P0, PT, R3, 0x40, PT" << "@P0 BRA" << 1;
-        QTest::newRow("never past") << "MOV R3, RZ" << "IADD3 R3, R3, 0x8, RZ" << "ISETP.NE.AND P0, PT, R3, 0x41, PT" << "@P0 BRA" << 0;
-        QTest::newRow("a product") << "MOV R3, RZ" << "IMAD R3, R3, 0x3, RZ" << "ISETP.LT.AND P0, PT, R3, 0x40, PT" << "@P0 BRA" << 0;
-        QTest::newRow("a bound in memory") << "MOV R3, RZ" << "IADD3 R3, R3, 0x8, RZ" << "ISETP.LT.AND P0, PT, R3, c[0x0][0x160], PT"
+        QTest::newRow("less") << "MOV R3, RZ"
+                              << "IADD3 R3, R3, 0x8, RZ"
+                              << "ISETP.LT.AND P0, PT, R3, 0x40, PT"
+                              << "@P0 BRA" << 8;
+        QTest::newRow("not less") << "MOV R3, RZ"
+                                  << "IADD3 R3, R3, 0x8, RZ"
+                                  << "ISETP.GE.U32.AND P0, PT, R3, 0x40, PT"
+                                  << "@!P0 BRA" << 8;
+        QTest::newRow("less or equal") << "MOV R3, RZ"
+                                       << "IADD3 R3, R3, 0x8, RZ"
+                                       << "ISETP.LE.AND P0, PT, R3, 0x40, PT"
+                                       << "@P0 BRA" << 9;
+        QTest::newRow("downwards") << "MOV R3, 0x10"
+                                   << "IADD3 R3, R3, -0x1, RZ"
+                                   << "ISETP.GT.AND P0, PT, R3, RZ, PT"
+                                   << "@P0 BRA" << 16;
+        QTest::newRow("not equal") << "HFMA2.MMA R3, -RZ, RZ, 0, 0"
+                                   << "VIADD R3, R3, 0x4"
+                                   << "ISETP.NE.AND P0, PT, R3, 0x14, PT"
+                                   << "@P0 BRA" << 5;
+        QTest::newRow("a constant of two halves") << "HFMA2.MMA R3, -RZ, RZ, 0, 5.9604644775390625e-08"
+                                                  << "IADD3 R3, R3, 0x1, RZ"
+                                                  << "ISETP.NE.AND P0, PT, R3, 0x4, PT"
+                                                  << "@P0 BRA" << 3;
+        QTest::newRow("once") << "MOV R3, 0x50"
+                              << "IADD3 R3, R3, 0x8, RZ"
+                              << "ISETP.LT.AND P0, PT, R3, 0x40, PT"
+                              << "@P0 BRA" << 1;
+        QTest::newRow("never past") << "MOV R3, RZ"
+                                    << "IADD3 R3, R3, 0x8, RZ"
+                                    << "ISETP.NE.AND P0, PT, R3, 0x41, PT"
+                                    << "@P0 BRA" << 0;
+        QTest::newRow("a product") << "MOV R3, RZ"
+                                   << "IMAD R3, R3, 0x3, RZ"
+                                   << "ISETP.LT.AND P0, PT, R3, 0x40, PT"
+                                   << "@P0 BRA" << 0;
+        QTest::newRow("a bound in memory") << "MOV R3, RZ"
+                                           << "IADD3 R3, R3, 0x8, RZ"
+                                           << "ISETP.LT.AND P0, PT, R3, c[0x0][0x160], PT"
                                            << "@P0 BRA" << 0;
-        QTest::newRow("a start of data") << "LDG.E R3, [R8.64]" << "IADD3 R3, R3, 0x8, RZ" << "ISETP.LT.AND P0, PT, R3, 0x40, PT"
+        QTest::newRow("a start of data") << "LDG.E R3, [R8.64]"
+                                         << "IADD3 R3, R3, 0x8, RZ"
+                                         << "ISETP.LT.AND P0, PT, R3, 0x40, PT"
                                          << "@P0 BRA" << 0;
-        QTest::newRow("a second condition") << "MOV R3, RZ" << "IADD3 R3, R3, 0x8, RZ" << "ISETP.LT.AND P0, PT, R3, 0x40, P2"
+        QTest::newRow("a second condition") << "MOV R3, RZ"
+                                            << "IADD3 R3, R3, 0x8, RZ"
+                                            << "ISETP.LT.AND P0, PT, R3, 0x40, P2"
                                             << "@P0 BRA" << 0;
     }
     void tripsFollowFromComparisons()
@@ -189,8 +222,9 @@ private slots:
     void aLoopThatIsLeftByACallCounts()
     {
         // The assembler's way out of a long loop.
-        const auto made = module({"MOV R3, RZ", ".L_x_1:", "IADD3 R3, R3, 0x1, RZ", "ISETP.GE.U32.AND P0, PT, R3, 0x7, PT",
-                                  "FFMA R4, R5, R6, R4", "@P0 CALL.REL.NOINC `(.L_x_2)", "BRA `(.L_x_1)", ".L_x_2:", "EXIT",
+        const auto made = module({"MOV R3, RZ", ".L_x_1:", "IADD3 R3, R3, 0x1, RZ",
+                                  "ISETP.GE.U32.AND P0, PT, R3, 0x7, PT", "FFMA R4, R5, R6, R4",
+                                  "@P0 CALL.REL.NOINC `(.L_x_2)", "BRA `(.L_x_1)", ".L_x_2:", "EXIT",
                                   ".L_x_3:", "BRA `(.L_x_3)", "NOP"});
         const SassProfile found = profile(made.kernels[0]);
         QCOMPARE(found.loops().size(), std::size_t{1}); // the trap behind the end is none
@@ -375,7 +409,9 @@ private slots:
         for (std::size_t i = made.loops()[1].first; i <= made.loops()[1].last; ++i)
             inner.push_back(i);
         const auto with = [&](double latency) {
-            return warpCyclesOf(kernel.instructions, inner, true, [latency](std::size_t) { return AccessTiming{4, latency}; });
+            return warpCyclesOf(kernel.instructions, inner, true, [latency](std::size_t) {
+                return AccessTiming{4, latency};
+            });
         };
         QVERIFY(with(30) && with(530));
         QCOMPARE(with(530)->alone - with(30)->alone, 500.0);

@@ -30,9 +30,11 @@ private slots:
         QTest::newRow("RTX A6000 64 x 128 registers, 49000 bytes") << "RTX A6000" << 64 << 128 << qint64{49000} << 2;
         QTest::newRow("RTX A6000 512 x 24 registers, 0 bytes") << "RTX A6000" << 512 << 24 << qint64{0} << 3;
         QTest::newRow("RTX A6000 128 x 24 registers, 16384 bytes") << "RTX A6000" << 128 << 24 << qint64{16384} << 5;
-        QTest::newRow("RTX A6000 128 x 127 registers, 101376 bytes") << "RTX A6000" << 128 << 127 << qint64{101376} << 1;
+        QTest::newRow("RTX A6000 128 x 127 registers, 101376 bytes")
+            << "RTX A6000" << 128 << 127 << qint64{101376} << 1;
         QTest::newRow("RTX A6000 128 x 24 registers, 0 bytes") << "RTX A6000" << 128 << 24 << qint64{0} << 12;
-        QTest::newRow("RTX A6000 160 x 200 registers, 120000 bytes") << "RTX A6000" << 160 << 200 << qint64{120000} << 0;
+        QTest::newRow("RTX A6000 160 x 200 registers, 120000 bytes")
+            << "RTX A6000" << 160 << 200 << qint64{120000} << 0;
         QTest::newRow("RTX A6000 288 x 24 registers, 101376 bytes") << "RTX A6000" << 288 << 24 << qint64{101376} << 1;
         QTest::newRow("RTX A6000 288 x 127 registers, 49000 bytes") << "RTX A6000" << 288 << 127 << qint64{49000} << 1;
         QTest::newRow("A100 32 x 42 registers, 4096 bytes") << "A100" << 32 << 42 << qint64{4096} << 32;
@@ -96,8 +98,9 @@ private slots:
         QVERIFY(occupancyOf(gpu, 32, 32, 0).limit == OccupancyLimit::Blocks);
         QVERIFY(occupancyOf(gpu, 256, 128, 0).limit == OccupancyLimit::Registers);
         QVERIFY(occupancyOf(gpu, 128, 32, 40000).limit == OccupancyLimit::SharedMemory);
-        for (const Occupancy& none : {occupancyOf(gpu, 1024, 255, 0), occupancyOf(gpu, 128, 32, 100 * 1024), occupancyOf(gpu, 0, 32, 0),
-                                      occupancyOf(gpu, 1025, 32, 0), occupancyOf(gpu, 128, 256, 0), occupancyOf(gpu, 128, 32, -1)}) {
+        for (const Occupancy& none :
+             {occupancyOf(gpu, 1024, 255, 0), occupancyOf(gpu, 128, 32, 100 * 1024), occupancyOf(gpu, 0, 32, 0),
+              occupancyOf(gpu, 1025, 32, 0), occupancyOf(gpu, 128, 256, 0), occupancyOf(gpu, 128, 32, -1)}) {
             QVERIFY(none.limit == OccupancyLimit::Impossible);
             QCOMPARE(none.blocks, 0);
         }
