@@ -1,0 +1,60 @@
+#include "plugins/cuda/model/nvdisasm.h"
+
+#include "core/support/files.h"
+#include "core/support/subprocess.h"
+
+#include <cstdlib>
+#include <vector>
+
+namespace lathe::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool isProgram(const fs::path& path)
+{
+    std::error_code ignored;
+    return fs::is_regular_file(path, ignored);
+}
+
+} // namespace
+
+Result<fs::path> findNvdisasm(const fs::path& beside)
+{
+    std::vector<fs::path> places;
+    if (const char* const told = std::getenv("LATHE_NVDISASM"); told != nullptr && told[0] != '\0') {
+        places.emplace_back(told);
+    } else {
+        if (!beside.empty())
+            places.push_back(beside.parent_path() / "bin" / "nvdisasm");
+        std::string_view path = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
+        while (!path.empty()) {
+            const std::size_t end = std::min(path.find(':'), path.size());
+            if (path.front() == '/')
+                places.push_back(fs::path(path.substr(0, end)) / "nvdisasm");
+            path.remove_prefix(std::min(end + 1, path.size()));
+        }
+        places.emplace_back("/usr/local/cuda/bin/nvdisasm");
+    }
+    for (const fs::path& place : places)
+        if (isProgram(place))
+            return place;
+    return makeError(Errc::NotFound, "nvdisasm is not here: the Python package nvidia-cuda-nvdisasm has it, and "
+                                     "LATHE_NVDISASM may name the file");
+}
+
+Result<std::string> disassemble(const fs::path& nvdisasm, std::string_view cubin)
+{
+    LATHE_TRY_ASSIGN(const TempDir folder, TempDir::create("lathe-sass"));
+    const fs::path file = folder.path() / "kernel.cubin";
+    LATHE_TRY(writeFileAtomically(file, cubin));
+    SubprocessOptions options;
+    options.program = nvdisasm;
+    options.arguments = {"-hex", file.string()};
+    LATHE_TRY_ASSIGN(RunOutput output, runProcess(options, {}, Deadline::inSeconds(60)));
+    if (!output.exit.ok())
+        return makeError(Errc::BuildFailed, "nvdisasm: " + output.exit.text() + ": " + output.errors);
+    return std::move(output.output);
+}
+
+} // namespace lathe::cuda

@@ -1,0 +1,228 @@
+#include "plugins/cuda/model/analytic_model.h"
+#include "tests/plugins/cuda/ladder/ladder.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+namespace tst_cuda_model {
+
+using namespace lathe;
+using namespace lathe::cuda;
+
+namespace {
+
+/// A launch that takes nothing but what a test gives it.
+KernelFacts plain()
+{
+    KernelFacts facts;
+    facts.blocks = 84 * 12;
+    facts.threads = 128;
+    facts.registers = 32;
+    facts.issueCycles = facts.aloneCycles = 1000;
+    return facts;
+}
+
+const GpuFacts& a6000()
+{
+    return *findGpu("RTX A6000");
+}
+
+LaunchTime timeOf(const KernelFacts& facts, const GpuFacts& gpu = a6000(), GpuClock clock = GpuClock::Boost)
+{
+    const auto time = launchTimeOf(facts, gpu, clock);
+    if (!time)
+        qFatal("%s", time.error().message.c_str());
+    return *time;
+}
+
+double cyclesOf(const KernelFacts& facts)
+{
+    return timeOf(facts).seconds * a6000().boostHz;
+}
+
+/// What is asked of the model: the published order, and the last four steps within a quarter.
+void check(const std::vector<KernelFacts>& facts)
+{
+    const auto steps = ladder::steps();
+    QCOMPARE(facts.size(), steps.size());
+    double before = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const double expected = ladder::percentOf(timeOf(facts[i], a6000(), GpuClock::Sustained).seconds);
+        const double published = steps[i].publishedGflops / ladder::kCublasGflops * 100;
+        const QByteArray what = QByteArray(steps[i].kernel.data()) + ": " + QByteArray::number(expected)
+                                + " % of cuBLAS, published " + QByteArray::number(published);
+        QVERIFY2(expected > before, what.constData());
+        if (i + 4 >= steps.size())
+            QVERIFY2(expected > 0.75 * published && expected < 1.25 * published, what.constData());
+        before = expected;
+    }
+}
+
+} // namespace
+
+class TestCudaModel : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void theBusiestResourceDecides()
+    {
+        // Twelve blocks of four warps, a warp to each scheduler: twelve warps of 1000 cycles one after another.
+        QCOMPARE(cyclesOf(plain()), 12000.0);
+        KernelFacts facts = plain();
+        facts.floats = 2000; // a warp a cycle on 32 lanes
+        QCOMPARE(cyclesOf(facts), 24000.0);
+        QVERIFY(timeOf(facts).bound == Bound::FloatLanes);
+        QCOMPARE(timeOf(facts).floatShare, 1.0);
+        facts.integers = 700; // half of the lanes are theirs, too
+        QCOMPARE(cyclesOf(facts), 32400.0);
+        facts.floats = 0; // sixteen lanes
+        facts.integers = 1500;
+        QCOMPARE(cyclesOf(facts), 36000.0);
+        QVERIFY(timeOf(facts).bound == Bound::IntegerLanes);
+        facts = plain();
+        facts.specials = 300; // four lanes
+        QCOMPARE(cyclesOf(facts), 28800.0);
+        facts = plain();
+        facts.accessCycles = 600; // of all four schedulers' warps together
+        QCOMPARE(cyclesOf(facts), 28800.0);
+        QVERIFY(timeOf(facts).bound == Bound::Access);
+        facts = plain();
+        facts.fillBytes = 64 * 3000;
+        QCOMPARE(cyclesOf(facts), 84 * 12 * 64 * 3000.0 / 1436);
+        QVERIFY(timeOf(facts).bound == Bound::Cache); // 84 SMs ask for more than it gives
+        facts = plain();
+        facts.memoryBytes = 768e6;
+        QCOMPARE(timeOf(facts).seconds, 1e-3);
+        QVERIFY(timeOf(facts).bound == Bound::Memory);
+    }
+
+    void lanesOfAnA100AreHalfAsMany()
+    {
+        KernelFacts facts = plain();
+        facts.blocks = 108 * 12;
+        facts.floats = 1000;
+        const GpuFacts& gpu = *findGpu("A100");
+        QCOMPARE(timeOf(facts, gpu).seconds * gpu.boostHz, 24000.0);
+        facts.integers = 900; // on lanes of their own
+        QCOMPARE(timeOf(facts, gpu).seconds * gpu.boostHz, 24000.0);
+    }
+
+    void waitsAreHiddenByOtherBlocks()
+    {
+        KernelFacts facts = plain();
+        facts.aloneCycles = 5000; // 12 blocks fit at once: a round
+        QCOMPARE(cyclesOf(facts), 12000.0);
+        facts.aloneCycles = 50000;
+        QCOMPARE(cyclesOf(facts), 50000.0);
+        QVERIFY(timeOf(facts).bound == Bound::Latency);
+        // Three at a time, four rounds. With barriers the waits come on top of what a block does itself.
+        facts.registers = 160;
+        QCOMPARE(timeOf(facts).occupancy.blocks, 3);
+        facts.aloneCycles = 5000;
+        QCOMPARE(cyclesOf(facts), 20000.0);
+        facts.accessCycles = 600;
+        QCOMPARE(cyclesOf(facts), 4 * 7200.0);
+        facts.aloneCycles = 7000;
+        QCOMPARE(cyclesOf(facts), 4 * 7200.0);
+        facts.hasBarriers = true;
+        QCOMPARE(cyclesOf(facts), 4 * (6000.0 + 2400));
+    }
+
+    void theLastWaveIsPaidFor()
+    {
+        KernelFacts facts = plain();
+        facts.aloneCycles = 3000;
+        facts.registers = 160; // three at a time
+        facts.blocks = 84 * 3;
+        QCOMPARE(cyclesOf(facts), 3000.0);
+        facts.blocks = 84 * 3 + 1;
+        QCOMPARE(cyclesOf(facts), 6000.0); // one block, and nothing hides its waits
+        QVERIFY(timeOf(facts).waves > 1 && timeOf(facts).waves < 1.01);
+        facts.blocks = 5; // SMs stand idle
+        QCOMPARE(cyclesOf(facts), 3000.0);
+    }
+
+    void launchesHaveGaps()
+    {
+        const std::vector<KernelFacts> three(3, plain());
+        const double seconds = timeOf(plain()).seconds;
+        QCOMPARE(*sequenceSecondsOf(three, a6000(), GpuClock::Boost, true), 3 * (seconds + 0.5e-6));
+        QCOMPARE(*sequenceSecondsOf(three, a6000(), GpuClock::Boost, false), 3 * (seconds + 0.9e-6));
+        QVERIFY(timeOf(plain(), a6000(), GpuClock::Sustained).seconds > seconds);
+        KernelFacts impossible = plain();
+        impossible.sharedBytes = 200000;
+        QVERIFY(!launchTimeOf(impossible, a6000(), GpuClock::Boost));
+        QCOMPARE(toString(launchTimeOf(impossible, a6000(), GpuClock::Boost).error().code).data(),
+                 toString(Errc::IllegalSchedule).data());
+    }
+
+    void theLadderComesOutInOrder()
+    {
+        std::vector<KernelFacts> facts;
+        for (const ladder::Step& step : ladder::steps())
+            facts.push_back(step.stored);
+        check(facts);
+    }
+
+    void theLadderComesOutOfMachineCode()
+    {
+        const auto text = ladder::disassembly("sm_86");
+        if (!text)
+            QSKIP(text.error().message.c_str());
+        const auto module = readSass(*text);
+        QVERIFY2(module, module ? "" : module.error().message.c_str());
+        std::vector<KernelFacts> facts;
+        for (const ladder::Step& step : ladder::steps()) {
+            const SassKernel* const kernel = module->find(step.kernel);
+            QVERIFY2(kernel != nullptr, step.kernel.data());
+            const auto reading = readKernel(*module, *kernel, step.launch, a6000());
+            QVERIFY2(reading, reading ? "" : reading.error().message.c_str());
+            QCOMPARE(reading->unknownAccesses, std::size_t{0});
+            QCOMPARE(reading->localAccesses, std::size_t{0});
+            QVERIFY(reading->allTripsKnown);
+            // Each product is an instruction of 32 lanes.
+            QCOMPARE(reading->whole.of(SassClass::Ffma) * 32
+                         * static_cast<double>(step.launch.warps() * step.launch.blocks()),
+                     ladder::kFlop / 2);
+            facts.push_back(reading->facts);
+        }
+        check(facts);
+    }
+
+    void largeTilesAreProductsMostly()
+    {
+        const auto text = ladder::disassembly("sm_80");
+        if (!text)
+            QSKIP(text.error().message.c_str());
+        const auto module = readSass(*text);
+        QVERIFY(module);
+        for (const char* kernel : {"square_tiles", "wide_loads", "tuned", "warp_tiles"}) {
+            const auto profile = SassProfile::create(*module->find(kernel));
+            QVERIFY(profile);
+            QVERIFY2(profile->hot().share(SassClass::Ffma) > 0.85, kernel);
+        }
+    }
+
+    /// What blocks share, by hand: those of a wave fetch some rows of A and all columns of B.
+    void bytesFollowFromWhatBlocksShare()
+    {
+        const auto steps = ladder::steps();
+        for (const ladder::Step& step : steps) {
+            if (step.kernel != "warp_tiles" && step.kernel != "tuned")
+                continue;
+            // A block fetches 128 rows and 128 columns of 4096 elements, and stores a tile.
+            const double halves = step.kernel == "tuned" ? 2 : 1; // each of its stores writes halves of sectors
+            QCOMPARE(step.stored.fillBytes, (2.0 * 128 * 4096 + halves * 128 * 128) * 4);
+            // 168 blocks at a time: 5.25 rows of 32 tiles.
+            const double waves = 1024.0 / 168;
+            const double rows = step.stored.memoryBytes - 4096.0 * 4096 * 4;
+            QVERIFY(qAbs(rows / (waves * (6 + 32) * 128 * 4096 * 4) - 1) < 1e-6);
+        }
+    }
+};
+
+} // namespace tst_cuda_model
+
+LATHE_TEST(tst_cuda_model::TestCudaModel)
+#include "tst_cuda_model.moc"
