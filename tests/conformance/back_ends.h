@@ -7,6 +7,7 @@
 #include "core/support/files.h"
 #include "core/target/kinds.h"
 #include "core/wire/seeded.h"
+#include "tests/conformance/ledger.h"
 
 #include <QtTest>
 
@@ -48,6 +49,7 @@ struct Case
     compute::DagPtr dag;
     std::string steps = "[]";
     std::vector<bool> constantInputs = {}; ///< those that may be packed ahead of time
+    Drawn drawn = {}; ///< of a schedule that was drawn
 };
 
 inline compute::DagPtr finish(compute::DagBuilder& builder, compute::Tensor out)
@@ -229,8 +231,8 @@ protected:
                               Deadline::inSeconds(60.0 * static_cast<double>(list.size())));
     }
 
-    /// Builds all of them, some together, runs them, and compares what comes out. `mayRefuse`: whether one that is no
-    /// legal schedule is left out; else that is wrong, too.
+    /// Builds all of them, some together, runs them, compares what comes out, and enters each in the ledger.
+    /// `mayRefuse`: whether one that is no legal schedule is left out; else that is wrong, too.
     struct Outcome
     {
         std::size_t right = 0, refused = 0;
@@ -243,7 +245,7 @@ protected:
         const auto device = open(target);
         if (!device)
             return {0, 0, device.error().message};
-        for (std::size_t first = 0; first < list.size() && outcome.wrong.empty(); first += kTogether) {
+        for (std::size_t first = 0; first < list.size(); first += kTogether) {
             const std::vector<Case> some(list.begin() + static_cast<std::ptrdiff_t>(first),
                                          list.begin()
                                              + static_cast<std::ptrdiff_t>(std::min(first + kTogether, list.size())));
@@ -256,15 +258,17 @@ protected:
                                                           product->bytes);
                     !kept)
                     return {outcome.right, outcome.refused, kept.error().message};
-            for (std::size_t i = 0; i < some.size() && outcome.wrong.empty(); ++i) {
+            for (std::size_t i = 0; i < some.size(); ++i) {
                 if (product->kernels[i].code == Errc::IllegalSchedule && mayRefuse) {
                     ++outcome.refused;
+                    enterInLedger(target, some[i].drawn, some[i].steps, "refused", product->kernels[i].text);
                     continue;
                 }
                 const std::string problem = problemOf(**device, *product, i, some[i], tolerance);
+                enterInLedger(target, some[i].drawn, some[i].steps, problem.empty() ? "right" : "wrong", problem);
                 if (problem.empty())
                     ++outcome.right;
-                else
+                else if (outcome.wrong.empty())
                     outcome.wrong = problem + '\n' + some[i].name + ' ' + some[i].steps;
             }
         }
