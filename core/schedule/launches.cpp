@@ -50,6 +50,21 @@ bool isInsideThreads(const Lowering& lowering, std::int32_t id)
     return false;
 }
 
+/// Iterators of which two, or two iterations of one, come to the same element: those of parts that overlap (OV), and
+/// what was made of them.
+std::vector<std::int32_t> overlappingIters(const Stage& stage, const StageBounds& bounds)
+{
+    std::vector<std::int32_t> found;
+    for (const IterRelation& relation : stage.relations) {
+        const auto isFound = [&found](std::int32_t id) { return std::ranges::find(found, id) != found.end(); };
+        const bool overlaps = relation.overlaps
+                              && bounds.extents[relation.parents[0]] % bounds.extents[relation.children[1]] != 0;
+        if (overlaps || std::ranges::any_of(relation.parents, isFound))
+            found.insert(found.end(), relation.children.begin(), relation.children.end());
+    }
+    return found;
+}
+
 class AxisBinder
 {
 public:
@@ -175,9 +190,13 @@ Result<> assignThreadScopes(Lowering& lowering)
         if (!lowering.program.stages[i].active)
             continue;
         const auto extent = [&](const Iterator& iterator) { return lowering.program.stages[i].extents[iterator.id]; };
+        const std::vector<std::int32_t> overlapping = overlappingIters(stage, lowering.program.stages[i]);
         for (const Iterator& iterator : stage.iters) {
             if (iterator.annotation == Annotation::Parallel)
                 return refuseStage(lowering, id, "has a loop for the cores of a processor");
+            if ((bindsBlocks(iterator) || bindsThreads(iterator)) && extent(iterator) > 1
+                && std::ranges::find(overlapping, iterator.id) != overlapping.end())
+                return refuseStage(lowering, id, "has overlapping parts: two threads would store one element");
             if (iterator.kind != IterKind::Reduction || extent(iterator) == 1)
                 continue;
             if (bindsBlocks(iterator) || iterator.annotation == Annotation::VThread)

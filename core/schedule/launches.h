@@ -9,8 +9,8 @@ namespace lathe::schedule {
 
 /// Says of each buffer whose it is: Shared where threads of a block hand it over (a "shared" cache stage, or a stage
 /// that is computed outside of all thread loops), else Part, one thread's own (Local or Register once lowered). Errors:
-/// IllegalSchedule (a stage of one thread's own that divides its work among threads, a loop for parts of a processor),
-/// Unsupported (a reduction across threads).
+/// IllegalSchedule (a stage of one thread's own that divides its work among threads, a loop for parts of a processor,
+/// parts that overlap where threads or blocks divide them), Unsupported (a reduction across threads).
 Result<> assignThreadScopes(Lowering& lowering);
 
 /// Loops of a stage at root, as emitStage gives them, to a launch without barriers. Threads that a stage does not name

@@ -73,6 +73,8 @@ public:
             m_kinds.push_back(loopKind(iter.annotation));
             if (iter.annotation == Annotation::Tensorize)
                 return refuse("is tensorized, but there is no intrinsic to call", Errc::Unsupported);
+            if (m_lowering.form == KernelForm::Phases && iter.annotation >= Annotation::VThread)
+                return refuse("has a loop for blocks or threads, which a processor has not");
             if (iter.partition)
                 m_lowering.partitioned.insert(m_bounds.leaves[m_kinds.size() - 1].get());
         }

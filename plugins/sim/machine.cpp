@@ -30,7 +30,7 @@ Value cast(Value value, DType from, DType to)
         return ofFloat(isFloat(from) ? value.f : static_cast<double>(value.i), to);
     if (to == DType::Bool)
         return ofInt(isFloat(from) ? value.f != 0 : value.i != 0);
-    return ofInt(wrap(isFloat(from) ? static_cast<std::int64_t>(value.f) : value.i, to));
+    return ofInt(isFloat(from) ? toWhole(value.f, to) : wrap(value.i, to));
 }
 
 Value binary(const Node& node, Value a, Value b, DType dtype)
@@ -64,7 +64,7 @@ void Machine::store(char* at, DType dtype, Value value, DType from)
         dtype == DType::F32 ? put(at, static_cast<float>(f)) : put(at, f);
         return;
     }
-    const std::int64_t i = isFloat(from) ? static_cast<std::int64_t>(value.f) : value.i;
+    const std::int64_t i = isFloat(from) ? toWhole(value.f, dtype) : value.i;
     std::memcpy(at, &i, static_cast<std::size_t>(sizeOf(dtype))); // little endian: the low bytes
 }
 

@@ -3,6 +3,7 @@
 #include "plugins/sim/program.h"
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 namespace lathe::sim {
@@ -40,6 +41,21 @@ inline std::int64_t wrap(std::int64_t i, DType dtype)
     case DType::U32: return static_cast<std::uint32_t>(i);
     default: return i;
     }
+}
+
+/// A float as an integer of the type: cut towards zero, beyond the type's ends its ends, of NaN 0.
+inline std::int64_t toWhole(double f, DType dtype)
+{
+    if (std::isnan(f))
+        return 0;
+    const int bits = static_cast<int>(sizeOf(dtype)) * 8;
+    const double low = isSigned(dtype) ? -std::ldexp(1.0, bits - 1) : 0;
+    const double beyond = std::ldexp(1.0, isSigned(dtype) ? bits - 1 : bits); // the first that does not fit
+    if (f >= beyond) // of 64 bits the double beyond is no integer of ours; without a sign all bits are set
+        return bits < 64 ? static_cast<std::int64_t>(beyond) - 1 : isSigned(dtype) ? INT64_MAX : -1;
+    f = std::fmax(f, low);
+    return dtype == DType::U64 ? static_cast<std::int64_t>(static_cast<std::uint64_t>(f))
+                               : static_cast<std::int64_t>(f);
 }
 
 template<typename T>

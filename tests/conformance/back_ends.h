@@ -7,6 +7,7 @@
 #include "core/support/files.h"
 #include "core/target/kinds.h"
 #include "core/wire/seeded.h"
+#include "tests/conformance/ledger.h"
 #include "tests/support/cuda_driver.h"
 
 #include <QtTest>
@@ -15,6 +16,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <map>
 #include <optional>
 
@@ -48,6 +50,7 @@ struct Case
     compute::DagPtr dag;
     std::string steps = "[]";
     std::vector<bool> constantInputs = {}; ///< those that may be packed ahead of time
+    Drawn drawn = {}; ///< of a schedule that was drawn
 };
 
 inline compute::DagPtr finish(compute::DagBuilder& builder, compute::Tensor out)
@@ -101,21 +104,33 @@ inline KernelForm formOf(const std::string& target)
     return Target::parse(target)->traits().form;
 }
 
-inline std::vector<std::byte> inputBytes(const compute::Dag& dag, std::size_t input)
+inline std::vector<std::byte> inputBytes(const compute::Dag& dag, std::size_t input, std::uint64_t seed = 11)
 {
     const compute::Op& op = dag.ops[static_cast<std::size_t>(dag.inputs[input])];
     std::int64_t count = 1;
     for (const std::int64_t extent : op.shape)
         count *= extent;
     std::vector<std::byte> bytes(static_cast<std::size_t>(count * sizeOf(op.dtype)));
-    wire::fillSeeded(wire::inputSeed(11, input), op.dtype, {}, bytes);
+    wire::fillSeeded(wire::inputSeed(seed, input), op.dtype, {}, bytes);
     return bytes;
 }
 
-/// Runs one kernel of an artifact on the device; the outputs in plain layout.
+/// Of each output, in the order of a kernel's parameters.
+inline std::vector<DType> outputTypes(const compute::Dag& dag)
+{
+    std::vector<DType> types;
+    for (const std::int32_t output : dag.outputs) {
+        const compute::Op& op = dag.ops[static_cast<std::size_t>(output)];
+        for (const ir::Expr& body : op.bodies)
+            types.push_back(op.bodies.size() > 1 ? body->dtype : op.dtype);
+    }
+    return types;
+}
+
+/// Runs one kernel of an artifact on the device, on inputs of the seed; the outputs in plain layout.
 inline Result<std::vector<std::vector<std::byte>>> runKernel(serve::Device& device,
                                                              const measure::BuiltProduct& product, std::uint32_t kernel,
-                                                             const compute::Dag& dag)
+                                                             const compute::Dag& dag, std::uint64_t seed = 11)
 {
     LATHE_TRY_ASSIGN(const serve::DeviceModule module,
                      device.load(std::as_bytes(std::span(product.bytes)), toJson(product.descriptor).dump()));
@@ -128,7 +143,7 @@ inline Result<std::vector<std::vector<std::byte>>> runKernel(serve::Device& devi
                                         std::byte(0xff));
         if (spec.role != ArgRole::Output)
             transformLayout(IndexMap::plain(spec.map.logicalShape, spec.map.logicalRank),
-                            inputBytes(dag, input++).data(), spec.map, physical.data(), spec.dtype);
+                            inputBytes(dag, input++, seed).data(), spec.map, physical.data(), spec.dtype);
         LATHE_TRY_ASSIGN(serve::DeviceBuffer buffer, device.allocate(physical.size()));
         LATHE_TRY(device.copyIn(buffer, physical));
         pointers.push_back(buffer.get());
@@ -153,13 +168,14 @@ inline Result<std::vector<std::vector<std::byte>>> runKernel(serve::Device& devi
     return outputs;
 }
 
-/// Empty if the outputs are those of the DAG: within `tolerance` of each element, or of 1 where that is larger.
+/// Empty if the outputs are those of the DAG: floats within `tolerance` of each element, or of 1 where that is larger,
+/// all else to the last bit.
 inline std::string compare(const compute::DagPtr& dag, const std::vector<std::vector<std::byte>>& outputs,
-                           double tolerance = 1e-5)
+                           double tolerance = 1e-5, std::uint64_t seed = 11)
 {
     std::vector<std::vector<std::byte>> inputs;
     for (std::size_t i = 0; i < dag->inputs.size(); ++i)
-        inputs.push_back(inputBytes(*dag, i));
+        inputs.push_back(inputBytes(*dag, i, seed));
     const auto interpreter = compute::Interpreter::compile(dag);
     if (!interpreter)
         return interpreter.error().message;
@@ -167,14 +183,19 @@ inline std::string compare(const compute::DagPtr& dag, const std::vector<std::ve
     const auto expected = interpreter->run(views);
     if (!expected)
         return expected.error().message;
+    const std::vector<DType> types = outputTypes(*dag);
     for (std::size_t o = 0; o < expected->size(); ++o) {
         const std::vector<std::byte>& want = (*expected)[o];
         if (outputs[o].size() != want.size())
             return "output " + std::to_string(o) + " has another size";
-        for (std::int64_t i = 0; i < static_cast<std::int64_t>(want.size() / 4); ++i) {
-            const double a = wire::readElement(outputs[o].data(), i, DType::F32);
-            const double r = wire::readElement(want.data(), i, DType::F32);
-            if (!(std::fabs(a - r) <= tolerance * std::max(1.0, std::fabs(r))))
+        const auto size = static_cast<std::size_t>(sizeOf(types[o]));
+        for (std::size_t at = 0; at < want.size(); at += size) {
+            const auto i = static_cast<std::int64_t>(at / size);
+            const double a = wire::readElement(outputs[o].data(), i, types[o]);
+            const double r = wire::readElement(want.data(), i, types[o]);
+            const bool isRight = isFloat(types[o]) ? std::fabs(a - r) <= tolerance * std::max(1.0, std::fabs(r))
+                                                   : std::memcmp(outputs[o].data() + at, want.data() + at, size) == 0;
+            if (!isRight)
                 return "output " + std::to_string(o) + " is " + std::to_string(a) + " at " + std::to_string(i)
                        + ", not " + std::to_string(r);
         }
@@ -185,6 +206,15 @@ inline std::string compare(const compute::DagPtr& dag, const std::vector<std::ve
 /// Both halves of back ends, for tests of what all of them must do.
 class BackEnds
 {
+public:
+    static Result<std::shared_ptr<serve::Device>> open(const std::string& target)
+    {
+        LATHE_TRY_ASSIGN(const LatheDeviceApi* api, serve::loadDeviceApi(pluginDir(), Target::parse(target)->kind()));
+        const std::string words = target.find(' ') == std::string::npos ? ""
+                                                                        : target.substr(target.find(' ') + 1) + ' ';
+        return serve::Device::open(api, "", words + "-threads=2 -pin=off");
+    }
+
 protected:
     std::map<std::string, std::unique_ptr<measure::BuilderClient>> m_builders;
     std::map<std::string, std::string> m_withoutCompiler;
@@ -209,8 +239,8 @@ protected:
                               Deadline::inSeconds(60.0 * static_cast<double>(list.size())));
     }
 
-    /// Builds all of them, some together, runs them, and compares what comes out. `mayRefuse`: whether one that is no
-    /// legal schedule is left out; else that is wrong, too.
+    /// Builds all of them, some together, runs them, compares what comes out, and enters each in the ledger.
+    /// `mayRefuse`: whether one that is no legal schedule is left out; else that is wrong, too.
     struct Outcome
     {
         std::size_t right = 0, refused = 0;
@@ -223,7 +253,7 @@ protected:
         const auto device = open(target);
         if (!device)
             return {0, 0, device.error().message};
-        for (std::size_t first = 0; first < list.size() && outcome.wrong.empty(); first += kTogether) {
+        for (std::size_t first = 0; first < list.size(); first += kTogether) {
             const std::vector<Case> some(list.begin() + static_cast<std::ptrdiff_t>(first),
                                          list.begin()
                                              + static_cast<std::ptrdiff_t>(std::min(first + kTogether, list.size())));
@@ -236,15 +266,17 @@ protected:
                                                           product->bytes);
                     !kept)
                     return {outcome.right, outcome.refused, kept.error().message};
-            for (std::size_t i = 0; i < some.size() && outcome.wrong.empty(); ++i) {
+            for (std::size_t i = 0; i < some.size(); ++i) {
                 if (product->kernels[i].code == Errc::IllegalSchedule && mayRefuse) {
                     ++outcome.refused;
+                    enterInLedger(target, some[i].drawn, some[i].steps, "refused", product->kernels[i].text);
                     continue;
                 }
                 const std::string problem = problemOf(**device, *product, i, some[i], tolerance);
+                enterInLedger(target, some[i].drawn, some[i].steps, problem.empty() ? "right" : "wrong", problem);
                 if (problem.empty())
                     ++outcome.right;
-                else
+                else if (outcome.wrong.empty())
                     outcome.wrong = problem + '\n' + some[i].name + ' ' + some[i].steps;
             }
         }
@@ -259,14 +291,6 @@ protected:
         const auto outputs = runKernel(device, product, static_cast<std::uint32_t>(product.kernels[i].kernel),
                                        *one.dag);
         return outputs ? compare(one.dag, *outputs, tolerance) : outputs.error().message;
-    }
-
-    static Result<std::shared_ptr<serve::Device>> open(const std::string& target)
-    {
-        LATHE_TRY_ASSIGN(const LatheDeviceApi* api, serve::loadDeviceApi(pluginDir(), Target::parse(target)->kind()));
-        const std::string words = target.find(' ') == std::string::npos ? ""
-                                                                        : target.substr(target.find(' ') + 1) + ' ';
-        return serve::Device::open(api, "", words + "-threads=2 -pin=off");
     }
 
     /// Why there is no device of the kind: the sentence of the row that stands for all of them. Empty: there is one.

@@ -62,21 +62,30 @@ std::vector<Case> drawnFrom(const Target& target, std::size_t count)
     context.warpSize = 1; // small shapes have few threads
     struct Source
     {
+        const char* task;
         compute::DagPtr dag;
         search::ReferenceSketch sketch;
     };
     std::vector<Source> sources;
-    for (const compute::DagPtr& dag :
-         {matmul(16, 24, 16), convolution(), maximum(), depthwise(), batched(), longSum(), softmax()})
+    const std::pair<const char*, compute::DagPtr> tasks[] = {
+        {"matmul", matmul(16, 24, 16)}, {"convolution", convolution()}, {"maximum", maximum()},
+        {"depthwise", depthwise()},     {"batched", batched()},         {"long sum", longSum()},
+        {"softmax", softmax()}};
+    for (const auto& [task, dag] : tasks)
         for (const schedule::State& state : must(search::generateReferenceSketches(dag, target, hardware)))
-            sources.push_back({dag, search::ReferenceSketch("s", "direct", state, context)});
+            sources.push_back({task, dag, search::ReferenceSketch("s", "direct", state, context)});
     std::vector<Case> list;
-    Random random(11);
+    const std::uint64_t seed = drawingSeed(11);
+    Random random(seed);
     for (std::size_t turn = 0; list.size() < count && turn < count * 200; ++turn) {
         const Source& source = sources[turn % sources.size()];
         search::Genome genome;
         if (const auto sample = source.sketch.sample(random, genome))
-            list.push_back({"drawn", source.dag, schedule::toJson(sample->steps()).dump()});
+            list.push_back({"drawn",
+                            source.dag,
+                            schedule::toJson(sample->steps()).dump(),
+                            {},
+                            {"reference", source.task, seed, turn}});
     }
     return list;
 }

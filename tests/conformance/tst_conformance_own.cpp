@@ -18,55 +18,75 @@ constexpr double kTolerance = 1e-4; ///< winograd's transforms cancel digits
 
 struct Source
 {
+    const char* name;
     search::SearchTask task;
     std::shared_ptr<const templates::Tunable> tunable;
 };
 
 /// Small tasks, so that borders and tails are most of them.
-std::vector<search::SearchAlternative> alternatives()
+std::vector<std::pair<const char*, search::SearchAlternative>> alternatives()
 {
-    return {conv(7, 5, 12, 3, 1),
-            conv(9, 8, 16, 1, 2),
-            winograd(6, 8, 2),
-            winograd(9, 8, 4),
-            dense(40, 24),
-            depthwise(8, 12, 2),
-            convOf(ConvCase{.size = 6, .in = 4, .out = 8}),
-            convOf(ConvCase{.size = 8, .in = 16, .out = 16}, 2),
-            convOf(ConvCase{.size = 7, .in = 6, .out = 6, .depthwise = true}),
-            softmaxOfRows(3, 40),
-            layerNorm(5, 24),
-            transposition(9, 14)};
+    return {{"conv 3x3 NHWC", conv(7, 5, 12, 3, 1)},
+            {"conv 1x1/2 NHWC", conv(9, 8, 16, 1, 2)},
+            {"winograd 2", winograd(6, 8, 2)},
+            {"winograd 4", winograd(9, 8, 4)},
+            {"dense", dense(40, 24)},
+            {"depthwise/2 NHWC", depthwise(8, 12, 2)},
+            {"conv 3x3 NCHW", convOf(ConvCase{.size = 6, .in = 4, .out = 8})},
+            {"conv winograd 2 NCHW", convOf(ConvCase{.size = 8, .in = 16, .out = 16}, 2)},
+            {"depthwise NCHW", convOf(ConvCase{.size = 7, .in = 6, .out = 6, .depthwise = true})},
+            {"softmax", softmaxOfRows(3, 40)},
+            {"layer norm", layerNorm(5, 24)},
+            {"transposition", transposition(9, 14)}};
 }
 
-/// Of each form, and of each template, `count` configurations in all; what the device cannot run is left out, as in a
-/// search.
-std::vector<Case> drawnFrom(const std::string& target, std::size_t count, std::set<std::string>& kinds)
+/// Who draws: Lathe's own sketches, or the templates.
+enum class RuleSet
+{
+    Sketches,
+    Templates
+};
+
+/// Of each form, or of each template, `count` configurations in all; what the device cannot run is left out, as in a
+/// search, and stands in the ledger as refused.
+std::vector<Case> drawnFrom(const std::string& target, RuleSet rules, std::size_t count, std::set<std::string>& kinds)
 {
     std::vector<Source> sources;
-    for (const search::SearchAlternative& alternative : alternatives()) {
+    for (const auto& [name, alternative] : alternatives()) {
         search::SearchTask task = lathe::test::task({alternative}, target.c_str());
         std::vector<std::shared_ptr<const templates::Tunable>> ways;
-        if (auto sketches = templates::sketchTunables(task))
+        if (rules == RuleSet::Templates)
+            ways = templates::templateTunables(task);
+        else if (auto sketches = templates::sketchTunables(task))
             ways = *std::move(sketches);
-        for (auto& made : templates::templateTunables(task))
-            ways.push_back(std::move(made));
         for (auto& way : ways)
-            sources.push_back({task, std::move(way)});
+            sources.push_back({name, task, std::move(way)});
     }
     std::vector<Case> list;
-    Random random(5);
+    const std::uint64_t seed = drawingSeed(5);
+    Random random(seed);
     for (std::size_t turn = 0; list.size() < count && turn < count * 200; ++turn) {
         const Source& source = sources[turn % sources.size()];
         const auto config = source.tunable->space().at(random.below(source.tunable->space().size()));
-        if (!config || source.tunable->space().refusal(*config))
+        if (!config)
             continue;
+        const Drawn drawn = {std::string(source.tunable->kind()), source.name, seed, turn};
+        if (const auto refusal = source.tunable->space().refusal(*config)) {
+            enterInLedger(target, drawn, {}, "refused", textOf(*refusal));
+            continue;
+        }
         const auto candidate = source.tunable->candidate(*config);
-        if (!candidate || !source.tunable->checkRunnable(*config, source.task.hardware))
+        if (!candidate) {
+            enterInLedger(target, drawn, {}, "refused", candidate.error().message);
             continue;
-        kinds.insert(std::string(source.tunable->kind()));
+        }
+        if (const auto runnable = source.tunable->checkRunnable(*config, source.task.hardware); !runnable) {
+            enterInLedger(target, drawn, candidate->steps, "refused", runnable.error().message);
+            continue;
+        }
+        kinds.insert(drawn.ruleSet);
         const search::SearchAlternative& alternative = source.task.alternatives.front();
-        list.push_back({candidate->sketch, alternative.dag, candidate->steps, alternative.constantInputs});
+        list.push_back({candidate->sketch, alternative.dag, candidate->steps, alternative.constantInputs, drawn});
     }
     return list;
 }
@@ -82,16 +102,24 @@ private slots:
     void initTestCase() { prepareDrivers(); }
     void init() { skipWhereThereIsNoDevice(); }
 
-    void schedulesOfLatheComputeTheirDag_data()
+    void sketchesComputeTheirDag_data() { eachTargetAndMali(); }
+    void sketchesComputeTheirDag() { check(RuleSet::Sketches); }
+
+    void templatesComputeTheirDag_data() { eachTargetAndMali(); }
+    void templatesComputeTheirDag() { check(RuleSet::Templates); }
+
+private:
+    static void eachTargetAndMali()
     {
         eachTarget();
         QTest::newRow("opencl -device=mali") << "opencl -device=mali";
     }
-    void schedulesOfLatheComputeTheirDag()
+
+    void check(RuleSet rules)
     {
         QFETCH(QString, target);
         std::set<std::string> kinds;
-        const std::vector<Case> list = drawnFrom(target.toStdString(), wanted(), kinds);
+        const std::vector<Case> list = drawnFrom(target.toStdString(), rules, wanted(), kinds);
         QCOMPARE(list.size(), wanted());
         const Outcome outcome = runAll(target.toStdString(), list, kTolerance, false);
         QVERIFY2(outcome.wrong.empty(), outcome.wrong.c_str());

@@ -289,6 +289,7 @@ Result<> ProjectHistory::describe(const Candidate& candidate, TrialDetail& detai
                     (*features)[i]);
     }
     schedule::LowerOptions options;
+    options.form = m_model->target.traits().form;
     const auto search = searchTask(m_model->partition.tasks[static_cast<std::size_t>(taskOf(candidate.task))], *m_model,
                                    false);
     for (const search::SearchAlternative& a : search.alternatives)

@@ -2,11 +2,13 @@
 
 #include "core/runtime/array.h"
 #include "core/runtime/nvidia_core.h"
+#include "plugins/opencl/device/private_folder.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 namespace lathe::opencl {
 namespace {
@@ -59,13 +61,27 @@ json hardwareOf(const DeviceFacts& facts)
     return hardware;
 }
 
+/// PoCL's cache grows without end, and no kernel comes twice. But without it a program's folder is removed when the
+/// program is released, and the folder's name is in the program's binary: two processes that use one binary would
+/// remove each other's, which ends them. So each has a place of its own for all of that. Whoever says otherwise in the
+/// environment is obeyed; what a parent process had for itself does not count.
+bool prepareEnvironment()
+{
+    ::setenv("POCL_KERNEL_CACHE", "0", 0);
+    const char* const given = std::getenv("POCL_CACHE_DIR");
+    if (std::strcmp(std::getenv("POCL_KERNEL_CACHE"), "0") != 0 || (given != nullptr && !isPrivateFolder(given)))
+        return true;
+    if (const char* const folder = privateFolder(); folder[0] != '\0')
+        ::setenv("POCL_CACHE_DIR", folder, 1);
+    return true;
+}
+
 } // namespace
 
 const Driver* findDriver(std::string& problem)
 {
-    // PoCL's cache grows without end, and no kernel comes twice.
-    static const int isOff = ::setenv("POCL_KERNEL_CACHE", "0", 0);
-    static_cast<void>(isOff);
+    static const bool isPrepared = prepareEnvironment();
+    static_cast<void>(isPrepared);
     const char* missing = "";
     const Driver* const driver = openDriver(missing);
     problem = missing;

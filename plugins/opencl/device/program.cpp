@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 namespace lathe::opencl {
 namespace {
@@ -48,12 +52,50 @@ private:
     std::optional<std::string> m_before;
 };
 
+/// PoCL unpacks a binary into one folder, whatever context the program is of, and removes it with the first program
+/// that is released; what another thread writes or loads there at that moment ends the process. So of programs of one
+/// binary none is released before all can be, and none is made meanwhile. Two binaries of equal hash only wait for each
+/// other.
+struct SharedBinaries
+{
+    struct Uses
+    {
+        std::size_t live = 0;
+        std::vector<cl_program> waiting; ///< to be released
+    };
+    std::mutex mutex;
+    std::unordered_map<std::size_t, Uses> uses; ///< by hash
+
+    void leave(const Driver& driver, std::size_t hash, cl_program program)
+    {
+        const std::scoped_lock lock(mutex);
+        Uses& of = uses[hash];
+        if (program != nullptr)
+            of.waiting.push_back(program);
+        if (--of.live > 0)
+            return;
+        for (cl_program const one : of.waiting)
+            driver.releaseProgram(one);
+        uses.erase(hash);
+    }
+};
+
+SharedBinaries& sharedBinaries()
+{
+    static SharedBinaries binaries;
+    return binaries;
+}
+
 } // namespace
 
 Program::~Program()
 {
-    if (m_program != nullptr)
+    if (m_program == nullptr)
+        return;
+    if (m_binary == 0)
         m_driver->releaseProgram(m_program);
+    else
+        sharedBinaries().leave(*m_driver, m_binary, m_program);
 }
 
 Program Program::fromSource(const Driver& driver, cl_context context, cl_device_id device, const std::string& source,
@@ -70,7 +112,18 @@ Program Program::fromSource(const Driver& driver, cl_context context, cl_device_
 
 Program Program::fromBinary(const Driver& driver, cl_context context, cl_device_id device, const std::string& binary)
 {
-    return {driver, device, buildBinary(driver, context, device, binary)};
+    const std::size_t hash = std::hash<std::string_view>()(binary) | 1;
+    SharedBinaries& shared = sharedBinaries();
+    Program program(driver, device, nullptr);
+    {
+        const std::scoped_lock lock(shared.mutex);
+        ++shared.uses[hash].live;
+        program.m_program = buildBinary(driver, context, device, binary);
+        program.m_binary = hash;
+    }
+    if (!program)
+        shared.leave(driver, hash, nullptr);
+    return program;
 }
 
 std::string Program::binary(std::span<const LaunchShape> shapes) const

@@ -16,7 +16,7 @@ struct LaunchShape
     std::size_t block[3] = {1, 1, 1}; ///< of one
 };
 
-/// A program that was built for one device; released with its owner.
+/// A program that was built for one device; released with its owner. Threads: any, one for each program.
 class Program
 {
 public:
@@ -28,6 +28,7 @@ public:
         std::swap(m_driver, other.m_driver);
         std::swap(m_device, other.m_device);
         std::swap(m_program, other.m_program);
+        std::swap(m_binary, other.m_binary);
         return *this;
     }
     Program(const Program&) = delete;
@@ -57,6 +58,7 @@ private:
     const Driver* m_driver = nullptr;
     cl_device_id m_device = nullptr;
     cl_program m_program = nullptr;
+    std::size_t m_binary = 0; ///< hash of the binary that it is of; 0: of source
 };
 
 } // namespace lathe::opencl
