@@ -105,6 +105,16 @@ void unload(LatheDevice* device, LatheModule* module)
     delete module;
 }
 
+/// The driver compiles PTX when it loads it.
+int build(LatheDevice* device, LatheModule* module, uint32_t kernel, LatheDeviceError* error)
+{
+    if (const int status = device->device.enter(error))
+        return status;
+    if (kernel >= module->module.kernels().size())
+        return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "the artifact has no kernel " + std::to_string(kernel));
+    return module->module.prepare(kernel, error);
+}
+
 int runList(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32_t iterations, uint64_t coldBytes,
             LatheTiming* timing, LatheDeviceError* error)
 {
@@ -128,6 +138,7 @@ constexpr LatheDeviceApi kApi = {LATHE_DEVICE_ABI_VERSION,
                                  copyOut,
                                  load,
                                  unload,
+                                 build,
                                  runList};
 
 } // namespace
