@@ -141,6 +141,9 @@ const SourceLanguage& cudaLanguage()
         .mostSharedBytes = 48 * 1024,
         .unsizedShared = "extern __shared__ __align__(16) unsigned char {0}[];",
         .joinsStatements = true,
+        // The compiler knows that blocks' and threads' numbers are not negative, but not that their sums are.
+        .quotientOfSum = "(unsigned({0}) {1} {2})",
+        .unrollsCopies = true,
         .suffixOfI64 = "ll",
         .suffixOfU64 = "ull",
         .lowestI32 = "(-2147483647 - 1)",

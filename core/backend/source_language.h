@@ -57,6 +57,9 @@ struct SourceLanguage
     bool joinsStatements;
 
     // ---- numbers
+    /// A quotient or a rest that an int is made of; {0}: a sum of variables that is not negative, {1}: the sign.
+    std::string_view quotientOfSum;
+    bool unrollsCopies; ///< whether short loops that fill shared memory are unrolled by the compiler
     std::string_view suffixOfI64, suffixOfU64, lowestI32, lowestI64;
     std::array<std::string_view, 2> notANumber, infinity; ///< of f32 and of f64
     bool hasNarrowFloats; ///< numbers become f16 where one is needed; else each is cast

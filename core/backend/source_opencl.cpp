@@ -98,6 +98,8 @@ const SourceLanguage& openClLanguage()
         .mostSharedBytes = INT64_MAX,
         .unsizedShared = "",
         .joinsStatements = false,
+        .quotientOfSum = "({0} {1} {2})",
+        .unrollsCopies = false,
         .suffixOfI64 = "l",
         .suffixOfU64 = "ul",
         .lowestI32 = "INT_MIN",
