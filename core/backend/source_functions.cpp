@@ -17,7 +17,7 @@ using ir::ExprKind;
 
 namespace {
 
-constexpr SourceHelper kHelpers[] = {
+constexpr SourceHelper kSharedHelpers[] = {
     {"min_TYPE", "TYPE min_TYPE(TYPE a, TYPE b) { return a < b || isnan(a) ? a : b; } // not-a-number stays\n"},
     {"max_TYPE", "TYPE max_TYPE(TYPE a, TYPE b) { return a > b || isnan(a) ? a : b; }\n"},
     // By e^-|x|, which does not overflow: so small results are kept. The language computes on vectors, too, by each
@@ -115,7 +115,7 @@ std::string withNumbers(const SourceLanguage& language, std::string_view text, D
 
 std::span<const SourceHelper> sharedHelpers()
 {
-    return kHelpers;
+    return kSharedHelpers;
 }
 
 std::string ofType(std::string_view text, std::string_view type)
