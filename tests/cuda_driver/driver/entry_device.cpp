@@ -253,3 +253,11 @@ LATHE_CUDA_ENTRY cuCtxSynchronize()
         waitIfHung(waited);
     return code;
 }
+
+/// NVRTC opens libcuda.so.1 where there is one and asks for tables of tools, which are not there.
+LATHE_CUDA_ENTRY cuGetExportTable(const void** table, const Uuid*)
+{
+    if (table)
+        *table = nullptr;
+    return kNotFound;
+}

@@ -106,6 +106,19 @@ void tellCounters(State& state, const std::string& name, const LaunchSize& size,
                state.settings.logFile.empty());
 }
 
+/// The first ones: an unrolled loop has as many as it has lines.
+void tellFindings(State& state, const std::string& name, const ptx::LaunchReport& report)
+{
+    constexpr size_t kTold = 8;
+    const std::vector<ptx::Finding>& all = report.findings.all();
+    for (size_t i = 0; i < std::min(all.size(), kTold); ++i)
+        state.tell(std::string(ptx::nameOf(all[i].kind)) + " in kernel " + name + ", " + all[i].text
+                       + (all[i].count > 1 ? " (" + std::to_string(all[i].count) + " times)" : ""),
+                   true);
+    if (all.size() > kTold)
+        state.tell("and between " + std::to_string(all.size() - kTold) + " more pairs of lines of kernel " + name, true);
+}
+
 } // namespace
 
 unsigned Function::mostThreads() const
@@ -207,10 +220,7 @@ int runKernel(State& state, Function& function, const LaunchSize& size, const st
     const ptx::LaunchReport report = interpret(settings, request, *context.memory);
     const double seconds = launchSeconds(report.counters, size.grid, *context.device, inGraph);
     stream.seconds += seconds;
-    for (const ptx::Finding& finding : report.findings.all())
-        state.tell(std::string(ptx::nameOf(finding.kind)) + " in kernel " + function.kernel->name + ", " + finding.text
-                       + (finding.count > 1 ? " (" + std::to_string(finding.count) + " times)" : ""),
-                   true);
+    tellFindings(state, function.kernel->name, report);
     if (settings.counters)
         tellCounters(state, function.kernel->name, size, report, seconds);
     if (report.fault) {

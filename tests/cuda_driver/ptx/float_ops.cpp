@@ -60,9 +60,11 @@ float sine(float a) { return canonical(std::sin(a)); }
 float cosine(float a) { return canonical(std::cos(a)); }
 float hyperbolicTangent(float a) { return canonical(std::tanh(a)); }
 
-/// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and write the upper half alone.
+/// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and write the upper half alone, subnormal numbers as zeros.
 double upperHalf(double value)
 {
+    if (std::fabs(value) < std::numeric_limits<double>::min())
+        return std::copysign(0.0, value);
     return std::bit_cast<double>(std::bit_cast<uint64_t>(value) & 0xffffffff00000000);
 }
 double coarseReciprocal(double a) { return upperHalf(1 / upperHalf(a)); }
