@@ -61,8 +61,8 @@ void compare(ptx::DeviceMemory& memory, const Snapshot& eager, const ptx::Launch
         const unsigned line = request.program->asyncCopyLine;
         if (ptx::Finding* const finding = report.findings.add(ptx::Finding::Kind::AsyncCopy, line, line))
             finding->text = "PTX line " + std::to_string(line) + ": the results depend on when cp.async brings its data: byte "
-                            + std::to_string(at.first - other.begin()) + " of the " + std::to_string(allocation.size)
-                            + " bytes at " + std::to_string(base) + " differs.";
+                            + std::to_string(at.first - other.begin()) + " of an allocation of "
+                            + std::to_string(allocation.size) + " bytes differs.";
         return;
     }
 }

@@ -44,7 +44,7 @@ std::string nameOfPlace(const Place& place, uint64_t offset, unsigned bytes)
 [[noreturn]] void fail(FaultKind kind, const Warp& warp, const Instruction& instruction, unsigned lane, const std::string& what)
 {
     throw Fault(kind, instruction.line,
-                "PTX line " + std::to_string(instruction.line) + ": " + whoOf(warp, lane) + " " + what);
+                "PTX line " + std::to_string(instruction.line) + ": " + whoOf(warp, lane) + " " + what + ".");
 }
 
 [[noreturn]] void failOutside(Warp& warp, const Instruction& instruction, unsigned lane, Space space, uint64_t address,

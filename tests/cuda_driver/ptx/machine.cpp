@@ -9,8 +9,8 @@ namespace lathe::ptx {
 
 namespace {
 
-/// After so many instructions another group, or another warp, has its turn: for code that spins.
-constexpr uint32_t kTurn = 1 << 16;
+/// After so many instructions another warp has its turn, or another group of this warp: for code that spins.
+constexpr uint32_t kTurn = 1 << 16, kTurnOfGroup = 1 << 10;
 
 std::atomic<uint64_t> launchesBegun{0};
 
@@ -71,7 +71,7 @@ bool runWarp(Warp& warp, Launch& launch)
 {
     const Instruction* const code = launch.program.code.data();
     Counters& counters = launch.report.counters;
-    uint32_t left = kTurn;
+    uint32_t left = warp.groups.size() > 1 ? kTurnOfGroup : kTurn;
     bool did = false;
     while (choose(warp, std::exchange(warp.avoid, UINT32_MAX))) {
         did = true;
