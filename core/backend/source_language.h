@@ -39,7 +39,7 @@ struct SourceLanguage
     std::array<SourceType, 13> types; ///< by DType. The integer without a sign to a type X is called uX
     std::string_view words; ///< that no variable may be called, with blanks between them
     std::span<const SourceFunction> functions;
-    std::span<const SourceHelper> helpers; ///< beside those that all languages share
+    std::span<const SourceHelper> helpers; ///< before those that all languages share
     std::string_view helperPrefix; ///< before each helper
 
     // ---- kernels
