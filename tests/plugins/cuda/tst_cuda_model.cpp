@@ -219,10 +219,11 @@ private slots:
     void dataThatAreFetchedAgainAreFetchedOnce()
     {
         QFETCH(QString, advance);
-        const auto made = cuda::testing::module(
-            {"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x160]", "MOV R6, RZ", ".L_x_0:", "LDG.E R8, [R2.64]",
-             "IADD3 R2, P1, R2, " + advance.toStdString() + ", RZ", "IADD3.X R3, R3, RZ, RZ, P1, !PT",
-             "IADD3 R6, R6, 0x1, RZ", "ISETP.NE.AND P0, PT, R6, 0xa, PT", "@P0 BRA `(.L_x_0)", "EXIT"});
+        const auto made = cuda::testing::module({"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x160]",
+                                                 "MOV R6, RZ", ".L_x_0:", "LDG.E R8, [R2.64]",
+                                                 "IADD3 R2, P1, R2, " + advance.toStdString() + ", RZ",
+                                                 "IADD3.X R3, R3, RZ, RZ, P1, !PT", "IADD3 R6, R6, 0x1, RZ",
+                                                 "ISETP.NE.AND P0, PT, R6, 0xa, PT", "@P0 BRA `(.L_x_0)", "EXIT"});
         SassLaunch launch;
         launch.grid = {2, 1, 1};
         launch.block = {32, 1, 1};
