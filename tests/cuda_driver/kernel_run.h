@@ -25,7 +25,9 @@ inline std::string kernelText(const std::string& parameters, const std::string& 
 /// The line of the text where this stands, from 1.
 inline unsigned lineOf(const std::string& text, const std::string& mark)
 {
-    return 1 + static_cast<unsigned>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find(mark)), '\n'));
+    return 1
+           + static_cast<unsigned>(
+               std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find(mark)), '\n'));
 }
 
 /// A program in the interpreter, with memory of its own. No driver is in between.
@@ -89,7 +91,8 @@ public:
         std::vector<uint8_t> bytes(request.kernel->parameterBytes);
         size_t i = 0;
         for (const uint64_t parameter : parameters) {
-            std::memcpy(bytes.data() + request.kernel->parameters[i].offset, &parameter, request.kernel->parameters[i].size);
+            std::memcpy(bytes.data() + request.kernel->parameters[i].offset, &parameter,
+                        request.kernel->parameters[i].size);
             ++i;
         }
         request.parameters = bytes;

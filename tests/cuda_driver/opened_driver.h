@@ -18,7 +18,8 @@ namespace lathe::cuda_driver::testing {
 
 using Environment = std::map<std::string, std::string>;
 
-/// The driver on the CPU, as a program opens it: a copy of its own, so that each reads the environment anew. It is never closed.
+/// The driver on the CPU, as a program opens it: a copy of its own, so that each reads the environment anew. It is
+/// never closed.
 class OpenedDriver
 {
 public:
@@ -95,8 +96,8 @@ public:
         call("cuModuleGetFunction", &made, module, name);
         return made;
     }
-    int launch(void* function, std::array<unsigned, 3> grid, std::array<unsigned, 3> block, std::vector<void*> parameters,
-               unsigned shared = 0, void* stream = nullptr) const
+    int launch(void* function, std::array<unsigned, 3> grid, std::array<unsigned, 3> block,
+               std::vector<void*> parameters, unsigned shared = 0, void* stream = nullptr) const
     {
         return call("cuLaunchKernel", function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, stream,
                     parameters.data(), static_cast<void**>(nullptr));

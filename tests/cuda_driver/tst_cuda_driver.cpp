@@ -1,5 +1,5 @@
-#include "tests/cuda_driver/opened_driver.h"
 #include "tests/cuda_driver/kernel_run.h"
+#include "tests/cuda_driver/opened_driver.h"
 #include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
@@ -16,19 +16,22 @@ using lathe::ptx::testing::kernelText;
 
 namespace tst_cuda_driver {
 
-const char* const kPlace = "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmad.lo.u32 %r4, %r2, %r3, %r1;\n"
-                           "ld.param.u64 %d1, [out];\nmul.wide.u32 %d2, %r4, 4;\nadd.s64 %d3, %d1, %d2;\n";
+const char* const kPlace =
+    "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmad.lo.u32 %r4, %r2, %r3, %r1;\n"
+    "ld.param.u64 %d1, [out];\nmul.wide.u32 %d2, %r4, 4;\nadd.s64 %d3, %d1, %d2;\n";
 
 /// out[i] += by
 std::string adding()
 {
-    return kernelText(".param .u64 out, .param .u32 by", std::string(kPlace) + "ld.param.u32 %r5, [by];\nld.global.u32 %r6, [%d3];\n"
-                                                                               "add.u32 %r6, %r6, %r5;\nst.global.u32 [%d3], %r6;");
+    return kernelText(".param .u64 out, .param .u32 by", std::string(kPlace)
+                                                             + "ld.param.u32 %r5, [by];\nld.global.u32 %r6, [%d3];\n"
+                                                               "add.u32 %r6, %r6, %r5;\nst.global.u32 [%d3], %r6;");
 }
 
 std::string withShared(unsigned bytes)
 {
-    return kernelText(".param .u64 out", std::string(kPlace) + ".shared .align 4 .b8 room[" + std::to_string(bytes) + "];\nmov.u32 %r9, room;\n");
+    return kernelText(".param .u64 out", std::string(kPlace) + ".shared .align 4 .b8 room[" + std::to_string(bytes)
+                                             + "];\nmov.u32 %r9, room;\n");
 }
 
 class TestCudaDriver : public QObject
@@ -47,7 +50,8 @@ class TestCudaDriver : public QObject
         void* module = nullptr;
         int options[] = {kJitErrorLog, kJitErrorLogBytes};
         void* values[] = {log, reinterpret_cast<void*>(logBytes)};
-        return driver.call("cuModuleLoadDataEx", &module, image, log ? 2U : 0U, static_cast<int*>(options), static_cast<void**>(values));
+        return driver.call("cuModuleLoadDataEx", &module, image, log ? 2U : 0U, static_cast<int*>(options),
+                           static_cast<void**>(values));
     }
 
 private slots:
@@ -77,7 +81,10 @@ private slots:
 
     void devicesAreAsTheEnvironmentSays()
     {
-        const OpenedDriver driver(Environment{{"LATHE_CUDA_DRIVER_CAPABILITY", "7.5,9.0"}, {"LATHE_CUDA_DRIVER_DEVICES", "3"}, {"LATHE_CUDA_DRIVER_MEMORY", "1000000"}, {"CUDA_VISIBLE_DEVICES", "2,0,9,1"}});
+        const OpenedDriver driver(Environment{{"LATHE_CUDA_DRIVER_CAPABILITY", "7.5,9.0"},
+                                              {"LATHE_CUDA_DRIVER_DEVICES", "3"},
+                                              {"LATHE_CUDA_DRIVER_MEMORY", "1000000"},
+                                              {"CUDA_VISIBLE_DEVICES", "2,0,9,1"}});
         int count = 0;
         QCOMPARE(driver.call("cuDeviceGetCount", &count), 0);
         QCOMPARE(count, 2); // the list ends at the first that is none
@@ -116,20 +123,29 @@ private slots:
         driver.context();
         const uint64_t a = driver.put(std::vector<uint32_t>{1, 2, 3, 4});
         uint32_t four[4] = {};
-        QCOMPARE(driver.call("cuMemcpyDtoHAsync_v2", static_cast<void*>(four), a + 4, size_t(12), static_cast<void*>(nullptr)), 0);
+        QCOMPARE(driver.call("cuMemcpyDtoHAsync_v2", static_cast<void*>(four), a + 4, size_t(12),
+                             static_cast<void*>(nullptr)),
+                 0);
         QCOMPARE(four[2], 4u);
-        QCOMPARE(driver.call("cuMemcpyDtoHAsync_v2", static_cast<void*>(four), a + 4, size_t(16), static_cast<void*>(nullptr)), int(kInvalidValue));
-        QCOMPARE(driver.call("cuMemcpyHtoDAsync_v2", a - 4, static_cast<const void*>(four), size_t(4), static_cast<void*>(nullptr)), int(kInvalidValue));
-        QCOMPARE(driver.call("cuMemcpyDtoHAsync_v2", static_cast<void*>(four), a, size_t(4), static_cast<void*>(four)), int(kInvalidHandle));
+        QCOMPARE(driver.call("cuMemcpyDtoHAsync_v2", static_cast<void*>(four), a + 4, size_t(16),
+                             static_cast<void*>(nullptr)),
+                 int(kInvalidValue));
+        QCOMPARE(driver.call("cuMemcpyHtoDAsync_v2", a - 4, static_cast<const void*>(four), size_t(4),
+                             static_cast<void*>(nullptr)),
+                 int(kInvalidValue));
+        QCOMPARE(driver.call("cuMemcpyDtoHAsync_v2", static_cast<void*>(four), a, size_t(4), static_cast<void*>(four)),
+                 int(kInvalidHandle));
         QCOMPARE(driver.call("cuMemsetD32Async", a, 9U, size_t(2), static_cast<void*>(nullptr)), 0);
         QCOMPARE(driver.get<uint32_t>(a, 4), (std::vector<uint32_t>{9, 9, 3, 4}));
-        QCOMPARE(driver.call("cuMemsetD32Async", a + 2, 9U, size_t(1), static_cast<void*>(nullptr)), int(kInvalidValue));
+        QCOMPARE(driver.call("cuMemsetD32Async", a + 2, 9U, size_t(1), static_cast<void*>(nullptr)),
+                 int(kInvalidValue));
         QCOMPARE(driver.call("cuMemsetD32Async", a, 9U, size_t(5), static_cast<void*>(nullptr)), int(kInvalidValue));
     }
 
     void modulesAreRefusedWithTheRightCode()
     {
-        const OpenedDriver driver(Environment{{"LATHE_CUDA_DRIVER_CAPABILITY", "7.5"}, {"LATHE_CUDA_DRIVER_VERSION", "12020"}});
+        const OpenedDriver driver(
+            Environment{{"LATHE_CUDA_DRIVER_CAPABILITY", "7.5"}, {"LATHE_CUDA_DRIVER_VERSION", "12020"}});
         driver.context();
         const auto edited = [](std::string text, const std::string& from, const std::string& to) {
             return text.replace(text.find(from), from.size(), to);
@@ -138,17 +154,22 @@ private slots:
         QCOMPARE(load(driver, good.c_str()), 0);
         QCOMPARE(load(driver, edited(good, "8.2", "8.3").c_str()), int(kUnsupportedPtxVersion));
         QCOMPARE(load(driver, edited(good, "sm_75", "sm_80").c_str()), int(kInvalidPtx));
-        QCOMPARE(load(driver, "\x7f" "ELF and so on"), int(kNoBinaryForGpu));
+        QCOMPARE(load(driver, "\x7f"
+                              "ELF and so on"),
+                 int(kNoBinaryForGpu));
         QCOMPARE(load(driver, "hello"), int(kInvalidImage));
         char log[300];
-        QCOMPARE(load(driver, edited(good, "add.u32 %r6, %r6, %r5", "mma.sync.aligned.m16n8k8.row %r6, %r5").c_str(), log, sizeof(log)), int(kInvalidPtx));
+        QCOMPARE(load(driver, edited(good, "add.u32 %r6, %r6, %r5", "mma.sync.aligned.m16n8k8.row %r6, %r5").c_str(),
+                      log, sizeof(log)),
+                 int(kInvalidPtx));
         QVERIFY2(std::strstr(log, "PTX line") && std::strstr(log, "mma.sync.aligned.m16n8k8.row"), log);
         const std::string large = edited(edited(withShared(49153), "8.4", "8.2"), "sm_80", "sm_75");
         QCOMPARE(load(driver, large.c_str()), int(kInvalidPtx));
         void *module = nullptr, *function = nullptr;
         QCOMPARE(driver.call("cuModuleLoadData", &module, static_cast<const void*>(good.c_str())), 0);
         QCOMPARE(driver.call("cuModuleGetFunction", &function, module, "tset"), int(kNotFound));
-        QCOMPARE(driver.call("cuModuleGetFunction", &function, static_cast<void*>(&function), "test"), int(kInvalidHandle));
+        QCOMPARE(driver.call("cuModuleGetFunction", &function, static_cast<void*>(&function), "test"),
+                 int(kInvalidHandle));
         QCOMPARE(driver.call("cuModuleGetFunction", &function, module, "test"), 0);
         QCOMPARE(driver.call("cuModuleUnload", module), 0);
         QCOMPARE(driver.launch(function, {1, 1, 1}, {1, 1, 1}, {}), int(kInvalidHandle));
@@ -167,7 +188,9 @@ private slots:
         QCOMPARE(driver.launch(function, {1, 1, 1}, {1, 1, 65}, parameters), int(kInvalidValue));
         QCOMPARE(driver.launch(function, {1, 65536, 1}, {1, 1, 1}, parameters), int(kInvalidValue));
         QCOMPARE(driver.launch(function, {1, 1, 1}, {32, 1, 1}, parameters, 0, &by), int(kInvalidHandle));
-        QCOMPARE(driver.call("cuLaunchKernel", function, 1U, 1U, 1U, 1U, 1U, 1U, 0U, static_cast<void*>(nullptr), static_cast<void**>(nullptr), static_cast<void**>(nullptr)), int(kInvalidValue));
+        QCOMPARE(driver.call("cuLaunchKernel", function, 1U, 1U, 1U, 1U, 1U, 1U, 0U, static_cast<void*>(nullptr),
+                             static_cast<void**>(nullptr), static_cast<void**>(nullptr)),
+                 int(kInvalidValue));
         QCOMPARE(driver.launch(function, {1, 1, 1}, {1024, 1, 1}, parameters), 0);
         QCOMPARE(driver.get<uint32_t>(out, 1024)[1023], 3u);
         // Parameters in a buffer: of the size that the kernel has.
@@ -177,7 +200,9 @@ private slots:
         for (const auto& [bytes, code] : {std::pair<size_t, int>(12, 0), {11, kInvalidValue}, {24, kInvalidValue}}) {
             size_t size = bytes;
             void* extra[] = {reinterpret_cast<void*>(1), buffer, reinterpret_cast<void*>(2), &size, nullptr};
-            QCOMPARE(driver.call("cuLaunchKernel", function, 1U, 1U, 1U, 1024U, 1U, 1U, 0U, static_cast<void*>(nullptr), static_cast<void**>(nullptr), static_cast<void**>(extra)), code);
+            QCOMPARE(driver.call("cuLaunchKernel", function, 1U, 1U, 1U, 1024U, 1U, 1U, 0U, static_cast<void*>(nullptr),
+                                 static_cast<void**>(nullptr), static_cast<void**>(extra)),
+                     code);
         }
         QCOMPARE(driver.get<uint32_t>(out, 1024)[1023], 6u);
         QCOMPARE(driver.log(), QString());
@@ -191,11 +216,13 @@ private slots:
         uint64_t out = 0;
         QCOMPARE(driver.launch(function, {1, 1, 1}, {32, 1, 1}, {&out}, 47 << 10), 0);
         QCOMPARE(driver.launch(function, {1, 1, 1}, {32, 1, 1}, {&out}, 48 << 10), int(kInvalidValue));
-        QCOMPARE(driver.call("cuFuncSetAttribute", function, int(kFunctionMaxDynamicShared), 163 << 10), int(kInvalidValue));
+        QCOMPARE(driver.call("cuFuncSetAttribute", function, int(kFunctionMaxDynamicShared), 163 << 10),
+                 int(kInvalidValue));
         QCOMPARE(driver.call("cuFuncSetAttribute", function, int(kFunctionMaxDynamicShared), 162 << 10), 0);
         QCOMPARE(driver.launch(function, {1, 1, 1}, {32, 1, 1}, {&out}, 162 << 10), 0);
         int blocks = -1;
-        QCOMPARE(driver.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", &blocks, function, 256, size_t(40 << 10)), 0);
+        QCOMPARE(driver.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", &blocks, function, 256, size_t(40 << 10)),
+                 0);
         QCOMPARE(blocks, 3); // 164 KiB hold three of 42
         QCOMPARE(driver.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", &blocks, function, 1024, size_t(0)), 0);
         QCOMPARE(blocks, 2);
@@ -267,15 +294,20 @@ private slots:
     void copiesThatArriveAtTwoTimesAreCompared()
     {
         // Reads the place of the copy before it waits: what comes out depends on when it arrives.
-        const std::string text = kernelText(".param .u64 out", std::string(kPlace) + ".shared .align 4 .b8 room[128];\nmov.u32 %r8, room;\nshl.b32 %r9, %r1, 2;\nadd.s32 %r9, %r9, %r8;\n"
-                                            "st.shared.u32 [%r9], 5;\ncp.async.ca.shared.global [%r9], [%d3], 4;\nld.shared.u32 %r10, [%r9];\ncp.async.wait_all;\nst.global.u32 [%d3+128], %r10;");
+        const std::string text = kernelText(
+            ".param .u64 out",
+            std::string(kPlace)
+                + ".shared .align 4 .b8 room[128];\nmov.u32 %r8, room;\nshl.b32 %r9, %r1, 2;\nadd.s32 %r9, %r9, %r8;\n"
+                  "st.shared.u32 [%r9], 5;\ncp.async.ca.shared.global [%r9], [%d3], 4;\nld.shared.u32 %r10, "
+                  "[%r9];\ncp.async.wait_all;\nst.global.u32 [%d3+128], %r10;");
         for (const auto& [how, wanted] : {std::pair<const char*, uint32_t>("eager", 7), {"lazy", 5}, {"both", 5}}) {
             const OpenedDriver driver(Environment{{"LATHE_CUDA_DRIVER_COPIES", how}});
             driver.context();
             uint64_t out = driver.put(std::vector<uint32_t>(64, 7));
             QCOMPARE(driver.launch(driver.function(text, "test"), {1, 1, 1}, {32, 1, 1}, {&out}), 0);
             QCOMPARE(driver.get<uint32_t>(out, 64)[40], wanted);
-            QCOMPARE(driver.log().contains(QStringLiteral("depend on when cp.async brings its data")), std::string(how) == "both");
+            QCOMPARE(driver.log().contains(QStringLiteral("depend on when cp.async brings its data")),
+                     std::string(how) == "both");
         }
     }
 
@@ -373,7 +405,8 @@ private slots:
         QVERIFY(std::abs(second - 4 * first) < 1e-6F);
         driver.call("cuEventRecord", untimed, static_cast<void*>(nullptr));
         QCOMPARE(driver.call("cuEventElapsedTime", &first, start, untimed), int(kInvalidHandle));
-        const QJsonObject counters = QJsonDocument::fromJson(driver.log().split(QLatin1Char('\n'))[0].toUtf8()).object();
+        const QJsonObject counters =
+            QJsonDocument::fromJson(driver.log().split(QLatin1Char('\n'))[0].toUtf8()).object();
         QCOMPARE(counters[QStringLiteral("kernel")].toString(), QStringLiteral("test"));
         QCOMPARE(counters[QStringLiteral("global_sectors")].toInt(), 64);
         QCOMPARE(counters[QStringLiteral("global_sectors_ideal")].toInt(), 64);
@@ -384,7 +417,8 @@ private slots:
     void faultsComeOnDemand()
     {
         uint32_t by = 1;
-        for (const auto& [name, code] : {std::pair<const char*, int>("LATHE_CUDA_DRIVER_ECC_AT", kEccUncorrectable), {"LATHE_CUDA_DRIVER_LOST_AT", kUnknown}}) {
+        for (const auto& [name, code] : {std::pair<const char*, int>("LATHE_CUDA_DRIVER_ECC_AT", kEccUncorrectable),
+                                         {"LATHE_CUDA_DRIVER_LOST_AT", kUnknown}}) {
             const OpenedDriver driver(Environment{{name, "2"}});
             driver.context();
             uint64_t out = driver.put(std::vector<uint32_t>(32));
@@ -395,7 +429,8 @@ private slots:
             QCOMPARE(driver.synchronize(), code);
             driver.call("cuDevicePrimaryCtxRelease_v2", 0);
             void* context = nullptr;
-            QCOMPARE(driver.call("cuDevicePrimaryCtxRetain", &context, 0), code == kUnknown ? int(kDeviceUnavailable) : 0);
+            QCOMPARE(driver.call("cuDevicePrimaryCtxRetain", &context, 0),
+                     code == kUnknown ? int(kDeviceUnavailable) : 0);
         }
     }
 

@@ -195,7 +195,8 @@ extern "C" __global__ void halves(float* y, const float* x, int n)
 }
 )";
 
-/// What NVRTC makes of CUDA C++, run by the driver on the CPU. Skipped where there is no NVRTC (LATHE_NVRTC=.../libnvrtc.so.13).
+/// What NVRTC makes of CUDA C++, run by the driver on the CPU. Skipped where there is no NVRTC
+/// (LATHE_NVRTC=.../libnvrtc.so.13).
 class TestCudaNvrtc : public QObject
 {
     Q_OBJECT
@@ -248,7 +249,8 @@ class TestCudaNvrtc : public QObject
         return made;
     }
 
-    static void verifyProduct(const OpenedDriver& driver, void* function, unsigned n, unsigned tile, std::array<unsigned, 3> block)
+    static void verifyProduct(const OpenedDriver& driver, void* function, unsigned n, unsigned tile,
+                              std::array<unsigned, 3> block)
     {
         const std::vector<float> a = numbers(n * n, 1, 1), b = numbers(n * n, 1, 2);
         uint64_t da = driver.put(a), db = driver.put(b), dc = driver.allocate(n * n * 4);
@@ -261,7 +263,8 @@ class TestCudaNvrtc : public QObject
                 double sum = 0;
                 for (unsigned k = 0; k < n; ++k)
                     sum += double(a[i * n + k]) * double(b[k * n + j]);
-                QVERIFY2(std::fabs(double(c[i * n + j]) - sum) < 1e-4, qPrintable(QStringLiteral("at %1, %2").arg(i).arg(j)));
+                QVERIFY2(std::fabs(double(c[i * n + j]) - sum) < 1e-4,
+                         qPrintable(QStringLiteral("at %1, %2").arg(i).arg(j)));
             }
     }
 
@@ -277,7 +280,8 @@ private slots:
         // Headers of halves lie beside it in the packages of PyPI.
         Dl_info info;
         if (::dladdr(::dlsym(m_nvrtc, "nvrtcVersion"), &info) != 0) {
-            const QString include = QFileInfo(QString::fromLocal8Bit(info.dli_fname)).absolutePath() + QStringLiteral("/../include");
+            const QString include = QFileInfo(QString::fromLocal8Bit(info.dli_fname)).absolutePath()
+                                    + QStringLiteral("/../include");
             if (QFile::exists(include + QStringLiteral("/cuda_fp16.h")))
                 m_include = include;
         }
@@ -304,7 +308,8 @@ private slots:
         QCOMPARE(driver.launch(driver.function(ptx, "reduce"), {3, 1, 1}, {128, 1, 1}, {&dy, &out, &n}), 0);
         QVERIFY(std::fabs(double(driver.get<float>(out, 1)[0]) - sum) < 1e-3);
         uint64_t parts = driver.allocate(4 * 5);
-        QCOMPARE(driver.launch(driver.function(ptx, "split_dot"), {5, 1, 1}, {128, 1, 1}, {&dx, &dy, &parts, &out, &n}), 0);
+        QCOMPARE(driver.launch(driver.function(ptx, "split_dot"), {5, 1, 1}, {128, 1, 1}, {&dx, &dy, &parts, &out, &n}),
+                 0);
         double dot = 0;
         for (size_t i = 0; i < 1000; ++i)
             dot += double(x[i]) * double(got[i]);
@@ -312,7 +317,9 @@ private slots:
         QCOMPARE(driver.log(), QString());
         // Without the fence nothing says that the parts are there before the count.
         const std::string broken = kernels({"-DMISSING_FENCE"});
-        QCOMPARE(driver.launch(driver.function(broken, "split_dot"), {5, 1, 1}, {128, 1, 1}, {&dx, &dy, &parts, &out, &n}), 0);
+        QCOMPARE(
+            driver.launch(driver.function(broken, "split_dot"), {5, 1, 1}, {128, 1, 1}, {&dx, &dy, &parts, &out, &n}),
+            0);
         QVERIFY2(driver.log().contains(QStringLiteral("race in kernel split_dot")), qPrintable(driver.log()));
     }
 
@@ -332,12 +339,18 @@ private slots:
         driver.context();
         unsigned n = 64;
         int size = 64;
-        uint64_t a = driver.put(numbers(n * n, 1, 1)), b = driver.put(numbers(n * n, 1, 2)), c = driver.allocate(n * n * 4);
-        QCOMPARE(driver.launch(driver.function(kernels({"-DMISSING_BARRIER"}), "sgemm"), {4, 4, 1}, {16, 16, 1}, {&a, &b, &c, &size}), 0);
+        uint64_t a = driver.put(numbers(n * n, 1, 1)), b = driver.put(numbers(n * n, 1, 2)),
+                 c = driver.allocate(n * n * 4);
+        QCOMPARE(driver.launch(driver.function(kernels({"-DMISSING_BARRIER"}), "sgemm"), {4, 4, 1}, {16, 16, 1},
+                               {&a, &b, &c, &size}),
+                 0);
         QVERIFY2(driver.log().contains(QStringLiteral("race in kernel sgemm")), qPrintable(driver.log()));
         // One group too many is left in flight.
-        QCOMPARE(driver.launch(driver.function(kernels({"-UWAIT", "-DWAIT=2"}), "sgemm_async"), {1, 1, 1}, {256, 1, 1}, {&a, &b, &c, &size}), 0);
-        QVERIFY2(driver.log().contains(QStringLiteral("asynchronous copy in kernel sgemm_async")), qPrintable(driver.log()));
+        QCOMPARE(driver.launch(driver.function(kernels({"-UWAIT", "-DWAIT=2"}), "sgemm_async"), {1, 1, 1}, {256, 1, 1},
+                               {&a, &b, &c, &size}),
+                 0);
+        QVERIFY2(driver.log().contains(QStringLiteral("asynchronous copy in kernel sgemm_async")),
+                 qPrintable(driver.log()));
         QVERIFY2(driver.log().contains(QStringLiteral("fills with a cp.async")), qPrintable(driver.log()));
         // A grid that is too large runs over the end.
         QCOMPARE(driver.launch(driver.function(kernels(), "sgemm"), {5, 4, 1}, {16, 16, 1}, {&a, &b, &c, &size}), 0);
@@ -366,9 +379,14 @@ private slots:
             {"k_expm1f", [](double v) { return std::expm1(v); }, 3e-7},
             {"k_atanf", [](double v) { return std::atan(v); }, 3e-7},
             {"k_fmodf", [](double v) { return std::fmod(v, 3.0); }, 0},
-            {"k_roundf", [](double v) { return std::round(v) + std::floor(v) + std::ceil(v) + std::trunc(v) + std::rint(v); }, 0},
+            {"k_roundf",
+             [](double v) { return std::round(v) + std::floor(v) + std::ceil(v) + std::trunc(v) + std::rint(v); }, 0},
             {"k_sqrt", [](double v) { return std::sqrt(std::fabs(v)) + 1 / v + 1 / std::sqrt(std::fabs(v)); }, 1e-6},
-            {"k_double", [](double v) { return std::exp(v) + std::sin(v) * std::pow(std::fabs(v), 0.3) + 1 / v + std::sqrt(std::fabs(v)); }, 3e-7},
+            {"k_double",
+             [](double v) {
+                 return std::exp(v) + std::sin(v) * std::pow(std::fabs(v), 0.3) + 1 / v + std::sqrt(std::fabs(v));
+             },
+             3e-7},
         };
         const OpenedDriver driver;
         driver.context();
@@ -384,7 +402,11 @@ private slots:
             for (size_t i = 0; i < 500; ++i) {
                 const double wanted = row.of(double(x[i]));
                 QVERIFY2(std::fabs(double(got[i]) - wanted) <= row.tolerance * std::max(1.0, std::fabs(wanted)),
-                         qPrintable(QStringLiteral("%1 of %2 gives %3 instead of %4").arg(QString::fromLatin1(row.name)).arg(double(x[i])).arg(double(got[i])).arg(wanted)));
+                         qPrintable(QStringLiteral("%1 of %2 gives %3 instead of %4")
+                                        .arg(QString::fromLatin1(row.name))
+                                        .arg(double(x[i]))
+                                        .arg(double(got[i]))
+                                        .arg(wanted)));
             }
         }
         QCOMPARE(driver.log(), QString());
@@ -400,8 +422,10 @@ private slots:
         QCOMPARE(driver.launch(driver.function(ptx, "call"), {1, 1, 1}, {64, 1, 1}, {&dy, &dx}), 0);
         const std::vector<float> got = driver.get<float>(dy, 64);
         for (int i = 0; i < 64; ++i)
-            QCOMPARE(got[static_cast<size_t>(i)], i % 3 == 0 ? std::fma(x[static_cast<size_t>(i)], static_cast<float>(1 << (i & 7)), static_cast<float>(i & 7))
-                                                             : x[static_cast<size_t>(i)]);
+            QCOMPARE(got[static_cast<size_t>(i)],
+                     i % 3 == 0 ? std::fma(x[static_cast<size_t>(i)], static_cast<float>(1 << (i & 7)),
+                                           static_cast<float>(i & 7))
+                                : x[static_cast<size_t>(i)]);
         std::vector<int32_t> v(300);
         std::vector<int8_t> c(300);
         std::mt19937 random(7);
@@ -415,8 +439,8 @@ private slots:
         const std::vector<int64_t> r = driver.get<int64_t>(dr, 300);
         for (size_t i = 0; i < 300; ++i) {
             const int64_t w = v[i];
-            int64_t e = w * w / (c[i] | 1) + v[i] % (c[i] + 200) + std::popcount(uint32_t(v[i])) + std::countl_zero(uint32_t(v[i])) + (w >> 3)
-                        + (w * 77 >> 32);
+            int64_t e = w * w / (c[i] | 1) + v[i] % (c[i] + 200) + std::popcount(uint32_t(v[i]))
+                        + std::countl_zero(uint32_t(v[i])) + (w >> 3) + (w * 77 >> 32);
             int dot = 9;
             for (int k = 0; k < 4; ++k)
                 dot += int8_t(v[i] >> 8 * k) * (4 - k);
@@ -442,7 +466,8 @@ private slots:
         const std::string include = "-I" + m_include.toStdString();
         const OpenedDriver driver;
         driver.context();
-        void* const function = driver.function(compiled(kHalfSource, {"--gpu-architecture=compute_80", include.c_str()}), "halves");
+        void* const function = driver.function(
+            compiled(kHalfSource, {"--gpu-architecture=compute_80", include.c_str()}), "halves");
         QVERIFY2(function, qPrintable(driver.log()));
         const std::vector<float> x = numbers(200, 8, 8);
         uint64_t dx = driver.put(x), dy = driver.allocate(800);
@@ -456,14 +481,16 @@ private slots:
 
     void everyArchitectureLoads()
     {
-        for (const char* architecture : {"--gpu-architecture=compute_75", "--gpu-architecture=compute_86", "--gpu-architecture=compute_90",
-                                         "--gpu-architecture=compute_120"}) {
+        for (const char* architecture : {"--gpu-architecture=compute_75", "--gpu-architecture=compute_86",
+                                         "--gpu-architecture=compute_90", "--gpu-architecture=compute_120"}) {
             std::string source = kSource;
             if (std::string(architecture).ends_with("75")) // has no cp.async
-                source = source.substr(0, source.find("__device__ __forceinline__")) + source.substr(source.find("extern \"C\" __global__ void reduce"));
+                source = source.substr(0, source.find("__device__ __forceinline__"))
+                         + source.substr(source.find("extern \"C\" __global__ void reduce"));
             const OpenedDriver driver(Environment{{"LATHE_CUDA_DRIVER_CAPABILITY", "12.0"}});
             driver.context();
-            QVERIFY2(driver.function(compiled(source, {architecture, "-DWAIT=1", "-lineinfo"}), "saxpy"), qPrintable(driver.log()));
+            QVERIFY2(driver.function(compiled(source, {architecture, "-DWAIT=1", "-lineinfo"}), "saxpy"),
+                     qPrintable(driver.log()));
         }
     }
 };

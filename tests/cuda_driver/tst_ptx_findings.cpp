@@ -6,11 +6,13 @@ using namespace lathe::ptx::testing;
 
 namespace tst_ptx_findings {
 
-/// %r1: the thread, %r2: the block, %r3: the thread within the grid, %d1: the first parameter, %d2: its place for this thread.
+/// %r1: the thread, %r2: the block, %r3: the thread within the grid, %d1: the first parameter, %d2: its place for this
+/// thread.
 const char* const kIndices = "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r4, %ntid.x;\n"
                              "mad.lo.s32 %r3, %r2, %r4, %r1;\nld.param.u64 %d1, [out];\ncvta.to.global.u64 %d1, %d1;\n"
                              "mul.wide.u32 %d3, %r3, 4;\nadd.s64 %d2, %d1, %d3;\n";
-const char* const kShared = ".shared .align 4 .b8 room[1024];\nmov.u32 %r10, room;\nshl.b32 %r11, %r1, 2;\nadd.s32 %r12, %r10, %r11;\n";
+const char* const kShared =
+    ".shared .align 4 .b8 room[1024];\nmov.u32 %r10, room;\nshl.b32 %r11, %r1, 2;\nadd.s32 %r12, %r10, %r11;\n";
 
 /// Kernels with a bug are found with the line of the bug, kernels without say nothing.
 class TestPtxFindings : public QObject
@@ -103,16 +105,23 @@ private slots:
     void aBarrierOfSomeLanesOrdersTheseAlone()
     {
         // Lanes 0 to 3 exchange behind a barrier of their own; then lane 4 reads of lane 5.
-        const std::string half = std::string(kShared) + "st.shared.u32 [%r12], %r1; // OTHER\nsetp.lt.u32 %p1, %r1, 4;\n"
-                                 "@%p1 bar.warp.sync 15;\nxor.b32 %r13, %r1, 1;\nshl.b32 %r13, %r13, 2;\nadd.s32 %r13, %r13, %r10;\n";
+        const std::string half =
+            std::string(kShared)
+            + "st.shared.u32 [%r12], %r1; // OTHER\nsetp.lt.u32 %p1, %r1, 4;\n"
+              "@%p1 bar.warp.sync 15;\nxor.b32 %r13, %r1, 1;\nshl.b32 %r13, %r13, 2;\nadd.s32 %r13, %r13, %r10;\n";
         verifyClean(half + "@%p1 ld.shared.u32 %r14, [%r13];\n", {1, 1, 1}, {32, 1, 1});
-        verify({half + "ld.shared.u32 %r14, [%r13]; // BUG\n", Finding::Kind::Race, "thread (4,0,0)", {1, 1, 1}, {32, 1, 1}});
+        verify({half + "ld.shared.u32 %r14, [%r13]; // BUG\n",
+                Finding::Kind::Race,
+                "thread (4,0,0)",
+                {1, 1, 1},
+                {32, 1, 1}});
     }
 
     void aWriteOverWhatOthersStillReadIsARace()
     {
         const auto body = [](const std::string& between) {
-            return std::string(kShared) + "st.shared.u32 [%r12], %r1;\nbar.sync 0;\nld.shared.u32 %r14, [%r10]; // OTHER\n" + between
+            return std::string(kShared)
+                   + "st.shared.u32 [%r12], %r1;\nbar.sync 0;\nld.shared.u32 %r14, [%r10]; // OTHER\n" + between
                    + "setp.eq.s32 %p1, %r1, 63;\n@%p1 st.shared.u32 [%r10], %r14; // BUG\nst.global.u32 [%d2], %r14;";
         };
         verify({body(""), Finding::Kind::Race, "read at line"});
@@ -123,7 +132,8 @@ private slots:
     {
         // Two warps of three meet at barrier 1; the third reads all the same.
         const auto body = [](const char* readers) {
-            return std::string(kShared) + "st.shared.u32 [%r12], %r1; // OTHER\nsetp.lt.u32 %p1, %r1, 64;\n@%p1 bar.sync 1, 64;\n"
+            return std::string(kShared)
+                   + "st.shared.u32 [%r12], %r1; // OTHER\nsetp.lt.u32 %p1, %r1, 64;\n@%p1 bar.sync 1, 64;\n"
                    + "setp.lt.u32 %p2, %r1, " + readers + ";\nsetp.ge.u32 %p3, %r1, 32;\nand.pred %p2, %p2, %p3;\n"
                    + "@%p2 ld.shared.u32 %r14, [%r10]; // BUG\n";
         };
@@ -133,10 +143,12 @@ private slots:
 
     void whatNobodyWroteIsFound()
     {
-        verify({std::string(kShared) + "ld.shared.u32 %r14, [%r12]; // BUG\n", Finding::Kind::UninitializedRead, "shared bytes 0 to 3"});
+        verify({std::string(kShared) + "ld.shared.u32 %r14, [%r12]; // BUG\n", Finding::Kind::UninitializedRead,
+                "shared bytes 0 to 3"});
         verify({".local .align 4 .b8 mine[16];\nmov.u64 %d5, mine;\nld.local.u32 %r14, [%d5+4]; // BUG\n",
                 Finding::Kind::UninitializedRead, "local bytes 4 to 7"});
-        const std::string text = kernelText(".param .u64 out", std::string(kIndices) + "ld.global.u32 %r14, [%d2]; // BUG\n");
+        const std::string text = kernelText(".param .u64 out",
+                                            std::string(kIndices) + "ld.global.u32 %r14, [%d2]; // BUG\n");
         KernelRun kernel(text);
         const LaunchReport report = kernel.run({1, 1, 1}, {64, 1, 1}, {kernel.room(256)});
         QCOMPARE(report.findings.all().size(), size_t(1));
@@ -147,32 +159,44 @@ private slots:
 
     void sharedMemoryOfTheLastBlockIsNotWritten()
     {
-        verify({std::string(kShared) + "setp.eq.u32 %p1, %r2, 0;\n@%p1 st.shared.u32 [%r12], %r1;\n"
-                                       "ld.shared.u32 %r14, [%r12]; // BUG\n",
-                Finding::Kind::UninitializedRead, "of block (1,0,0)", {2, 1, 1}});
+        verify({std::string(kShared)
+                    + "setp.eq.u32 %p1, %r2, 0;\n@%p1 st.shared.u32 [%r12], %r1;\n"
+                      "ld.shared.u32 %r14, [%r12]; // BUG\n",
+                Finding::Kind::UninitializedRead,
+                "of block (1,0,0)",
+                {2, 1, 1}});
     }
 
     void blocksThatWriteTheSamePlaceRace()
     {
-        verify({"mul.wide.u32 %d3, %r1, 4;\nadd.s64 %d3, %d3, %d1;\nst.global.u32 [%d3], %r2; // BUG\n", Finding::Kind::Race,
-                "nothing orders the two blocks", {2, 1, 1}});
+        verify({"mul.wide.u32 %d3, %r1, 4;\nadd.s64 %d3, %d3, %d1;\nst.global.u32 [%d3], %r2; // BUG\n",
+                Finding::Kind::Race,
+                "nothing orders the two blocks",
+                {2, 1, 1}});
         verifyClean("st.global.u32 [%d2], %r2;", {2, 1, 1});
         // The wrong stride: blocks 63 apart overlap in one place.
-        verify({"mad.lo.s32 %r5, %r2, 63, %r1;\nmul.wide.u32 %d3, %r5, 4;\nadd.s64 %d3, %d3, %d1;\nst.global.u32 [%d3], %r2; // BUG\n",
-                Finding::Kind::Race, "of block (1,0,0) writes", {2, 1, 1}});
+        verify({"mad.lo.s32 %r5, %r2, 63, %r1;\nmul.wide.u32 %d3, %r5, 4;\nadd.s64 %d3, %d3, %d1;\nst.global.u32 "
+                "[%d3], %r2; // BUG\n",
+                Finding::Kind::Race,
+                "of block (1,0,0) writes",
+                {2, 1, 1}});
     }
 
     void bytesBesideEachOtherAreNoRace()
     {
         verifyClean("cvt.u64.u32 %d3, %r3;\nadd.s64 %d3, %d3, %d1;\nst.global.u8 [%d3], %r1;", {2, 1, 1});
-        verify({"shr.u32 %r5, %r3, 1;\ncvt.u64.u32 %d3, %r5;\nadd.s64 %d3, %d3, %d1;\nst.global.u8 [%d3], %r1; // BUG\n",
-                Finding::Kind::Race, "byte"});
+        verify(
+            {"shr.u32 %r5, %r3, 1;\ncvt.u64.u32 %d3, %r5;\nadd.s64 %d3, %d3, %d1;\nst.global.u8 [%d3], %r1; // BUG\n",
+             Finding::Kind::Race, "byte"});
     }
 
     void atomicsAreNoRaceButPlainAccessesBesideThemAre()
     {
         verifyClean("red.global.add.u32 [%d1], 1;", {4, 1, 1});
-        verify({"red.global.add.u32 [%d1], 1; // OTHER\nld.global.u32 %r5, [%d1]; // BUG\n", Finding::Kind::Race, "atomic", {2, 1, 1}});
+        verify({"red.global.add.u32 [%d1], 1; // OTHER\nld.global.u32 %r5, [%d1]; // BUG\n",
+                Finding::Kind::Race,
+                "atomic",
+                {2, 1, 1}});
     }
 
     void afterAFenceAnAtomicHandsOnWhatABlockDid()
@@ -194,34 +218,48 @@ private slots:
     void divergentBarriersAreFound()
     {
         // Half of a warp comes to the barrier, the others end: a device may hang, or not.
-        verify({"setp.lt.u32 %p1, %r1, 16;\n@%p1 bra AT;\nret;\nAT:\nbar.sync 0; // BUG\n", Finding::Kind::DivergentBarrier,
-                "thread (16,0,0)"});
-        verify({"setp.lt.u32 %p1, %r1, 16;\n@%p1 bra AT;\nbar.sync 0; // BUG\nbra END;\nAT:\nbar.sync 0; // OTHER\nEND:\n",
-                Finding::Kind::DivergentBarrier, "different lines"});
+        verify({"setp.lt.u32 %p1, %r1, 16;\n@%p1 bra AT;\nret;\nAT:\nbar.sync 0; // BUG\n",
+                Finding::Kind::DivergentBarrier, "thread (16,0,0)"});
+        verify(
+            {"setp.lt.u32 %p1, %r1, 16;\n@%p1 bra AT;\nbar.sync 0; // BUG\nbra END;\nAT:\nbar.sync 0; // OTHER\nEND:\n",
+             Finding::Kind::DivergentBarrier, "different lines"});
         verifyClean("setp.lt.u32 %p1, %r1, 32;\n@%p1 bra AT;\nbar.sync 0;\nbra END;\nAT:\nbar.sync 0;\nEND:\n");
     }
 
     void aBarrierForWhichNobodyComesEndsTheLaunch()
     {
-        verifyFault("setp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1; // BUG\n@!%p1 bar.sync 2;", FaultKind::Timeout, "waits for ever");
+        verifyFault("setp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1; // BUG\n@!%p1 bar.sync 2;", FaultKind::Timeout,
+                    "waits for ever");
         verifyFault("bar.sync 1, 96; // BUG\n", FaultKind::Timeout, "waits for ever");
     }
 
     void shufflesWithLanesThatAreElsewhereAreFound()
     {
         verify({"setp.lt.u32 %p1, %r1, 16;\n@!%p1 bra END;\nshfl.sync.idx.b32 %r5, %r1, 0, 31, -1; // BUG\nEND:\n",
-                Finding::Kind::DivergentShuffle, "ended already", {1, 1, 1}, {32, 1, 1}});
+                Finding::Kind::DivergentShuffle,
+                "ended already",
+                {1, 1, 1},
+                {32, 1, 1}});
         verify({"setp.lt.u32 %p1, %r1, 16;\n@!%p1 bra END;\nshfl.sync.idx.b32 %r5, %r1, 20, 31, 0xffff; // BUG\nEND:\n",
-                Finding::Kind::DivergentShuffle, "takes the value of lane 20", {1, 1, 1}, {32, 1, 1}});
-        verify({"shfl.sync.idx.b32 %r5, %r1, 0, 31, 0xffff; // BUG\n", Finding::Kind::DivergentShuffle, "not in the mask", {1, 1, 1}, {32, 1, 1}});
+                Finding::Kind::DivergentShuffle,
+                "takes the value of lane 20",
+                {1, 1, 1},
+                {32, 1, 1}});
+        verify({"shfl.sync.idx.b32 %r5, %r1, 0, 31, 0xffff; // BUG\n",
+                Finding::Kind::DivergentShuffle,
+                "not in the mask",
+                {1, 1, 1},
+                {32, 1, 1}});
     }
 
     void whatIsOutOfBoundsIsAFault()
     {
         verifyFault("ld.global.u32 %r5, [%d2+4]; // BUG\n", FaultKind::IllegalAddress, "thread (63,0,0)");
         verifyFault("st.global.u32 [%d2+-4], %r1; // BUG\n", FaultKind::IllegalAddress, "thread (0,0,0)");
-        verifyFault("mov.u64 %d5, 0;\nst.global.u32 [%d5], %r1; // BUG\n", FaultKind::IllegalAddress, "nothing was allocated");
-        verifyFault(std::string(kShared) + "st.shared.u32 [%r12+772], %r1; // BUG\n", FaultKind::IllegalAddress, "there are 1024 bytes");
+        verifyFault("mov.u64 %d5, 0;\nst.global.u32 [%d5], %r1; // BUG\n", FaultKind::IllegalAddress,
+                    "nothing was allocated");
+        verifyFault(std::string(kShared) + "st.shared.u32 [%r12+772], %r1; // BUG\n", FaultKind::IllegalAddress,
+                    "there are 1024 bytes");
         verifyFault(".local .align 4 .b8 mine[16];\nmov.u64 %d5, mine;\nst.local.u32 [%d5+16], %r1; // BUG\n",
                     FaultKind::IllegalAddress, "local");
         verifyFault("cvta.shared.u64 %d5, %d9;\nst.u32 [%d5], %r1; // BUG\n", FaultKind::IllegalAddress, "shared");
@@ -229,8 +267,10 @@ private slots:
 
     void dynamicSharedMemoryHasTheSizeOfTheLaunch()
     {
-        const std::string text = kernelText(".param .u64 out", std::string(kIndices) + "mov.u32 %r10, room;\nshl.b32 %r11, %r1, 2;\n"
-                                            "add.s32 %r12, %r10, %r11;\nst.shared.u32 [%r12], %r1; // BUG\n",
+        const std::string text = kernelText(".param .u64 out",
+                                            std::string(kIndices)
+                                                + "mov.u32 %r10, room;\nshl.b32 %r11, %r1, 2;\n"
+                                                  "add.s32 %r12, %r10, %r11;\nst.shared.u32 [%r12], %r1; // BUG\n",
                                             ".extern .shared .align 16 .b8 room[];");
         KernelRun kernel(text);
         const uint64_t out = kernel.put(std::vector<uint32_t>(64));
@@ -251,13 +291,15 @@ private slots:
 
     void misalignedVectorsAreAFault()
     {
-        verifyFault("ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%d1+8]; // BUG\n", FaultKind::MisalignedAddress, "no multiple of 16");
+        verifyFault("ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%d1+8]; // BUG\n", FaultKind::MisalignedAddress,
+                    "no multiple of 16");
         verifyFault("ld.global.u32 %r5, [%d1+2]; // BUG\n", FaultKind::MisalignedAddress, "no multiple of 4");
     }
 
     void constantsAndParametersAreNotWritten()
     {
-        verifyFault("mov.u64 %d5, out;\ncvta.param.u64 %d5, %d5;\nst.u32 [%d5], %r1; // BUG\n", FaultKind::IllegalAddress, "parameter");
+        verifyFault("mov.u64 %d5, out;\ncvta.param.u64 %d5, %d5;\nst.u32 [%d5], %r1; // BUG\n",
+                    FaultKind::IllegalAddress, "parameter");
     }
 
     void aTrapAndAnEndlessLoopEndTheLaunch()
@@ -273,8 +315,9 @@ private slots:
     static std::string copying(const std::string& between)
     {
         return std::string(kShared)
-               + "ld.global.u32 %r20, [%d2];\ncp.async.ca.shared.global [%r12], [%d2], 4; // COPY\ncp.async.commit_group;\n" + between
-               + "ld.shared.u32 %r14, [%r12]; // BUG\nst.global.u32 [%d2+256], %r14;";
+               + "ld.global.u32 %r20, [%d2];\ncp.async.ca.shared.global [%r12], [%d2], 4; // "
+                 "COPY\ncp.async.commit_group;\n"
+               + between + "ld.shared.u32 %r14, [%r12]; // BUG\nst.global.u32 [%d2+256], %r14;";
     }
 
     void aCopyThatIsNotWaitedForIsFoundWheneverItArrives()
@@ -283,8 +326,8 @@ private slots:
             for (const char* between : {"", "bar.sync 0;\n", "cp.async.wait_group 1;\nbar.sync 0;\n"}) {
                 const std::string text = kernelText(".param .u64 out", kIndices + copying(between));
                 KernelRun kernel(text);
-                const LaunchReport report =
-                    kernel.run({1, 1, 1}, {64, 1, 1}, {kernel.put(std::vector<uint32_t>(128, 7))}, 0, arrival);
+                const LaunchReport report = kernel.run({1, 1, 1}, {64, 1, 1},
+                                                       {kernel.put(std::vector<uint32_t>(128, 7))}, 0, arrival);
                 QVERIFY2(report.findings.all().size() == 1, qPrintable(textOf(report)));
                 QVERIFY(report.findings.all()[0].kind == Finding::Kind::AsyncCopy);
                 QCOMPARE(report.findings.all()[0].line, lineOf(text, "// BUG"));
@@ -308,8 +351,10 @@ private slots:
     void othersNeedABarrierBehindTheWait()
     {
         const auto body = [](const std::string& between) {
-            return std::string(kShared) + "cp.async.ca.shared.global [%r12], [%d2], 4; // OTHER\ncp.async.wait_all;\n" + between
-                   + "xor.b32 %r13, %r1, 32;\nshl.b32 %r13, %r13, 2;\nadd.s32 %r13, %r13, %r10;\nsetp.ge.u32 %p1, %r1, 32;\n"
+            return std::string(kShared) + "cp.async.ca.shared.global [%r12], [%d2], 4; // OTHER\ncp.async.wait_all;\n"
+                   + between
+                   + "xor.b32 %r13, %r1, 32;\nshl.b32 %r13, %r13, 2;\nadd.s32 %r13, %r13, %r10;\nsetp.ge.u32 %p1, %r1, "
+                     "32;\n"
                      "@%p1 ld.shared.u32 %r14, [%r13]; // BUG\n";
         };
         verify({body(""), Finding::Kind::Race, "without a barrier"});
@@ -319,9 +364,10 @@ private slots:
     void aCopyIntoWhatOthersStillReadIsARace()
     {
         const auto body = [](const std::string& between) {
-            return std::string(kShared) + "st.shared.u32 [%r12], %r1;\nbar.sync 0;\nxor.b32 %r13, %r12, 128;\n"
-                   "ld.shared.u32 %r14, [%r13]; // BUG\n" + between
-                   + "cp.async.ca.shared.global [%r12], [%d2], 4; // OTHER\ncp.async.wait_all;\n";
+            return std::string(kShared)
+                   + "st.shared.u32 [%r12], %r1;\nbar.sync 0;\nxor.b32 %r13, %r12, 128;\n"
+                     "ld.shared.u32 %r14, [%r13]; // BUG\n"
+                   + between + "cp.async.ca.shared.global [%r12], [%d2], 4; // OTHER\ncp.async.wait_all;\n";
         };
         // The first warp has copied when the second one reads.
         verify({body(""), Finding::Kind::Race, "wrote at line"});
@@ -330,9 +376,10 @@ private slots:
 
     void onlyTheSourceBytesOfACopyAreRead()
     {
-        const std::string body = std::string(kShared) + "mov.u32 %r20, 0;\nadd.s64 %d5, %d1, 1048576;\n"
-                                 "cp.async.ca.shared.global [%r12], [%d5], 4, %r20;\ncp.async.wait_all;\n"
-                                 "ld.shared.u32 %r14, [%r12];\nst.global.u32 [%d2], %r14;";
+        const std::string body = std::string(kShared)
+                                 + "mov.u32 %r20, 0;\nadd.s64 %d5, %d1, 1048576;\n"
+                                   "cp.async.ca.shared.global [%r12], [%d5], 4, %r20;\ncp.async.wait_all;\n"
+                                   "ld.shared.u32 %r14, [%r12];\nst.global.u32 [%d2], %r14;";
         KernelRun kernel(kernelText(".param .u64 out", kIndices + body));
         const uint64_t out = kernel.put(std::vector<uint32_t>(64, 7));
         LATHE_VERIFY_CLEAN(kernel.run({1, 1, 1}, {64, 1, 1}, {out}));

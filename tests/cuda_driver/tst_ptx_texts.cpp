@@ -14,14 +14,22 @@ namespace tst_ptx_texts {
 std::string sample()
 {
     return "//\n// by hand\n//\n.version 8.4\n.target sm_80\n.address_size 64\n\n"
-           ".const .align 4 .b8 table[8] = {0, 0, 128, 63, 1};\n.global .align 4 .u32 counter;\n.extern .shared .align 16 .b8 dynamic[];\n"
-           ".func (.param .b32 r) twice(.param .b32 a)\n{\n.reg .b32 %x<3>;\nld.param.b32 %x1, [a];\nshl.b32 %x2, %x1, 1;\nst.param.b32 [r], %x2;\nret;\n}\n"
-           ".visible .entry test(\n\t.param .u64 out,\n\t.param .u32 n\n)\n.maxntid 128, 1, 1\n.minnctapersm 2\n{\n\t.reg .pred \t%p<4>;\n.reg .b16 %h<3>;\n.reg .f32 %f<8>;\n.reg .b32 %r<12>;\n.reg .b64 %d<6>;\n"
-           ".shared .align 16 .b8 room[512];\n.local .align 8 .b8 depot[16];\n.loc 1 2 3\nld.param.u64 %d1, [out];\nmov.u32 %r1, %tid.x;\nsetp.ge.s32 %p1, %r1, 100;\n@%p1 bra $L1;\n"
-           "mul.wide.s32 %d2, %r1, 4;\nadd.s64 %d3, %d1, %d2;\nld.global.f32 %f1, [%d3];\nfma.rn.f32 %f2, %f1, 0f3F000000, %f1;\nst.global.f32 [%d3], %f2;\n{\n.reg .b32 temp;\nmov.b64 {temp, %r2}, %d3;\n}\n"
-           "{\n.param .b32 param0;\nst.param.b32 [param0+0], %r1;\n.param .b32 retval0;\ncall.uni (retval0),\ntwice,\n(\nparam0\n);\nld.param.b32 %r3, [retval0+0];\n}\n"
-           "mov.u32 %r4, room;\nst.shared.v4.f32 [%r4], {%f1, %f1, %f1, %f1};\n.pragma \"nounroll\";\nbar.sync 0;\nshfl.sync.down.b32 %r5|%p2, %r3, 16, 31, -1;\nlop3.b32 %r6, %r1, %r2, %r3, 0x96;\n"
-           "T: .branchtargets $L1, $L2;\nand.b32 %r7, %r1, 1;\nbrx.idx %r7, T;\n$L2:\nred.global.add.u32 [counter], 1;\n$L1:\nret;\n}\n.file 1 \"a.cu\"\n.section .debug_str\n{\n.b8 1,2,3\n}\n";
+           ".const .align 4 .b8 table[8] = {0, 0, 128, 63, 1};\n.global .align 4 .u32 counter;\n.extern .shared .align "
+           "16 .b8 dynamic[];\n"
+           ".func (.param .b32 r) twice(.param .b32 a)\n{\n.reg .b32 %x<3>;\nld.param.b32 %x1, [a];\nshl.b32 %x2, %x1, "
+           "1;\nst.param.b32 [r], %x2;\nret;\n}\n"
+           ".visible .entry test(\n\t.param .u64 out,\n\t.param .u32 n\n)\n.maxntid 128, 1, 1\n.minnctapersm "
+           "2\n{\n\t.reg .pred \t%p<4>;\n.reg .b16 %h<3>;\n.reg .f32 %f<8>;\n.reg .b32 %r<12>;\n.reg .b64 %d<6>;\n"
+           ".shared .align 16 .b8 room[512];\n.local .align 8 .b8 depot[16];\n.loc 1 2 3\nld.param.u64 %d1, "
+           "[out];\nmov.u32 %r1, %tid.x;\nsetp.ge.s32 %p1, %r1, 100;\n@%p1 bra $L1;\n"
+           "mul.wide.s32 %d2, %r1, 4;\nadd.s64 %d3, %d1, %d2;\nld.global.f32 %f1, [%d3];\nfma.rn.f32 %f2, %f1, "
+           "0f3F000000, %f1;\nst.global.f32 [%d3], %f2;\n{\n.reg .b32 temp;\nmov.b64 {temp, %r2}, %d3;\n}\n"
+           "{\n.param .b32 param0;\nst.param.b32 [param0+0], %r1;\n.param .b32 retval0;\ncall.uni "
+           "(retval0),\ntwice,\n(\nparam0\n);\nld.param.b32 %r3, [retval0+0];\n}\n"
+           "mov.u32 %r4, room;\nst.shared.v4.f32 [%r4], {%f1, %f1, %f1, %f1};\n.pragma \"nounroll\";\nbar.sync "
+           "0;\nshfl.sync.down.b32 %r5|%p2, %r3, 16, 31, -1;\nlop3.b32 %r6, %r1, %r2, %r3, 0x96;\n"
+           "T: .branchtargets $L1, $L2;\nand.b32 %r7, %r1, 1;\nbrx.idx %r7, T;\n$L2:\nred.global.add.u32 [counter], "
+           "1;\n$L1:\nret;\n}\n.file 1 \"a.cu\"\n.section .debug_str\n{\n.b8 1,2,3\n}\n";
 }
 
 /// What the reader of PTX takes and refuses.
@@ -62,8 +70,10 @@ private slots:
 
     void anInstructionThatIsNotThereIsNamedWithItsLine()
     {
-        verifyRefused("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];", "ldmatrix.sync.aligned.m8n8.x4.shared.b16");
-        verifyRefused("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2}, {%r1, %r2}, {%r3}, {%f1, %f2};", "mma.sync");
+        verifyRefused("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];",
+                      "ldmatrix.sync.aligned.m8n8.x4.shared.b16");
+        verifyRefused("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2}, {%r1, %r2}, {%r3}, {%f1, %f2};",
+                      "mma.sync");
         verifyRefused("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f5, %f6}];", "");
         verifyRefused("cp.async.bulk.commit_group;", "cp.async.bulk");
         verifyRefused("add.weird.s32 %r1, %r2, %r3;", "add.weird.s32");
@@ -92,14 +102,18 @@ private slots:
 
     void modulesThatAreNoneAreRefused()
     {
-        for (const char* text : {"", " ", "hello", ".version", ".version x", ".version 8.4", ".version 8.4\n.target sm_80\n.address_size 32", "/* no end", "\"", ".version 8.4 .target sm_80 @"})
+        for (const char* text :
+             {"", " ", "hello", ".version", ".version x", ".version 8.4",
+              ".version 8.4\n.target sm_80\n.address_size 32", "/* no end", "\"", ".version 8.4 .target sm_80 @"})
             QVERIFY2(problemOf(text).find("PTX line") == 0, text);
         QVERIFY(problemOf(std::string("\0\0\0", 3)).find("PTX line") == 0);
         const std::string head = ".version 8.4\n.target sm_80\n.address_size 64\n";
         QVERIFY(problemOf(head + ".func f()\n{\ncall f;\nret;\n}\n").find("calls itself") != std::string::npos);
         QVERIFY(problemOf(head + ".global .b8 a[99999999999];\n").find("more than") != std::string::npos);
-        QVERIFY(problemOf(head + ".entry k()\n{\n.reg .b32 %r<99999999>;\nret;\n}\n").find("more than") != std::string::npos);
-        QVERIFY(problemOf(head + ".entry k()\n{\n" + std::string(1000, '{') + "\n").find("nested") != std::string::npos);
+        QVERIFY(problemOf(head + ".entry k()\n{\n.reg .b32 %r<99999999>;\nret;\n}\n").find("more than")
+                != std::string::npos);
+        QVERIFY(problemOf(head + ".entry k()\n{\n" + std::string(1000, '{') + "\n").find("nested")
+                != std::string::npos);
         QVERIFY(problemOf(head + ".entry k()\n{\nL:\nL:\nret;\n}\n").find("second time") != std::string::npos);
     }
 
@@ -147,7 +161,8 @@ private slots:
                 ++loaded;
                 runAnyway(text, **program);
             } else {
-                QVERIFY2(std::get<LoadError>(result).text.find("PTX line ") == 0, qPrintable(QStringLiteral("seed %1, round %2").arg(seed).arg(round)));
+                QVERIFY2(std::get<LoadError>(result).text.find("PTX line ") == 0,
+                         qPrintable(QStringLiteral("seed %1, round %2").arg(seed).arg(round)));
             }
         }
         QVERIFY2(loaded > 0 && loaded < rounds, qPrintable(QString::number(loaded)));

@@ -210,8 +210,9 @@ LATHE_CUDA_ENTRY cuCtxSetCurrent(void* context)
             setCurrentContext(nullptr);
             return kSuccess;
         }
-        const auto found = std::find_if(state.contexts.begin(), state.contexts.end(),
-                                        [&](const auto& known) { return known.get() == context && known->retained > 0; });
+        const auto found = std::find_if(state.contexts.begin(), state.contexts.end(), [&](const auto& known) {
+            return known.get() == context && known->retained > 0;
+        });
         if (found == state.contexts.end())
             return kInvalidContext;
         setCurrentContext(found->get());

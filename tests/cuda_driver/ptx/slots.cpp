@@ -4,8 +4,8 @@
 #include <string>
 
 // Liveness by the usual backward iteration over basic blocks, then one linear scan over intervals [first, last] of
-// positions. An interval covers all places where its register lives, holes included: a register that lives around a loop
-// is live at the ends of each block of the loop, and so in all of it.
+// positions. An interval covers all places where its register lives, holes included: a register that lives around a
+// loop is live at the ends of each block of the loop, and so in all of it.
 
 namespace lathe::ptx {
 
@@ -52,7 +52,8 @@ public:
         , m_count(function.registers.size())
         , m_first(m_count, UINT32_MAX)
         , m_last(m_count, 0)
-    {}
+    {
+    }
 
     Slots run()
     {
@@ -177,7 +178,8 @@ private:
                 for (const Access& access : accessesOf(m_function.statements[i]))
                     reach(access.at, i);
         }
-        // What a guarded instruction alone writes has no write above; what is read before it was written has no write at all.
+        // What a guarded instruction alone writes has no write above; what is read before it was written has no write
+        // at all.
     }
 
     Slots scan()
@@ -221,7 +223,7 @@ private:
 
     const Function& m_function;
     size_t m_count;
-    std::vector<uint32_t> m_begins;  // of the blocks; the number of statements behind them
+    std::vector<uint32_t> m_begins; // of the blocks; the number of statements behind them
     std::vector<uint32_t> m_blockAt; // of each statement
     std::vector<Bits> m_liveIn, m_liveOut;
     std::vector<uint32_t> m_first, m_last;
@@ -232,8 +234,8 @@ private:
 unsigned writtenOperands(const Statement& statement)
 {
     const std::string_view name = statement.opcode[0];
-    for (const std::string_view none : {"st", "red", "bra", "brx", "ret", "exit", "trap", "call", "membar", "fence", "cp", "prefetch",
-                                        "prefetchu", "nanosleep", "applypriority", "discard"})
+    for (const std::string_view none : {"st", "red", "bra", "brx", "ret", "exit", "trap", "call", "membar", "fence",
+                                        "cp", "prefetch", "prefetchu", "nanosleep", "applypriority", "discard"})
         if (name == none)
             return 0;
     if (name == "bar" || name == "barrier")
