@@ -257,7 +257,7 @@ private slots:
     }
 };
 
-} // namespace tst_cuda_model
+LATHE_TEST(TestCudaModel)
 
-LATHE_TEST(tst_cuda_model::TestCudaModel)
+} // namespace tst_cuda_model
 #include "tst_cuda_model.moc"

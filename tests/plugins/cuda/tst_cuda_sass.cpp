@@ -406,7 +406,7 @@ private slots:
     }
 };
 
-} // namespace tst_cuda_sass
+LATHE_TEST(TestCudaSass)
 
-LATHE_TEST(tst_cuda_sass::TestCudaSass)
+} // namespace tst_cuda_sass
 #include "tst_cuda_sass.moc"
