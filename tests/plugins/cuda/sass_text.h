@@ -21,7 +21,7 @@ inline SassModule module(const std::vector<std::string>& lines)
             text += line + "\n";
             continue;
         }
-        char address[8];
+        char address[16];
         std::snprintf(address, sizeof address, "%04x", at);
         text += "        /*" + std::string(address) + "*/   " + line + " ;   /* 0x0000000000000000 */\n";
         text += "            /* 0x000fe20000000000 */\n";
