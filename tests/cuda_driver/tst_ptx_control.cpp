@@ -65,6 +65,16 @@ private slots:
                [](uint32_t i) { return 32000 + (i % 2 == 0 ? i + 100 : 3 * i); });
     }
 
+    /// Odd lanes go back to where a predicate is written while even ones hold a register that begins behind it.
+    void whatLanesWriteElsewhereChangesNothingOfOthers()
+    {
+        verify("and.b32 %r10, %r1, 1;\nmov.u32 %r11, 0;\nmov.u32 %r9, 0;\nTOP:\nsetp.lt.u32 %p1, %r11, 2;\n"
+               "@%p1 add.u32 %r9, %r9, 100;\nmad.lo.u32 %r12, %r1, 10, 7;\nadd.u32 %r11, %r11, 1;\n"
+               "setp.lt.u32 %p2, %r11, 3;\nsetp.ne.and.u32 %p3, %r10, 0, %p2;\n@%p3 bra TOP;\n"
+               "add.u32 %r9, %r9, %r12;\n",
+               [](uint32_t i) { return (i % 2 == 0 ? 100 : 200) + 10 * i + 7; });
+    }
+
     void loopsEndWhenTheirLaneDoes()
     {
         verify("mov.u32 %r10, 0;\nLOOP:\nsetp.ge.u32 %p1, %r10, %r1;\n@%p1 bra DONE;\nadd.u32 %r9, %r9, %r10;\nadd.u32 "

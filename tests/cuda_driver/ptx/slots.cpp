@@ -192,20 +192,25 @@ private:
         std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) { return m_first[a] < m_first[b]; });
         const auto later = [this](uint32_t a, uint32_t b) { return m_last[a] > m_last[b]; };
         std::vector<uint32_t> active; // a heap, the first to end on top
-        std::vector<uint32_t> free[2];
+        // A predicate keeps all lanes in one word. Where lanes go apart, some may write it in a row that others have
+        // long used for something else: so predicates share rows among each other only.
+        std::vector<uint32_t> free[3];
         uint32_t live = 0;
         const auto units = [this](uint32_t r) { return sizeOf(m_function.registers[r]) == 8 ? 2u : 1u; };
+        const auto listOf = [&](uint32_t r) -> std::vector<uint32_t>& {
+            return free[m_function.registers[r] == Type::Pred ? 2 : units(r) - 1];
+        };
         const auto counted = [&](uint32_t r) { return m_function.registers[r] == Type::Pred ? 0u : units(r); };
         for (const uint32_t r : order) {
             if (m_first[r] == UINT32_MAX)
                 continue; // never named
             while (!active.empty() && m_last[active.front()] < m_first[r]) {
                 std::pop_heap(active.begin(), active.end(), later);
-                free[units(active.back()) - 1].push_back(made.row[active.back()]);
+                listOf(active.back()).push_back(made.row[active.back()]);
                 live -= counted(active.back());
                 active.pop_back();
             }
-            std::vector<uint32_t>& list = free[units(r) - 1];
+            std::vector<uint32_t>& list = listOf(r);
             if (list.empty()) {
                 made.row[r] = made.rows;
                 made.rows += units(r);
