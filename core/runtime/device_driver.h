@@ -97,9 +97,8 @@ struct DeviceDriver
 
     // A driver to which runs that are alike are cheaper than one by one has both of these; else both are null.
     /// What is enqueued up to endRun() is one run of the network, mostly as the last one was. Until then, finish(), or
-    /// a read() that waits, the driver may hold commands back; what is wrong with these is then told there. It reads
-    /// what write() is given before that returns, whatever `wait` says, or as it does outside of runs. No launch is
-    /// made, pointed elsewhere or forgotten and no memory released in between.
+    /// a read() that waits, the driver may hold commands back; what is wrong with these is then told there. No launch
+    /// is made, pointed elsewhere or forgotten and no memory released in between.
     Status (*beginRun)(DeviceQueue* queue, ErrorText& error) = nullptr;
     Status (*endRun)(DeviceQueue* queue, ErrorText& error) = nullptr;
 };

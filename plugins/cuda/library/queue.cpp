@@ -154,7 +154,10 @@ Status enqueueWrite(DeviceQueue* queue, DeviceMemory* to, const void* from, std:
     Status status = Status::Ok;
     if (!hasBytes(to, bytes, status, error))
         return status;
-    if (isRecorded(*queue, *to, *to, bytes)) { // then `from` has been read already
+    if (queue->recorder.awaits(from, bytes))
+        if (status = finishQueue(queue, error); status != Status::Ok)
+            return status;
+    if (isRecorded(*queue, *to, *to, bytes)) { // `from` is read here, whatever is waited for
         Command command;
         command.kind = Command::Kind::Write;
         command.to = to->address;

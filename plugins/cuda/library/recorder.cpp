@@ -260,6 +260,19 @@ void Recorder::finished(bool isWell)
     m_reads = 0;
 }
 
+bool Recorder::awaits(const void* host, std::size_t bytes) const
+{
+    const auto begin = reinterpret_cast<std::uintptr_t>(host);
+    for (std::uint32_t s = 0; s < kMostStretches && m_reads > 0; ++s)
+        for (std::uint32_t c = 0; c < m_stretches[s].count; ++c) {
+            const Command& command = m_stretches[s].commands[c];
+            const auto to = reinterpret_cast<std::uintptr_t>(command.host);
+            if (command.host != nullptr && begin < to + command.bytes && to < begin + bytes)
+                return true;
+        }
+    return false;
+}
+
 /// Leaves the first `count` commands of a stretch, of which no other runs.
 void Recorder::cut(Stretch& stretch, std::uint32_t count)
 {

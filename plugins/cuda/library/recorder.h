@@ -57,12 +57,14 @@ public:
     runtime::Status end(runtime::ErrorText& error);
     /// Whether commands are to come by add().
     bool isRecording() const { return m_isInRun; }
-    /// @param data  of Write: is read before this returns
+    /// @param data  of Write: is read before this returns, so that it must not be waited for (awaits())
     runtime::Status add(const Command& command, const void* data, runtime::ErrorText& error);
     /// Starts what was held back, so that something else can follow.
     runtime::Status flush(runtime::ErrorText& error);
     /// The device is done with all that was enqueued, well or not.
     void finished(bool isWell);
+    /// Whether bytes of the processor's are still to come from the device.
+    bool awaits(const void* host, std::size_t bytes) const;
     /// Something was started.
     void touch() { m_isBusy = true; }
 

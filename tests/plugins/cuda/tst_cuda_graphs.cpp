@@ -35,11 +35,18 @@ std::int32_t tenfold(const LatheArgs* args, void*, std::uint32_t part, std::uint
     return 0;
 }
 
-/// y = 2 x + 1 on the device. With a step of the processor: y = 2 (10 (2 x + 1)) + 1, of which the device has the parts
-/// before and behind it.
+/// What lies between the two parts of a network on the device.
+enum class Between
+{
+    Nothing, ///< there is one part
+    Step, ///< of the processor
+    Memory ///< of the processor's, from which the second part takes what the first has left there
+};
+
+/// y = 2 x + 1 on the device. With something between: that twice, and tenfold between the two if there is a step.
 struct Network
 {
-    explicit Network(bool hasProcessorStep)
+    explicit Network(Between between)
         : code(packed({doubledAndOnePtx(), {}, {}, "k_0\nk_1\n"}))
     {
         deploy::ImageWriter writer("doubled");
@@ -62,7 +69,7 @@ struct Network
             writer.addDeviceKernel("doubled", device, arguments, 1, launches);
         };
         writer.addCopy("write x", x, dx);
-        if (hasProcessorStep) {
+        if (between != Between::Nothing) {
             const auto da = writer.addTensor({"a", DType::F32, Storage::Arena, 1024, map, device});
             const auto a = writer.addTensor({"a", DType::F32, Storage::Arena, 0, map});
             const auto b = writer.addTensor({"b", DType::F32, Storage::Arena, 512, map});
@@ -70,8 +77,9 @@ struct Network
             add(dx, da);
             writer.addCopy("read a", da, a);
             const std::uint32_t arguments[] = {a, b};
-            writer.addKernel("tenfold", arguments, 1, 0, 1);
-            writer.addCopy("write b", b, db);
+            if (between == Between::Step)
+                writer.addKernel("tenfold", arguments, 1, 0, 1);
+            writer.addCopy("write b", between == Between::Step ? b : a, db);
             add(db, dy);
         } else {
             add(dx, dy);
@@ -80,8 +88,8 @@ struct Network
         writer.addInput(x, "");
         writer.addOutput(y, "");
         deploy::ImageWriter::Sizes sizes;
-        sizes.arena = hasProcessorStep ? 1024 : 0;
-        sizes.phases = hasProcessorStep ? 1 : 0;
+        sizes.arena = between != Between::Nothing ? 1024 : 0;
+        sizes.phases = between == Between::Step ? 1 : 0;
         const std::vector<std::byte> bytes = writer.finish(sizes);
         description.resize(bytes.size() / 8 + 1);
         std::memcpy(description.data(), bytes.data(), bytes.size());
@@ -89,7 +97,7 @@ struct Network
         source.description = reinterpret_cast<const std::byte*>(description.data());
         source.descriptionBytes = bytes.size();
         source.phases = phases;
-        source.phaseCount = hasProcessorStep ? 1 : 0;
+        source.phaseCount = between == Between::Step ? 1 : 0;
         source.drivers = drivers;
         source.driverCount = 1;
         source.code = code.data();
@@ -119,16 +127,17 @@ struct Network
     Model model;
 };
 
-float expected(float x, bool hasProcessorStep)
+float expected(float x, Between between)
 {
-    return hasProcessorStep ? 2 * (10 * (2 * x + 1)) + 1 : 2 * x + 1;
+    const float once = 2 * x + 1;
+    return between == Between::Nothing ? once : 2 * (between == Between::Step ? 10 * once : once) + 1;
 }
 
 /// Empty if y is what it should be.
-QString check(const float* y, float first, bool hasProcessorStep)
+QString check(const float* y, float first, Between between)
 {
     for (std::size_t i = 0; i < kFloats; ++i)
-        if (y[i] != expected(first + static_cast<float>(i), hasProcessorStep))
+        if (y[i] != expected(first + static_cast<float>(i), between))
             return QStringLiteral("y[%1] is %2").arg(i).arg(y[i]);
     return {};
 }
@@ -140,7 +149,7 @@ void fill(float* x, float first)
 }
 
 /// Binds new buffers of the caller's, and runs.
-QString run(Executor& executor, float first, bool hasProcessorStep)
+QString run(Executor& executor, float first, Between between)
 {
     static std::list<std::vector<float>> bound; // buffers live as long as they are bound
     std::vector<float>&x = bound.emplace_back(kFloats), &y = bound.emplace_back(kFloats, -1.0F);
@@ -148,7 +157,7 @@ QString run(Executor& executor, float first, bool hasProcessorStep)
     if (executor.bindInput(0, x.data(), kFloatBytes) != Status::Ok
         || executor.bindOutput(0, y.data(), kFloatBytes) != Status::Ok || executor.run() != Status::Ok)
         return QString::fromUtf8(executor.lastError().text);
-    return check(y.data(), first, hasProcessorStep);
+    return check(y.data(), first, between);
 }
 
 } // namespace
@@ -171,62 +180,73 @@ private slots:
     /// Whatever is bound.
     void runsThatAreAlikeAreOneGraph()
     {
-        const Network network(false);
+        const Network network(Between::Nothing);
         const DriverTable table;
         const ExecutorPtr executor = network.instance();
-        QCOMPARE(run(*executor, 3, false), QString());
+        QCOMPARE(run(*executor, 3, Between::Nothing), QString());
         QVERIFY((DriverTable::take() == Counts{2, 0, 0}));
-        QCOMPARE(run(*executor, -8, false), QString());
+        QCOMPARE(run(*executor, -8, Between::Nothing), QString());
         QVERIFY((DriverTable::take() == Counts{2, 1, 1})); // captured, and started
         for (const float first : {0.0F, 77.0F, 5.0F}) {
-            QCOMPARE(run(*executor, first, false), QString());
+            QCOMPARE(run(*executor, first, Between::Nothing), QString());
             QVERIFY((DriverTable::take() == Counts{0, 0, 1}));
         }
     }
 
     void stepsOfTheProcessorAreBetweenGraphs()
     {
-        const Network network(true);
+        const Network network(Between::Step);
         const DriverTable table;
         const ExecutorPtr executor = network.instance();
-        QCOMPARE(run(*executor, 3, true), QString());
+        QCOMPARE(run(*executor, 3, Between::Step), QString());
         QVERIFY((DriverTable::take() == Counts{4, 0, 0}));
-        QCOMPARE(run(*executor, -8, true), QString());
+        QCOMPARE(run(*executor, -8, Between::Step), QString());
         QVERIFY((DriverTable::take() == Counts{4, 2, 2}));
         for (const float first : {0.0F, 77.0F, 5.0F}) {
-            QCOMPARE(run(*executor, first, true), QString());
+            QCOMPARE(run(*executor, first, Between::Step), QString());
             QVERIFY((DriverTable::take() == Counts{0, 0, 2}));
         }
+    }
+
+    /// Nobody but the device waits for it there.
+    void whatTheDeviceLeavesInTheProcessorsMemoryIsTakenFromThere()
+    {
+        const Network network(Between::Memory);
+        const DriverTable table;
+        const ExecutorPtr executor = network.instance();
+        for (const float first : {3.0F, -8.0F, 0.0F, 77.0F})
+            QCOMPARE(run(*executor, first, Between::Memory), QString());
+        QVERIFY((DriverTable::take() == Counts{8, 2, 6}));
     }
 
     /// Who profiles or looks on sees each step; then runs are graphs again.
     void profilesAndObserversAreNoRuns()
     {
-        const Network network(true);
+        const Network network(Between::Step);
         const DriverTable table;
         const ExecutorPtr executor = network.instance();
         for (int i = 0; i < 3; ++i)
-            QCOMPARE(run(*executor, 1, true), QString());
+            QCOMPARE(run(*executor, 1, Between::Step), QString());
         DriverTable::take();
         static int seen = 0;
         seen = 0;
         executor->setObserver([](void*, std::uint32_t, const ImageTensor&, const void*) { ++seen; }, nullptr);
-        QCOMPARE(run(*executor, 2, true), QString());
+        QCOMPARE(run(*executor, 2, Between::Step), QString());
         QVERIFY((DriverTable::take() == Counts{4, 0, 0}));
         QCOMPARE(seen, 7);
         executor->setObserver(nullptr, nullptr);
         executor->setProfiling(true);
-        QCOMPARE(run(*executor, 4, true), QString());
+        QCOMPARE(run(*executor, 4, Between::Step), QString());
         QCOMPARE(DriverTable::take().graphs, 0);
         executor->setProfiling(false);
-        QCOMPARE(run(*executor, 6, true), QString());
+        QCOMPARE(run(*executor, 6, Between::Step), QString());
         QVERIFY((DriverTable::take() == Counts{0, 0, 2}));
     }
 
     /// What the caller has on the device is copied beside the graph, which does not depend on it.
     void theCallersMemoryOnTheDeviceIsTakenFromRunToRun()
     {
-        const Network network(false);
+        const Network network(Between::Nothing);
         const DriverTable table;
         cuda::Context primary = nullptr;
         QCOMPARE(table->primaryContextRetain(&primary, 0), int(cuda::kSuccess));
@@ -248,7 +268,7 @@ private slots:
                 QVERIFY2(executor->run() == Status::Ok, executor->lastError().text);
                 QCOMPARE(table->copyToHost(values, y, kFloatBytes, stream), int(cuda::kSuccess));
                 QCOMPARE(table->streamSynchronize(stream), int(cuda::kSuccess));
-                QCOMPARE(check(values, static_cast<float>(i), false), QString());
+                QCOMPARE(check(values, static_cast<float>(i), Between::Nothing), QString());
                 const Counts counts = DriverTable::take();
                 QCOMPARE(counts.graphs, i > 0 ? 1 : 0);
                 QCOMPARE(counts.launches, i > 1 ? 0 : 2);
@@ -271,7 +291,7 @@ private slots:
     void whereNoGraphIsMadeCommandsAreStartedOneByOne()
     {
         QFETCH(QString, what);
-        const Network network(true);
+        const Network network(Between::Step);
         DriverTable table;
         if (what == "no graphs")
             table->hasGraphs = false;
@@ -292,7 +312,7 @@ private slots:
             table->memHostAlloc = [](void**, std::size_t, unsigned) { return int(cuda::kOutOfMemory); };
         const ExecutorPtr executor = network.instance();
         for (const float first : {1.0F, 9.0F, 4.0F, 2.0F})
-            QCOMPARE(run(*executor, first, true), QString());
+            QCOMPARE(run(*executor, first, Between::Step), QString());
         const Counts counts = DriverTable::take();
         QCOMPARE(counts.graphs, 0);
         QVERIFY(counts.captures <= 1); // it is tried once
@@ -301,7 +321,7 @@ private slots:
 
     void aFailureIsToldAndTheNextRunIsWell()
     {
-        const Network network(true);
+        const Network network(Between::Step);
         DriverTable table;
         const ExecutorPtr executor = network.instance();
         static int left = 0;
@@ -311,14 +331,14 @@ private slots:
         static const auto launch = DriverTable::before().launch;
         for (int run = 0; run < 3; ++run) {
             left = 2;
-            QCOMPARE(tst_cuda_graphs::run(*executor, 1, true), QString());
+            QCOMPARE(tst_cuda_graphs::run(*executor, 1, Between::Step), QString());
         }
         for (const int which : {0, 1}) { // the stretch before the processor's step, and the one behind
             left = which;
-            const QString says = run(*executor, 1, true);
+            const QString says = run(*executor, 1, Between::Step);
             QVERIFY2(says.contains("CUDA refuses a graph of ") && says.contains("999)"), qPrintable(says));
             left = 2;
-            QCOMPARE(run(*executor, 5, true), QString());
+            QCOMPARE(run(*executor, 5, Between::Step), QString());
         }
         table->launch = [](cuda::Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                            unsigned bz, unsigned shared, cuda::Stream stream, void** parameters, void** extra) {
@@ -327,11 +347,11 @@ private slots:
         };
         const ExecutorPtr other = network.instance();
         left = 3;
-        const QString says = run(*other, 1, true);
+        const QString says = run(*other, 1, Between::Step);
         QVERIFY2(says.contains("CUDA refuses kernel k_1: "), qPrintable(says));
         left = 1000;
         for (int i = 0; i < 3; ++i)
-            QCOMPARE(run(*other, 2, true), QString());
+            QCOMPARE(run(*other, 2, Between::Step), QString());
     }
 
     /// Commands that are others than in the last run, by the table itself.
@@ -390,7 +410,7 @@ private slots:
 
     void instancesRunOnThreads()
     {
-        const Network network(true);
+        const Network network(Between::Step);
         std::vector<std::thread> threads;
         std::atomic<int> good = 0;
         for (int t = 0; t < 4; ++t)
@@ -402,7 +422,7 @@ private slots:
                 for (int i = 0; i < 10; ++i) {
                     const auto first = static_cast<float>(10 * t + i);
                     fill(x.data(), first);
-                    good += executor->run() == Status::Ok && check(y.data(), first, true).isEmpty() ? 1 : 0;
+                    good += executor->run() == Status::Ok && check(y.data(), first, Between::Step).isEmpty() ? 1 : 0;
                 }
             });
         for (std::thread& thread : threads)
