@@ -29,7 +29,8 @@ struct ContextRequest
     const char* key = nullptr; ///< of the device as `lathe-cli devices` lists it; null: the driver chooses
     const std::byte* code = nullptr; ///< all that compileObject() of the back end made for this kind, 8-byte aligned
     std::size_t codeBytes = 0;
-    void* context = nullptr; ///< the caller's own of the device's maker (cl_context), kept by him; null: a new one
+    void* context = nullptr; ///< the caller's own of the device's maker (cl_context, CUcontext), kept by him; null: a
+                             ///< new one
 };
 
 struct LaunchRequest
@@ -57,7 +58,8 @@ struct DeviceDriver
     /// With what `host` holds, if it is given.
     Status (*allocate)(DeviceContext* context, std::size_t bytes, const void* host, DeviceMemory** memory,
                        ErrorText& error);
-    /// The caller's own memory on the device (cl_mem), kept by him. InvalidArgument: it is none of so many bytes.
+    /// The caller's own memory on the device (cl_mem, the address as CUDA has it), kept by him. InvalidArgument: it is
+    /// none of so many bytes.
     Status (*adopt)(DeviceContext* context, void* handle, std::size_t bytes, DeviceMemory** memory, ErrorText& error);
     /// Memory that the host and the device use in turns, without a copy: the host's own at `host`, which must outlive
     /// it and lie in no other such memory, or new memory if that is null. It is the device's until map(). Status::Ok
@@ -68,7 +70,7 @@ struct DeviceDriver
     /// Of none that is mapped.
     void (*release)(DeviceMemory* memory);
 
-    /// @param handle  the caller's own (cl_command_queue), in order, kept by him; null: a new one
+    /// @param handle  the caller's own (cl_command_queue, CUstream), in order, kept by him; null: a new one
     Status (*start)(DeviceContext* context, void* handle, DeviceQueue** queue, ErrorText& error);
     /// Waits for all that was enqueued.
     void (*end)(DeviceQueue* queue);
@@ -92,6 +94,13 @@ struct DeviceDriver
     Status (*unmap)(DeviceQueue* queue, DeviceMemory* memory, ErrorText& error);
     /// Waits for all that was enqueued.
     Status (*finish)(DeviceQueue* queue, ErrorText& error);
+
+    // A driver to which runs that are alike are cheaper than one by one has both of these; else both are null.
+    /// What is enqueued up to endRun() is one run of the network, mostly as the last one was. Until then, finish(), or
+    /// a read() that waits, the driver may hold commands back; what is wrong with these is then told there. No launch
+    /// is made, pointed elsewhere or forgotten and no memory released in between.
+    Status (*beginRun)(DeviceQueue* queue, ErrorText& error) = nullptr;
+    Status (*endRun)(DeviceQueue* queue, ErrorText& error) = nullptr;
 };
 
 } // namespace lathe::runtime

@@ -373,4 +373,27 @@ Status InstanceDevices::finish(ErrorText& error) const
     return result;
 }
 
+Status InstanceDevices::beginRun(ErrorText& error) const
+{
+    Status result = Status::Ok;
+    for (std::uint32_t device = 1; any() && device <= m_devices->count() && result == Status::Ok; ++device)
+        if (const DeviceDriver& driver = m_devices->driver(device); driver.beginRun != nullptr)
+            result = driver.beginRun(m_own[device - 1].queue, error);
+    return result;
+}
+
+Status InstanceDevices::endRun(ErrorText& error) const
+{
+    Status result = Status::Ok;
+    for (std::uint32_t device = 1; any() && device <= m_devices->count(); ++device)
+        if (const DeviceDriver& driver = m_devices->driver(device); driver.endRun != nullptr) {
+            ErrorText why;
+            const Status status = driver.endRun(m_own[device - 1].queue, why);
+            if (result == Status::Ok && status != Status::Ok)
+                error = why;
+            result = result == Status::Ok ? status : result;
+        }
+    return result;
+}
+
 } // namespace lathe::runtime

@@ -86,6 +86,9 @@ public:
     Status read(std::uint32_t device, void* to, DeviceMemory* from, std::size_t bytes, bool wait,
                 ErrorText& error) const;
     Status finish(ErrorText& error) const;
+    /// DeviceDriver::beginRun() and endRun() of all devices that have them.
+    Status beginRun(ErrorText& error) const;
+    Status endRun(ErrorText& error) const;
 
 private:
     struct Own

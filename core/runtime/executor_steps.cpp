@@ -408,7 +408,11 @@ void Executor::runOnCaller(Run& run)
 
 Status Executor::runSteps(Run& run)
 {
-    const Status given = givePorts();
+    Status given = givePorts();
+    // Whoever profiles or looks on wants each step when its turn comes.
+    const bool isOneRun = given == Status::Ok && !run.chain && !m_profiling && m_observer == nullptr;
+    if (isOneRun)
+        given = m_devices.beginRun(m_error);
     if (m_profiling)
         run.mark = nowNanoseconds();
     if (given != Status::Ok)
@@ -419,7 +423,11 @@ Status Executor::runSteps(Run& run)
         m_pool->run(&poolTask, &run);
     // Whatever happened: what was started may not run on behind this call.
     ErrorText late;
-    const Status taken = takePorts(late);
+    const Status ended = isOneRun ? m_devices.endRun(late) : Status::Ok;
+    ErrorText later;
+    const Status taken = takePorts(later);
+    if (ended == Status::Ok)
+        late = later;
     if (given != Status::Ok)
         return given;
 
@@ -435,8 +443,8 @@ Status Executor::runSteps(Run& run)
             return fail(static_cast<Status>(code), "\"%.200s\" failed: %s", image.string(in.name), m_deviceError.text);
         return fail(Status::KernelFailed, "kernel \"%s\" failed with code %d", image.string(in.name), code);
     }
-    if (taken != Status::Ok)
-        return fail(taken, "%s", late.text);
+    if (ended != Status::Ok || taken != Status::Ok)
+        return fail(ended != Status::Ok ? ended : taken, "%s", late.text);
     return run.observed;
 }
 

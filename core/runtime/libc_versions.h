@@ -14,6 +14,7 @@
 #endif
 
 #ifdef LATHE_GLIBC_BASE
+__asm__(".symver dlerror,dlerror@" LATHE_GLIBC_BASE);
 __asm__(".symver dlopen,dlopen@" LATHE_GLIBC_BASE);
 __asm__(".symver dlsym,dlsym@" LATHE_GLIBC_BASE);
 __asm__(".symver pthread_create,pthread_create@" LATHE_GLIBC_BASE);

@@ -17,7 +17,8 @@ BackendTraits traitsOf(const Target& target)
     const std::string host = target.attribute("host").value_or("");
     traits.machine = host.empty() ? thisMachine() : host.substr(0, host.find('-'));
     traits.runsHere = traits.machine == thisMachine();
-    traits.libraries = false;
+    traits.libraries = true;
+    traits.linker = host.empty() ? "cpu" : "cpu -mtriple=" + host;
     traits.takesDeviceFigures = true;
     return traits;
 }

@@ -70,7 +70,7 @@ private slots:
         for (const char* plugin : {"cpu_device.so", "sim_codegen.so", "sim_device.so"})
             QVERIFY2(QFile::exists(prefix() + "/lib/lathe/plugins/" + QLatin1String(plugin)), plugin);
         for (const QString& machine : runtimes())
-            for (const char* archive : {"/liblathe_runtime.a", "/liblathe_opencl.a"})
+            for (const char* archive : {"/liblathe_runtime.a", "/liblathe_cuda.a", "/liblathe_opencl.a"})
                 QVERIFY2(QFile::exists(prefix() + "/lib/lathe/runtime/" + machine + QLatin1String(archive)),
                          qPrintable(machine));
         QVERIFY(!runtimes().isEmpty());

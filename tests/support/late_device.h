@@ -32,6 +32,7 @@ struct Device
     std::size_t most = SIZE_MAX; ///< bytes of one piece of memory
     int mostPieces = INT_MAX;
     bool sharesMemory = false;
+    bool failsAtEnd = false; ///< of a run
     std::size_t alignment = 64; ///< of host memory that it can use in place
     // Counted:
     int contexts = 0, queues = 0, launches = 0, pieces = 0; ///< that live
@@ -40,7 +41,8 @@ struct Device
     int copies = 0; ///< commands that moved bytes
     int maps = 0, unmaps = 0;
     int wraps = 0; ///< pieces around memory of the host's
-    int misuses = 0; ///< of shared memory
+    int misuses = 0; ///< of shared memory, and what was released within a run
+    int runs = 0, endedRuns = 0; ///< that were told
     std::string code; ///< of the context that was opened last
 };
 inline Device& device()
@@ -210,6 +212,7 @@ inline const runtime::DeviceDriver& driver()
             },
         .release =
             [](DeviceMemory* memory) {
+                device().misuses += device().runs != device().endedRuns ? 1 : 0;
                 if (of(memory)->host != nullptr) {
                     device().misuses += of(memory)->isMapped || of(memory)->launches > 0 ? 1 : 0;
                     of(memory)->show(); // it is the host's again
@@ -317,6 +320,17 @@ inline const runtime::DeviceDriver& driver()
                     false, error);
             },
         .finish = [](DeviceQueue* queue, ErrorText& error) { return drain(of(queue), error); },
+        .beginRun =
+            [](DeviceQueue* queue, ErrorText&) {
+                device().misuses += of(queue).waiting.empty() ? 0 : 1;
+                ++device().runs;
+                return Status::Ok;
+            },
+        .endRun =
+            [](DeviceQueue*, ErrorText& error) {
+                ++device().endedRuns;
+                return device().failsAtEnd ? refuse(error, "the device refused a run") : Status::Ok;
+            },
     };
     return it;
 }

@@ -99,15 +99,22 @@ public:
         return listing;
     }
 
-    Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel>,
-                                                 std::span<KernelInfo>) override
+    Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels,
+                                                 std::span<KernelInfo> infos) override
     {
-        return makeError(Errc::Unsupported, say(Msg::NoLibrariesOf, m_target.kind()));
+        LATHE_TRY(findCompiler());
+        std::vector<runtime::PackedProgram> programs;
+        std::unordered_set<std::string> packed; // symbols
+        for (std::size_t k = 0; k < kernels.size(); ++k) {
+            backend::EmitInfo ignored;
+            LATHE_TRY(make(kernels[k], infos[k], ignored, programs, packed));
+        }
+        return runtime::pack(programs);
     }
 
     Result<> linkLibrary(const backend::LibraryRequest&) override
     {
-        return makeError(Errc::Unsupported, say(Msg::NoLibrariesOf, m_target.kind()));
+        return makeError(Errc::Unsupported, say(Msg::LinkedElsewhere, m_target.kind(), m_target.traits().linker));
     }
 
 private:

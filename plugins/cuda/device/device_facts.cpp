@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -30,6 +29,7 @@ std::string uuidText(const Uuid& uuid)
 DeviceFacts readFacts(const Driver& driver, DeviceNumber device)
 {
     DeviceFacts facts;
+    static_cast<LaunchLimits&>(facts) = readLaunchLimits(driver, device);
     facts.device = device;
     char name[256] = "";
     if (driver.deviceGetName(name, sizeof name - 1, device) == kSuccess)
@@ -40,12 +40,7 @@ DeviceFacts readFacts(const Driver& driver, DeviceNumber device)
     std::size_t bytes = 0;
     if (driver.deviceTotalMem(&bytes, device) == kSuccess)
         facts.memoryBytes = bytes;
-    const auto get = [&](int attribute) -> std::uint64_t {
-        int value = 0;
-        return driver.deviceGetAttribute(&value, attribute, device) == kSuccess && value > 0
-                   ? static_cast<std::uint64_t>(value)
-                   : 0;
-    };
+    const auto get = [&](int attribute) { return attributeOf(driver, device, attribute); };
     facts.capability = static_cast<int>(10 * get(kCapabilityMajor) + get(kCapabilityMinor));
     facts.processors = get(kProcessors);
     facts.clockKhz = get(kClockKhz);
@@ -53,12 +48,6 @@ DeviceFacts readFacts(const Driver& driver, DeviceNumber device)
     facts.memoryBusBits = get(kMemoryBusBits);
     facts.cacheBytes = get(kCacheBytes);
     facts.warp = get(kWarp);
-    facts.mostThreads = get(kMostThreadsOfBlock);
-    for (int d = 0; d < 3; ++d) {
-        facts.mostBlock[d] = get(kMostBlockX + d);
-        facts.mostGrid[d] = get(kMostGridX + d);
-    }
-    facts.sharedBytes = std::max(get(kSharedOfBlock), get(kSharedOfBlockAtMost));
     facts.threadsOfProcessor = get(kThreadsOfProcessor);
     facts.blocksOfProcessor = get(kBlocksOfProcessor);
     facts.registersOfProcessor = get(kRegistersOfProcessor);
@@ -152,27 +141,8 @@ std::string devicesText()
 std::string whyNotStarted(const DeviceFacts& device, const std::string& kernel, const std::uint64_t (&grid)[3],
                           const std::uint64_t (&block)[3], std::uint64_t sharedBytes)
 {
-    constexpr const char* kAxes[] = {"x", "y", "z"};
-    const auto tooMany = [&](const std::string& what, std::uint64_t asked, std::uint64_t most) {
-        return "kernel " + kernel + " has " + std::to_string(asked) + ' ' + what + "; this device starts at most "
-               + std::to_string(most);
-    };
-    std::uint64_t threads = 1;
-    for (std::size_t d = 0; d < 3; ++d) {
-        if (__builtin_mul_overflow(threads, block[d], &threads))
-            threads = UINT64_MAX;
-        if (block[d] > device.mostBlock[d])
-            return tooMany(std::string("threads of a block along ") + kAxes[d], block[d], device.mostBlock[d]);
-        if (grid[d] > device.mostGrid[d])
-            return tooMany(std::string("blocks along ") + kAxes[d], grid[d], device.mostGrid[d]);
-    }
-    if (threads > device.mostThreads)
-        return "a block of kernel " + kernel + " has " + std::to_string(threads)
-               + " threads; this device starts at most " + std::to_string(device.mostThreads);
-    if (sharedBytes > device.sharedBytes)
-        return "a block of kernel " + kernel + " needs " + std::to_string(sharedBytes)
-               + " bytes of shared memory; this device has " + std::to_string(device.sharedBytes);
-    return {};
+    runtime::ErrorText why;
+    return canStart(device, kernel.c_str(), grid, block, sharedBytes, why) ? std::string() : why.text;
 }
 
 } // namespace lathe::cuda

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "plugins/cuda/device/driver.h"
+#include "plugins/cuda/device/launch_limits.h"
 
 #include <cstdint>
 #include <string>
@@ -9,7 +10,7 @@
 namespace lathe::cuda {
 
 /// A device that the driver shows this process, CUDA_VISIBLE_DEVICES seen to: a GPU, or a MIG instance of one.
-struct DeviceFacts
+struct DeviceFacts : LaunchLimits
 {
     DeviceNumber device = 0;
     std::string key; ///< "cuda0", "cuda1" ...: its place among them
@@ -21,8 +22,6 @@ struct DeviceFacts
     std::uint64_t clockKhz = 0, memoryClockKhz = 0, memoryBusBits = 0; ///< 0: not told
     std::uint64_t cacheBytes = 0; ///< between memory and all processors (L2)
     std::uint64_t warp = 0;
-    std::uint64_t mostThreads = 0, mostBlock[3] = {}, mostGrid[3] = {};
-    std::uint64_t sharedBytes = 0; ///< of a block at most, if its function asks for it
     std::uint64_t threadsOfProcessor = 0, blocksOfProcessor = 0, registersOfProcessor = 0, sharedOfProcessor = 0;
     bool hasRunLimit = false; ///< the driver stops kernels that take seconds: it serves a screen, too
 };
@@ -33,8 +32,7 @@ std::vector<DeviceFacts> listDevices(const Driver& driver, std::string& problem)
 /// What LatheDeviceApi::enumerate gives.
 std::string devicesText();
 
-/// Whether a device can start a launch; else a sentence. What is asked for in vain is told before the driver sees it,
-/// whose words name no limit.
+/// canStart(): empty, or its sentence.
 std::string whyNotStarted(const DeviceFacts& device, const std::string& kernel, const std::uint64_t (&grid)[3],
                           const std::uint64_t (&block)[3], std::uint64_t sharedBytes);
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <list>
+#include <utility>
 
 namespace tst_executor_devices {
 
@@ -224,6 +225,45 @@ private slots:
         QCOMPARE(calls, 1);
         QCOMPARE(executor->profile(1).calls, 0U);
         QVERIFY(executor->profile(5).totalNs >= 2'000'000);
+    }
+
+    /// A driver that knows where a run begins and ends may make one thing of all that is in it.
+    void wholeRunsAreToldToTheDevice()
+    {
+        const Network network = makeNetwork();
+        Model model;
+        ErrorText error;
+        QVERIFY(model.open(network.source(), true, error) == Status::Ok);
+        for (const bool callers : {false, true}) {
+            const ExecutorPtr executor = makeExecutor(model, 2, error, callers ? &onThisThread : nullptr);
+            const auto told = [] { return std::pair(late::device().runs, late::device().endedRuns); };
+            const auto before = told();
+            for (int run = 1; run <= 2; ++run) {
+                QCOMPARE(runWith(*executor, someInput(1)), expected(someInput(1)));
+                QCOMPARE(told(), std::pair(before.first + run, before.first + run));
+            }
+            const auto twice = told();
+            executor->setProfiling(true); // here each step is waited for
+            QCOMPARE(runWith(*executor, someInput(2)), expected(someInput(2)));
+            executor->setProfiling(false);
+            executor->setObserver([](void*, std::uint32_t, const ImageTensor&, const void*) {}, nullptr);
+            QCOMPARE(runWith(*executor, someInput(3)), expected(someInput(3)));
+            executor->setObserver(nullptr, nullptr);
+            QVERIFY(executor->runChain(0, 3) == Status::Ok); // and here parts are run
+            QCOMPARE(told(), twice);
+            late::device().failsAtEnd = true;
+            QVERIFY(runWith(*executor, someInput(4)).empty());
+            QCOMPARE(QString(executor->lastError().text), QStringLiteral("the device refused a run"));
+            late::device().failsAtEnd = false;
+            const auto scale = std::exchange(late::device().functions["scale_0"],
+                                             [](const auto&, const auto&) { return false; });
+            const ExecutorPtr failing = makeExecutor(model, 1, error);
+            QVERIFY(runWith(*failing, someInput(4)).empty());
+            late::device().functions["scale_0"] = scale;
+            QCOMPARE(told(), std::pair(twice.first + 2, twice.first + 2)); // however it went
+            QCOMPARE(runWith(*executor, someInput(5)), expected(someInput(5)));
+        }
+        QCOMPARE(late::device().misuses, 0);
     }
 
     void aLaunchThatFailsIsNamed()

@@ -15,13 +15,16 @@ class TestRuntimeSymbols : public QObject
     static void archives()
     {
         QTest::addColumn<QString>("archive");
-        QTest::addColumn<bool>("isDriver");
-        QTest::newRow("this machine") << QStringLiteral(LATHE_RUNTIME_ARCHIVE) << false;
-        QTest::newRow("OpenCL, this machine") << QStringLiteral(LATHE_OPENCL_ARCHIVE) << true;
+        QTest::addColumn<QString>("driver"); ///< its kind; empty: it is the runtime
+        QTest::newRow("this machine") << QStringLiteral(LATHE_RUNTIME_ARCHIVE) << QString();
+        QTest::newRow("CUDA, this machine") << QStringLiteral(LATHE_CUDA_ARCHIVE) << QStringLiteral("cuda");
+        QTest::newRow("OpenCL, this machine") << QStringLiteral(LATHE_OPENCL_ARCHIVE) << QStringLiteral("opencl");
         if (const QString other = QStringLiteral(LATHE_CROSS_ARCHIVE); !other.isEmpty())
-            QTest::newRow("aarch64") << other << false;
+            QTest::newRow("aarch64") << other << QString();
+        if (const QString other = QStringLiteral(LATHE_CUDA_CROSS_ARCHIVE); !other.isEmpty())
+            QTest::newRow("CUDA, aarch64") << other << QStringLiteral("cuda");
         if (const QString other = QStringLiteral(LATHE_OPENCL_CROSS_ARCHIVE); !other.isEmpty())
-            QTest::newRow("OpenCL, aarch64") << other << true;
+            QTest::newRow("OpenCL, aarch64") << other << QStringLiteral("opencl");
     }
 
 private slots:
@@ -29,7 +32,8 @@ private slots:
     void theArchiveNeedsNothingButTheCLibrary()
     {
         QFETCH(QString, archive);
-        QFETCH(bool, isDriver);
+        QFETCH(QString, driver);
+        const bool isDriver = !driver.isEmpty();
         // Each is in glibc 2.28 under a version that the linker finds on any later one; those whose default version is
         // newer must carry the old one in their name.
         static const QSet<QString> allowed = {"clock_gettime",
@@ -93,8 +97,10 @@ private slots:
                                                        "unlink",
                                                        "unlinkat",
                                                        "write"};
-        const QSet<QString> pinned = isDriver ? QSet<QString>{"dlopen", "dlsym"}
-                                              : QSet<QString>{"pthread_create", "pthread_join"};
+        QSet<QString> pinned = isDriver ? QSet<QString>{"dlopen", "dlsym"}
+                                        : QSet<QString>{"pthread_create", "pthread_join"};
+        if (driver == "cuda") // whose library a person may name
+            pinned.insert("dlerror");
         static const QSet<QString> ofTheLibrary = {
             "lathe_0_code",         "lathe_0_code_end",   "lathe_0_description", "lathe_0_description_end",
             "lathe_0_driver_count", "lathe_0_drivers",    "lathe_0_phase_count", "lathe_0_phases",
@@ -110,7 +116,7 @@ private slots:
                 continue;
             (words[1] == "U" || words[1] == "w" ? needed : defined).insert(words[0]);
         }
-        QVERIFY(defined.contains(isDriver ? "lathe_driver_opencl" : "lathe_0_run"));
+        QVERIFY(defined.contains(isDriver ? "lathe_driver_" + driver : QStringLiteral("lathe_0_run")));
         QStringList bad;
         int pins = 0;
         for (const QString& symbol : needed - defined) {
@@ -132,7 +138,8 @@ private slots:
     void onlyTheInterfaceHasACName()
     {
         QFETCH(QString, archive);
-        QFETCH(bool, isDriver);
+        QFETCH(QString, driver);
+        const bool isDriver = !driver.isEmpty();
         QProcess nm;
         nm.start(LATHE_NM, {"-P", "--defined-only", "--extern-only", archive});
         QVERIFY(nm.waitForFinished());

@@ -1,0 +1,31 @@
+#include "plugins/cuda/library/library.h"
+
+#include "plugins/cuda/library/queue.h"
+
+using namespace lathe::cuda;
+
+const lathe::runtime::DeviceDriver lathe_driver_cuda = {
+    .kind = "cuda",
+    .isHere = isHere,
+    .open = openContext,
+    .close = closeContext,
+    .name = nameOf,
+    .allocate = allocate,
+    .adopt = adopt,
+    .share = share,
+    .release = release,
+    .start = startQueue,
+    .end = endQueue,
+    .prepare = prepareLaunch,
+    .point = pointLaunch,
+    .forget = forgetLaunch,
+    .launch = enqueueLaunch,
+    .copy = enqueueCopy,
+    .write = enqueueWrite,
+    .read = enqueueRead,
+    .map = enqueueMap,
+    .unmap = enqueueUnmap,
+    .finish = finishQueue,
+    .beginRun = beginRun,
+    .endRun = endRun,
+};
