@@ -37,3 +37,20 @@ install_packages() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
         die "The packages could not be installed: ${missing[*]}"
 }
+
+# install_nvrtc: NVIDIA's compiler below build/nvidia, from PyPI; it needs no GPU and no driver. Sets LATHE_NVRTC. On other
+# processors than x86-64 nothing is done.
+nvrtc_version=13.5.37
+install_nvrtc() {
+    [ "$(uname -m)" = x86_64 ] || return 0
+    local folder=$top/build/nvidia
+    if [ ! -d "$folder/nvidia_cuda_nvrtc-$nvrtc_version.dist-info" ]; then
+        say "Installing NVIDIA's compiler"
+        rm -rf "$folder"
+        python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --only-binary :all: \
+            --target "$folder" "nvidia-cuda-nvrtc==$nvrtc_version" ||
+            die "NVIDIA's compiler could not be installed: python3 -m pip install nvidia-cuda-nvrtc==$nvrtc_version"
+    fi
+    LATHE_NVRTC=$(dirname "$(find "$folder" -name 'libnvrtc.so.*' -print -quit)")
+    export LATHE_NVRTC
+}

@@ -30,6 +30,8 @@ using ir::StmtKind;
 /// Statements that unrolling may write out in one kernel; loops beyond stay loops, with a hint to the compiler.
 constexpr std::int64_t kMostStatements = 4096;
 
+constexpr std::int64_t kMostCopies = 16; ///< steps of a loop that fills shared memory
+
 class SourcePrinter : SourceText
 {
 public:
@@ -267,6 +269,23 @@ private:
         --m_written;
     }
 
+    /// Whether all that a loop of few steps does is to store to the block's memory: unrolled, all that is loaded is on
+    /// its way before the first of it is stored.
+    bool isShortCopy(const Stmt& s) const
+    {
+        if (statementsOf(s) == 0 || s->extent->intValue > kMostCopies)
+            return false;
+        const auto copies = [&](const auto& self, const Stmt& inner) -> bool {
+            switch (inner->kind) {
+            case StmtKind::Store: return m_nest.buffers[static_cast<std::size_t>(inner->buffer)].scope == Scope::Shared;
+            case StmtKind::Barrier:
+            case StmtKind::Evaluate: return false;
+            default: return std::ranges::all_of(inner->body, [&](const Stmt& one) { return !one || self(self, one); });
+            }
+        };
+        return copies(copies, s);
+    }
+
     void loop(const Stmt& s)
     {
         const bool isConstant = s->min->kind == ExprKind::IntImm && s->extent->kind == ExprKind::IntImm;
@@ -291,7 +310,7 @@ private:
         const ir::Interval begin = ir::boundsOf(s->min, m_ranges), length = ir::boundsOf(s->extent, m_ranges);
         const ir::RangeScope range(m_ranges, s->variable,
                                    {begin.lo, begin.hi + std::max<std::int64_t>(1, length.hi) - 1});
-        if (isWritten)
+        if (isWritten || (isConstant && m_language.unrollsCopies && isShortCopy(s)))
             m_scopes.line("#pragma unroll");
         m_scopes.openLoop(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0}) {{", name, min, end));
         bind(s->variable, name);

@@ -42,10 +42,11 @@ struct KernelSource
 /// elements.
 Result<KernelSource> printOpenCl(const ir::LoopNest& nest);
 
-/// The same as CUDA C++ that needs no header and no option of NVRTC's: `extern "C"` kernels, which are their symbols.
-/// A block of more than 48 KiB of shared memory declares it without a size (SourceLaunch::dynamicSharedBytes). Devices
-/// of compute capability 7.5 and later. Parameters and Team scratch must begin at multiples of 16 bytes.
-/// Errors: as above.
+/// The same as CUDA C++, for NVRTC without a header and without options on numbers: its own (-fmad=true, -ftz=false,
+/// -prec-div=true, -prec-sqrt=true) are those that the text counts on. Kernels are `extern "C"`, under their symbols. A
+/// block of more than 48 KiB of shared memory declares it without a size (SourceLaunch::dynamicSharedBytes). f16 and
+/// bf16 have their conversions in the text. For compute capability 7.5 and later.
+/// Errors: as above; every element type has a form.
 Result<KernelSource> printCuda(const ir::LoopNest& nest);
 
 } // namespace lathe::backend

@@ -43,6 +43,9 @@ constexpr SourceFunction kFunctions[] = {{"exp", "expf", "exp"},
                                          {"product", "__fmul_rn", "__dmul_rn"}};
 
 constexpr SourceHelper kHelpers[] = {
+    // Both conditions are asked: the compiler makes a branch of a second that depends on the first.
+    {"min_TYPE", "TYPE min_TYPE(TYPE a, TYPE b) { return (a < b) | (a != a) ? a : b; } // not-a-number stays\n"},
+    {"max_TYPE", "TYPE max_TYPE(TYPE a, TYPE b) { return (a > b) | (a != a) ? a : b; }\n"},
     // The language's own is undefined for the lowest number, which wraps around.
     {"absolute_TYPE", "TYPE absolute_TYPE(TYPE x) { return x < 0 ? (TYPE)(0 - (WIDE)x) : x; }\n"}};
 
@@ -141,6 +144,9 @@ const SourceLanguage& cudaLanguage()
         .mostSharedBytes = 48 * 1024,
         .unsizedShared = "extern __shared__ __align__(16) unsigned char {0}[];",
         .joinsStatements = true,
+        // The compiler knows that blocks' and threads' numbers are not negative, but not that their sums are.
+        .quotientOfSum = "(unsigned({0}) {1} {2})",
+        .unrollsCopies = true,
         .suffixOfI64 = "ll",
         .suffixOfU64 = "ull",
         .lowestI32 = "(-2147483647 - 1)",

@@ -2,6 +2,7 @@
 
 #include "core/backend/function_coefficients.h"
 #include "core/backend/source_text.h"
+#include "core/support/check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,7 +18,7 @@ using ir::ExprKind;
 
 namespace {
 
-constexpr SourceHelper kHelpers[] = {
+constexpr SourceHelper kSharedHelpers[] = {
     {"min_TYPE", "TYPE min_TYPE(TYPE a, TYPE b) { return a < b || isnan(a) ? a : b; } // not-a-number stays\n"},
     {"max_TYPE", "TYPE max_TYPE(TYPE a, TYPE b) { return a > b || isnan(a) ? a : b; }\n"},
     // By e^-|x|, which does not overflow: so small results are kept. The language computes on vectors, too, by each
@@ -115,7 +116,7 @@ std::string withNumbers(const SourceLanguage& language, std::string_view text, D
 
 std::span<const SourceHelper> sharedHelpers()
 {
-    return kHelpers;
+    return kSharedHelpers;
 }
 
 std::string ofType(std::string_view text, std::string_view type)
@@ -125,16 +126,19 @@ std::string ofType(std::string_view text, std::string_view type)
 
 std::string SourceText::helper(std::string_view name, const std::string& type)
 {
+    const auto among = [&](std::span<const SourceHelper> helpers) {
+        const auto known = std::ranges::find(helpers, name, &SourceHelper::name);
+        return known == helpers.end() ? nullptr : &*known;
+    };
+    const SourceHelper* known = among(m_language.helpers);
+    if (known == nullptr)
+        known = among(sharedHelpers());
+    LATHE_CHECK(known != nullptr) << name;
     const DType numbers = type.starts_with("double") ? DType::F64 : DType::F32;
-    for (const std::span<const SourceHelper> helpers : {sharedHelpers(), m_language.helpers})
-        for (const SourceHelper& known : helpers) {
-            if (known.name != name)
-                continue;
-            std::string made = ofType(withNumbers(m_language, known.text, numbers), type);
-            if (made.find("WIDE") != std::string::npos)
-                made = replaced(std::move(made), "WIDE", typeText(DType::U64));
-            m_helpers.insert({0, std::string(m_language.helperPrefix) + made});
-        }
+    std::string made = ofType(withNumbers(m_language, known->text, numbers), type);
+    if (made.find("WIDE") != std::string::npos)
+        made = replaced(std::move(made), "WIDE", typeText(DType::U64));
+    m_helpers.insert({0, std::string(m_language.helperPrefix) + made});
     return ofType(name, type);
 }
 

@@ -39,7 +39,7 @@ struct SourceLanguage
     std::array<SourceType, 13> types; ///< by DType. The integer without a sign to a type X is called uX
     std::string_view words; ///< that no variable may be called, with blanks between them
     std::span<const SourceFunction> functions;
-    std::span<const SourceHelper> helpers; ///< beside those that all languages share
+    std::span<const SourceHelper> helpers; ///< before those that all languages share
     std::string_view helperPrefix; ///< before each helper
 
     // ---- kernels
@@ -57,6 +57,9 @@ struct SourceLanguage
     bool joinsStatements;
 
     // ---- numbers
+    /// A quotient or a rest that an int is made of; {0}: a sum of variables that is not negative, {1}: the sign.
+    std::string_view quotientOfSum;
+    bool unrollsCopies; ///< whether short loops that fill shared memory are unrolled by the compiler
     std::string_view suffixOfI64, suffixOfU64, lowestI32, lowestI64;
     std::array<std::string_view, 2> notANumber, infinity; ///< of f32 and of f64
     bool hasNarrowFloats; ///< numbers become f16 where one is needed; else each is cast

@@ -6,42 +6,42 @@ namespace lathe::backend {
 
 namespace {
 
-constexpr std::string_view kWords =
+constexpr std::string_view kOpenClWords =
     "kernel global local constant private for if else while do return const void switch case image event signed "
     "unsigned struct union enum static inline break continue default goto sizeof typedef volatile register restrict "
     "extern auto pipe bool size_t read_only dot step mix sign length clamp round abs min max select isnan barrier NAN "
     "INFINITY INT_MIN LONG_MIN get_group_id get_local_id write_only CLK_LOCAL_MEM_FENCE tanh vload2 vload3 vload4 "
     "vload8 vload16 vstore2 vstore3 vstore4 vstore8 vstore16";
 
-constexpr SourceFunction kFunctions[] = {{"exp", "exp", "exp"},
-                                         {"exp2", "exp2", "exp2"},
-                                         {"log", "log", "log"},
-                                         {"log2", "log2", "log2"},
-                                         {"sqrt", "sqrt", "sqrt"},
-                                         {"rsqrt", "rsqrt", "rsqrt"},
-                                         {"expm1", "expm1", "expm1"},
-                                         {"log1p", "log1p", "log1p"},
-                                         {"sin", "sin", "sin"},
-                                         {"cos", "cos", "cos"},
-                                         {"tan", "tan", "tan"},
-                                         {"atan", "atan", "atan"},
-                                         {"floor", "floor", "floor"},
-                                         {"ceil", "ceil", "ceil"},
-                                         {"trunc", "trunc", "trunc"},
-                                         {"round", "rint", "rint"},
-                                         {"abs", "fabs", "fabs"},
-                                         {"fabs", "fabs", "fabs"},
-                                         {"pow", "pow", "pow"},
-                                         {"fmod", "fmod", "fmod"},
-                                         {"fma", "fma", "fma"},
-                                         {"sigmoid", "sigmoid_TYPE", "sigmoid_TYPE"},
-                                         // Two that may have larger errors in the language: 5 and 16 units of the last
-                                         // place.
-                                         {"tanh", "tanh_TYPE", "tanh_TYPE"},
-                                         {"erf", "erf_TYPE", "erf"},
-                                         {"product", "product_TYPE", "product_TYPE"}};
+constexpr SourceFunction kOpenClFunctions[] = {{"exp", "exp", "exp"},
+                                               {"exp2", "exp2", "exp2"},
+                                               {"log", "log", "log"},
+                                               {"log2", "log2", "log2"},
+                                               {"sqrt", "sqrt", "sqrt"},
+                                               {"rsqrt", "rsqrt", "rsqrt"},
+                                               {"expm1", "expm1", "expm1"},
+                                               {"log1p", "log1p", "log1p"},
+                                               {"sin", "sin", "sin"},
+                                               {"cos", "cos", "cos"},
+                                               {"tan", "tan", "tan"},
+                                               {"atan", "atan", "atan"},
+                                               {"floor", "floor", "floor"},
+                                               {"ceil", "ceil", "ceil"},
+                                               {"trunc", "trunc", "trunc"},
+                                               {"round", "rint", "rint"},
+                                               {"abs", "fabs", "fabs"},
+                                               {"fabs", "fabs", "fabs"},
+                                               {"pow", "pow", "pow"},
+                                               {"fmod", "fmod", "fmod"},
+                                               {"fma", "fma", "fma"},
+                                               {"sigmoid", "sigmoid_TYPE", "sigmoid_TYPE"},
+                                               // Two that may have larger errors in the language: 5 and 16 units of the
+                                               // last place.
+                                               {"tanh", "tanh_TYPE", "tanh_TYPE"},
+                                               {"erf", "erf_TYPE", "erf"},
+                                               {"product", "product_TYPE", "product_TYPE"}};
 
-constexpr SourceHelper kHelpers[] = {
+constexpr SourceHelper kOpenClHelpers[] = {
     {"vmin_TYPE", "TYPE vmin_TYPE(TYPE a, TYPE b) { return select(b, a, a < b || a != a); }\n"},
     {"vmax_TYPE", "TYPE vmax_TYPE(TYPE a, TYPE b) { return select(b, a, a > b || a != a); }\n"},
     // Rounded before anything is added to it: compilers may else join the two.
@@ -55,7 +55,7 @@ constexpr SourceHelper kHelpers[] = {
 constexpr std::string_view kWrongOfVectors[] = {"sin", "cos", "tan"};
 
 /// The language's conversion should give 0 for not-a-number; Intel's for processors does not always.
-std::string toInteger(DType from, DType to, const std::string& name)
+std::string toOpenClInteger(DType from, DType to, const std::string& name)
 {
     const SourceLanguage& language = openClLanguage();
     return fmt::format("{0} {1}({2} x) {{ return x == x ? convert_{0}_sat_rtz(x) : 0; }}\n", language.typeName(to),
@@ -81,9 +81,9 @@ const SourceLanguage& openClLanguage()
                    {"", ""},
                    {"float", ""},
                    {"double", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"}}},
-        .words = kWords,
-        .functions = kFunctions,
-        .helpers = kHelpers,
+        .words = kOpenClWords,
+        .functions = kOpenClFunctions,
+        .helpers = kOpenClHelpers,
         .helperPrefix = "",
         .kernel = "__kernel __attribute__((reqd_work_group_size({0}, {1}, {2})))\nvoid ",
         .globalPointer = "__global ",
@@ -98,6 +98,8 @@ const SourceLanguage& openClLanguage()
         .mostSharedBytes = INT64_MAX,
         .unsizedShared = "",
         .joinsStatements = false,
+        .quotientOfSum = "({0} {1} {2})",
+        .unrollsCopies = false,
         .suffixOfI64 = "l",
         .suffixOfU64 = "ul",
         .lowestI32 = "INT_MIN",
@@ -105,7 +107,7 @@ const SourceLanguage& openClLanguage()
         .notANumber = {"NAN", "NAN"},
         .infinity = {"INFINITY", "INFINITY"},
         .hasNarrowFloats = true,
-        .toInteger = &toInteger,
+        .toInteger = &toOpenClInteger,
         .absoluteInteger = "({0})abs(({0})({1}))",
         .computesVectors = true,
         .vectorOf = "({0})({1})",

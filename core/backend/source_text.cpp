@@ -191,8 +191,12 @@ std::string SourceText::division(const Expr& e)
     const bool isUnsigned = e->dtype == DType::U64 || e->dtype == DType::U32 || e->dtype == DType::U16
                             || e->dtype == DType::U8;
     const bool isPositive = ir::boundsOf(e->operands[1], m_ranges).lo > 0;
-    if (isPositive && (isUnsigned || ir::boundsOf(e->operands[0], m_ranges).lo >= 0))
-        return fmt::format("({} {} {})", a, isQuotient ? "/" : "%", b);
+    if (isPositive && (isUnsigned || ir::boundsOf(e->operands[0], m_ranges).lo >= 0)) {
+        const char* const sign = isQuotient ? "/" : "%";
+        const bool isSum = e->operands[0]->kind == ExprKind::Add || e->operands[0]->kind == ExprKind::Sub;
+        return isSum && isPlace(e) ? fmt::format(fmt::runtime(m_language.quotientOfSum), a, sign, b)
+                                   : fmt::format("({} {} {})", a, sign, b);
+    }
     const char* const name = isUnsigned ? (isQuotient ? "div_TYPE" : "mod_TYPE")
                                         : (isQuotient ? "floordiv_TYPE" : "floormod_TYPE");
     typeText(withoutSign(e->dtype));

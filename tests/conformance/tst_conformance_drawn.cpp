@@ -4,6 +4,10 @@
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 namespace tst_conformance_drawn {
 
 using namespace lathe;
@@ -77,15 +81,16 @@ std::vector<Case> drawnFrom(const Target& target, std::size_t count)
     std::vector<Case> list;
     const std::uint64_t seed = drawingSeed(11);
     Random random(seed);
+    std::set<std::pair<const char*, std::string>> had;
     for (std::size_t turn = 0; list.size() < count && turn < count * 200; ++turn) {
         const Source& source = sources[turn % sources.size()];
         search::Genome genome;
-        if (const auto sample = source.sketch.sample(random, genome))
-            list.push_back({"drawn",
-                            source.dag,
-                            schedule::toJson(sample->steps()).dump(),
-                            {},
-                            {"reference", source.task, seed, turn}});
+        const auto sample = source.sketch.sample(random, genome);
+        if (!sample)
+            continue;
+        std::string steps = schedule::toJson(sample->steps()).dump();
+        if (had.emplace(source.task, steps).second) // a schedule counts once
+            list.push_back({"drawn", source.dag, std::move(steps), {}, {"reference", source.task, seed, turn}});
     }
     return list;
 }
@@ -110,13 +115,13 @@ private slots:
     {
         QFETCH(QString, target);
         const std::vector<Case> list = drawnFrom(*Target::parse(target.toStdString()), wanted());
-        QCOMPARE(list.size(), wanted());
+        QVERIFY2(list.size() >= std::min(wanted(), std::size_t(30)), std::to_string(list.size()).c_str());
         // The rules for processors draw programs that cannot be: loops in parallel inside of such.
         const bool mayRefuse = formOf(target.toStdString()) == KernelForm::Phases;
         const Outcome outcome = runAll(target.toStdString(), list, 1e-5, mayRefuse);
         QVERIFY2(outcome.wrong.empty(), outcome.wrong.c_str());
-        QCOMPARE(outcome.right + outcome.refused, wanted());
-        QVERIFY2(outcome.right * 3 > wanted() * 2, "too few could be built");
+        QCOMPARE(outcome.right + outcome.refused, list.size());
+        QVERIFY2(outcome.right * 3 > list.size() * 2, "too few could be built");
         qInfo("%zu schedules right, %zu refused", outcome.right, outcome.refused);
     }
 };

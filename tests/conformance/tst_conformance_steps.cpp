@@ -221,7 +221,7 @@ class TestConformanceSteps : public QObject, BackEnds
     Q_OBJECT
 
 private slots:
-    void initTestCase() { std::signal(SIGPIPE, SIG_IGN); }
+    void initTestCase() { prepareDrivers(); }
 
     void everyKindOfStepHasACase_data()
     {

@@ -58,7 +58,7 @@ class TestConformanceThreads : public QObject, BackEnds
     Q_OBJECT
 
 private slots:
-    void initTestCase() { std::signal(SIGPIPE, SIG_IGN); }
+    void initTestCase() { prepareDrivers(); }
     void init() { skipWhereThereIsNoDevice(); }
 
     void severalThreadsDriveADeviceEach_data() { eachTarget(); }

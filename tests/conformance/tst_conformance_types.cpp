@@ -157,7 +157,7 @@ class TestConformanceTypes : public QObject, BackEnds
     Q_OBJECT
 
 private slots:
-    void initTestCase() { std::signal(SIGPIPE, SIG_IGN); }
+    void initTestCase() { prepareDrivers(); }
     void init() { skipWhereThereIsNoDevice(); }
 
     void kernelsComputeTheirDagInEachType_data()

@@ -66,7 +66,8 @@ void OpenedDevice::note(int code, const std::string& doing)
 
 int OpenedDevice::refused(LatheDeviceError* error, int code, const std::string& doing)
 {
-    note(code, doing);
+    if (isLasting(code)) // of what was accepted before: calls tell that, too, when they come to it first
+        return failedAt(error, code, doing);
     return cuda::refused(error, m_driver, code, doing);
 }
 

@@ -82,7 +82,7 @@ public:
         m_reading.whole = m_profile.whole();
         m_reading.hot = m_profile.hot();
         m_reading.allTripsKnown = m_profile.allTripsKnown();
-        return std::move(m_reading);
+        return m_reading;
     }
 
 private:
@@ -200,7 +200,7 @@ private:
             const auto& [loop, pass] = where;
             if (pass != (loop < 0 ? 0 : 1))
                 continue;
-            const double first = static_cast<double>(sectors.size());
+            const auto first = static_cast<double>(sectors.size());
             double later = first;
             if (const auto second = m_waveFetched.find({loop, 2}); loop >= 0 && second != m_waveFetched.end())
                 later = static_cast<double>(without(second->second, sectors).size());

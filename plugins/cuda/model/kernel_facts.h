@@ -52,8 +52,8 @@ struct KernelReading
 
 /// Reads a kernel's machine code for one launch on one GPU: counts weighted by trips, cycles of issue and of waiting,
 /// banks that collide, sectors that blocks ask for and share (sass_walk.h). `extents`: as SassProfile::create().
-/// Takes some ten milliseconds. Errors: those of SassProfile::create(), SassWalk::create(), warpCyclesOf();
-/// IllegalSchedule if not one block fits on an SM.
+/// Takes some hundred milliseconds, nearly all of them for what the blocks of a wave share (`mostWarps`). Errors: those
+/// of SassProfile::create(), SassWalk::create(), warpCyclesOf(); IllegalSchedule if not one block fits on an SM.
 Result<KernelReading> readKernel(const SassModule& module, const SassKernel& kernel, const SassLaunch& launch,
                                  const GpuFacts& gpu, const KernelFactsOptions& options = {},
                                  std::span<const std::uint64_t> extents = {});

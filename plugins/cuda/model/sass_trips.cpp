@@ -320,7 +320,7 @@ std::uint32_t halfBits(double value)
     if (exponent < -13) // below 2^-14: multiples of 2^-24
         return sign | static_cast<std::uint32_t>(std::lround(std::ldexp(value, 24)));
     const auto fraction = static_cast<std::uint32_t>(std::lround(std::ldexp(value, 11 - exponent))) - 1024U;
-    return sign | (static_cast<std::uint32_t>(exponent + 14) << 10) + fraction;
+    return sign | ((static_cast<std::uint32_t>(exponent + 14) << 10) + fraction);
 }
 
 } // namespace lathe::cuda

@@ -51,7 +51,7 @@ enum Code : int
     kUnknown = 999,
 };
 
-const char* nameOf(int code);        // "CUDA_ERROR_INVALID_VALUE"; null for a number that is none
+const char* nameOf(int code); // "CUDA_ERROR_INVALID_VALUE"; null for a number that is none
 const char* descriptionOf(int code); // a few words of our own
 
 enum DeviceAttribute : int

@@ -122,10 +122,12 @@ std::vector<Device> visible(const std::vector<Device>& all)
     for (const std::string& word : splitAtCommas(list)) {
         const Device* found = nullptr;
         for (const Device& device : all)
-            if (word == std::to_string(device.physical) || (word.starts_with("GPU-") && uuidText(device).starts_with(word)))
+            if (word == std::to_string(device.physical)
+                || (word.starts_with("GPU-") && uuidText(device).starts_with(word)))
                 found = &device;
-        const bool twice = found
-                           && std::any_of(made.begin(), made.end(), [&](const Device& d) { return d.physical == found->physical; });
+        const bool twice = found && std::any_of(made.begin(), made.end(), [&](const Device& d) {
+                               return d.physical == found->physical;
+                           });
         if (!found || twice)
             break;
         made.push_back(*found);

@@ -210,8 +210,9 @@ LATHE_CUDA_ENTRY cuCtxSetCurrent(void* context)
             setCurrentContext(nullptr);
             return kSuccess;
         }
-        const auto found = std::find_if(state.contexts.begin(), state.contexts.end(),
-                                        [&](const auto& known) { return known.get() == context && known->retained > 0; });
+        const auto found = std::find_if(state.contexts.begin(), state.contexts.end(), [&](const auto& known) {
+            return known.get() == context && known->retained > 0;
+        });
         if (found == state.contexts.end())
             return kInvalidContext;
         setCurrentContext(found->get());
@@ -252,4 +253,12 @@ LATHE_CUDA_ENTRY cuCtxSynchronize()
     if (code == kSuccess)
         waitIfHung(waited);
     return code;
+}
+
+/// NVRTC opens libcuda.so.1 where there is one and asks for tables of tools, which are not there.
+LATHE_CUDA_ENTRY cuGetExportTable(const void** table, const Uuid*)
+{
+    if (table)
+        *table = nullptr;
+    return kNotFound;
 }

@@ -268,7 +268,8 @@ LATHE_CUDA_ENTRY cuMemsetD32_v2(Address to, unsigned value, size_t count)
 
 LATHE_CUDA_ENTRY cuPointerGetAttribute(void* data, int attribute, Address address)
 {
-    constexpr int kOfContext = 1, kMemoryType = 2, kDevicePointer = 3, kHostPointer = 4, kOrdinal = 9, kRangeStart = 11, kRangeSize = 12;
+    constexpr int kOfContext = 1, kMemoryType = 2, kDevicePointer = 3, kHostPointer = 4, kOrdinal = 9, kRangeStart = 11,
+                  kRangeSize = 12;
     return enterContext([&](State& state, Context& context) -> int {
         const Allocation* const device = context.memory->find(address);
         const bool host = state.hostMemory.contains(reinterpret_cast<void*>(address));

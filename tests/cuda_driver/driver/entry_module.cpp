@@ -52,10 +52,12 @@ std::string beyondLimits(const lathe::ptx::Program& program)
     uint64_t constants = 0;
     for (const lathe::ptx::GlobalVariable& variable : program.globals)
         constants += variable.isConst ? variable.size : 0;
-    return constants > (64 << 10) ? "the module has " + std::to_string(constants) + " bytes of constants" : std::string();
+    return constants > (64 << 10) ? "the module has " + std::to_string(constants) + " bytes of constants"
+                                  : std::string();
 }
 
-int loadModule(State& state, Context& context, void** module, const void* image, unsigned count, const int* options, void** values)
+int loadModule(State& state, Context& context, void** module, const void* image, unsigned count, const int* options,
+               void** values)
 {
     const auto* const bytes = static_cast<const unsigned char*>(image);
     constexpr unsigned char kFatBinary[] = {0x50, 0xed, 0x55, 0xba};
@@ -64,7 +66,12 @@ int loadModule(State& state, Context& context, void** module, const void* image,
         writeLog(count, options, values, text);
         return code;
     };
-    if (std::memcmp(bytes, "\x7f" "ELF", 4) == 0 || std::memcmp(bytes, kFatBinary, 4) == 0)
+    if (std::memcmp(bytes,
+                    "\x7f"
+                    "ELF",
+                    4)
+            == 0
+        || std::memcmp(bytes, kFatBinary, 4) == 0)
         return refuse(kNoBinaryForGpu, "it is machine code, which the processor cannot run; PTX is taken");
     const std::string text(static_cast<const char*>(image));
     if (text.find(".version") == std::string::npos)
@@ -75,7 +82,8 @@ int loadModule(State& state, Context& context, void** module, const void* image,
     const auto& program = std::get<std::shared_ptr<const lathe::ptx::Program>>(loaded);
     if (!knowsVersion(state.settings.version, program->versionMajor, program->versionMinor))
         return refuse(kUnsupportedPtxVersion, "PTX " + std::to_string(program->versionMajor) + "."
-                                                  + std::to_string(program->versionMinor) + " is newer than this driver");
+                                                  + std::to_string(program->versionMinor)
+                                                  + " is newer than this driver");
     if (program->target > context.device->capability)
         return refuse(kInvalidPtx, "its target sm_" + std::to_string(program->target) + " is newer than the device, sm_"
                                        + std::to_string(context.device->capability));
@@ -241,7 +249,8 @@ LATHE_CUDA_ENTRY cuFuncSetAttribute(void* handle, int attribute, int value)
         if (!function)
             return kInvalidHandle;
         if (attribute == kFunctionMaxDynamicShared) {
-            if (value < 0 || static_cast<unsigned>(value) + function->kernel->staticShared > context.device->sharedPerBlockOptin)
+            if (value < 0
+                || static_cast<unsigned>(value) + function->kernel->staticShared > context.device->sharedPerBlockOptin)
                 return kInvalidValue;
             function->maxDynamicShared = value;
         } else if (attribute == kFunctionCarveout) {
@@ -255,7 +264,8 @@ LATHE_CUDA_ENTRY cuFuncSetAttribute(void* handle, int attribute, int value)
     });
 }
 
-LATHE_CUDA_ENTRY cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* handle, int threads, size_t dynamicShared)
+LATHE_CUDA_ENTRY cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* handle, int threads,
+                                                             size_t dynamicShared)
 {
     return enterContext([&](State& state, Context& context) -> int {
         const Function* const function = find(state.functions, handle);
@@ -268,14 +278,15 @@ LATHE_CUDA_ENTRY cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* 
     });
 }
 
-LATHE_CUDA_ENTRY cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void* handle, int threads, size_t dynamicShared,
-                                                                      unsigned)
+LATHE_CUDA_ENTRY cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void* handle, int threads,
+                                                                      size_t dynamicShared, unsigned)
 {
     return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, handle, threads, dynamicShared);
 }
 
-LATHE_CUDA_ENTRY cuLaunchKernel(void* handle, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
-                                unsigned blockZ, unsigned shared, void* streamHandle, void** parameters, void** extra)
+LATHE_CUDA_ENTRY cuLaunchKernel(void* handle, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                                unsigned blockY, unsigned blockZ, unsigned shared, void* streamHandle,
+                                void** parameters, void** extra)
 {
     return enterContext([&](State& state, Context& context) -> int {
         Function* const function = find(state.functions, handle);

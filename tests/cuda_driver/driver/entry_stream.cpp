@@ -129,9 +129,8 @@ LATHE_CUDA_ENTRY cuEventCreate(void** event, unsigned flags)
 
 LATHE_CUDA_ENTRY cuEventDestroy_v2(void* handle)
 {
-    return enterContext([&](State& state, Context&) -> int {
-        return state.events.erase(handle) == 1 ? kSuccess : kInvalidHandle;
-    });
+    return enterContext(
+        [&](State& state, Context&) -> int { return state.events.erase(handle) == 1 ? kSuccess : kInvalidHandle; });
 }
 
 LATHE_CUDA_ENTRY cuEventRecord(void* handle, void* streamHandle)

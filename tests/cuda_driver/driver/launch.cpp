@@ -51,7 +51,8 @@ void restore(ptx::DeviceMemory& memory, const Snapshot& from)
 }
 
 /// A finding where the results of cp.async at once and at the wait differ.
-void compare(ptx::DeviceMemory& memory, const Snapshot& eager, const ptx::LaunchRequest& request, ptx::LaunchReport& report)
+void compare(ptx::DeviceMemory& memory, const Snapshot& eager, const ptx::LaunchRequest& request,
+             ptx::LaunchReport& report)
 {
     for (auto& [base, allocation] : memory.all()) {
         const std::vector<uint8_t>& other = eager.at(base).first;
@@ -60,9 +61,10 @@ void compare(ptx::DeviceMemory& memory, const Snapshot& eager, const ptx::Launch
             continue;
         const unsigned line = request.program->asyncCopyLine;
         if (ptx::Finding* const finding = report.findings.add(ptx::Finding::Kind::AsyncCopy, line, line))
-            finding->text = "PTX line " + std::to_string(line) + ": the results depend on when cp.async brings its data: byte "
-                            + std::to_string(at.first - other.begin()) + " of the " + std::to_string(allocation.size)
-                            + " bytes at " + std::to_string(base) + " differs.";
+            finding->text = "PTX line " + std::to_string(line)
+                            + ": the results depend on when cp.async brings its data: byte "
+                            + std::to_string(at.first - other.begin()) + " of an allocation of "
+                            + std::to_string(allocation.size) + " bytes differs.";
         return;
     }
 }
@@ -70,7 +72,8 @@ void compare(ptx::DeviceMemory& memory, const Snapshot& eager, const ptx::Launch
 ptx::LaunchReport interpret(const Settings& settings, ptx::LaunchRequest& request, ptx::DeviceMemory& memory)
 {
     const bool both = settings.copies == Settings::Copies::Both && request.kernel->copiesAsynchronously;
-    request.arrival = settings.copies == Settings::Copies::Lazy ? ptx::AsyncArrival::AtWait : ptx::AsyncArrival::AtIssue;
+    request.arrival = settings.copies == Settings::Copies::Lazy ? ptx::AsyncArrival::AtWait
+                                                                : ptx::AsyncArrival::AtIssue;
     if (!both)
         return ptx::runLaunch(request, memory);
     const Snapshot before = snapshotOf(memory);
@@ -87,23 +90,41 @@ ptx::LaunchReport interpret(const Settings& settings, ptx::LaunchRequest& reques
     return lazy;
 }
 
-void tellCounters(State& state, const std::string& name, const LaunchSize& size, const ptx::LaunchReport& report, double seconds)
+void tellCounters(State& state, const std::string& name, const LaunchSize& size, const ptx::LaunchReport& report,
+                  double seconds)
 {
     const ptx::Counters& c = report.counters;
-    const auto field = [](const char* key, uint64_t value) { return std::string(",\"") + key + "\":" + std::to_string(value); };
+    const auto field = [](const char* key, uint64_t value) {
+        return std::string(",\"") + key + "\":" + std::to_string(value);
+    };
     char time[64];
     std::snprintf(time, sizeof(time), ",\"model_seconds\":%.9g", seconds);
-    state.tell("{\"launch\":" + std::to_string(state.launches) + ",\"kernel\":\"" + name + "\",\"grid\":" + textOf(size.grid)
-                   + ",\"block\":" + textOf(size.block) + field("dynamic_shared", size.dynamicShared)
-                   + field("warp_instructions", c.warpInstructions) + field("thread_instructions", c.threadInstructions)
-                   + field("flops", c.flops) + field("shared_requests", c.sharedRequests)
-                   + field("shared_wavefronts", c.sharedWavefronts) + field("bank_conflicts", c.bankConflicts())
-                   + field("global_requests", c.globalRequests) + field("global_sectors", c.globalSectors)
-                   + field("global_sectors_ideal", c.globalIdeal) + field("global_read_bytes", c.globalReadBytes)
-                   + field("global_written_bytes", c.globalWrittenBytes) + field("atomics", c.atomics)
-                   + field("barriers", c.barriers) + field("divergent_branches", c.divergentBranches)
-                   + field("findings", report.findings.all().size()) + time + "}",
+    state.tell("{\"launch\":" + std::to_string(state.launches) + ",\"kernel\":\"" + name
+                   + "\",\"grid\":" + textOf(size.grid) + ",\"block\":" + textOf(size.block)
+                   + field("dynamic_shared", size.dynamicShared) + field("warp_instructions", c.warpInstructions)
+                   + field("thread_instructions", c.threadInstructions) + field("flops", c.flops)
+                   + field("shared_requests", c.sharedRequests) + field("shared_wavefronts", c.sharedWavefronts)
+                   + field("bank_conflicts", c.bankConflicts()) + field("global_requests", c.globalRequests)
+                   + field("global_sectors", c.globalSectors) + field("global_sectors_ideal", c.globalIdeal)
+                   + field("global_read_bytes", c.globalReadBytes) + field("global_written_bytes", c.globalWrittenBytes)
+                   + field("atomics", c.atomics) + field("barriers", c.barriers)
+                   + field("divergent_branches", c.divergentBranches) + field("findings", report.findings.all().size())
+                   + time + "}",
                state.settings.logFile.empty());
+}
+
+/// The first ones: an unrolled loop has as many as it has lines.
+void tellFindings(State& state, const std::string& name, const ptx::LaunchReport& report)
+{
+    constexpr size_t kTold = 8;
+    const std::vector<ptx::Finding>& all = report.findings.all();
+    for (size_t i = 0; i < std::min(all.size(), kTold); ++i)
+        state.tell(std::string(ptx::nameOf(all[i].kind)) + " in kernel " + name + ", " + all[i].text
+                       + (all[i].count > 1 ? " (" + std::to_string(all[i].count) + " times)" : ""),
+                   true);
+    if (all.size() > kTold)
+        state.tell("and between " + std::to_string(all.size() - kTold) + " more pairs of lines of kernel " + name,
+                   true);
 }
 
 } // namespace
@@ -125,10 +146,12 @@ unsigned Function::registers() const
     unsigned threads = 0;
     for (const auto* limit : {&kernel->requiredThreads, &kernel->maxThreads})
         if ((*limit)[0] != 0 && threads == 0)
-            threads = static_cast<unsigned>(std::min<uint64_t>(uint64_t((*limit)[0]) * (*limit)[1] * (*limit)[2], kMaxThreads));
+            threads = static_cast<unsigned>(
+                std::min<uint64_t>(uint64_t((*limit)[0]) * (*limit)[1] * (*limit)[2], kMaxThreads));
     const unsigned rounded = (kernel->registers + 7) / 8 * 8;
     // A compiler that was told how many threads there are spills rather than take more registers than each can have.
-    return threads == 0 ? std::min(rounded, 255U) : std::min({rounded, 255U, kRegistersPerMultiprocessor / threads / 8 * 8});
+    return threads == 0 ? std::min(rounded, 255U)
+                        : std::min({rounded, 255U, kRegistersPerMultiprocessor / threads / 8 * 8});
 }
 
 int checkLaunch(const Function& function, const Device& device, const LaunchSize& size)
@@ -165,12 +188,13 @@ int blocksPerMultiprocessor(const Function& function, const Device& device, unsi
     const unsigned perBlock = warps * 32 * function.registers();
     const unsigned byThreads = device.threadsPerMultiprocessor / (warps * 32);
     const unsigned byRegisters = kRegistersPerMultiprocessor / perBlock;
-    const auto byShared = shared == 0 ? device.blocksPerMultiprocessor : static_cast<unsigned>(device.sharedPerMultiprocessor / shared);
+    const auto byShared = shared == 0 ? device.blocksPerMultiprocessor
+                                      : static_cast<unsigned>(device.sharedPerMultiprocessor / shared);
     return static_cast<int>(std::min({byThreads, byRegisters, byShared, device.blocksPerMultiprocessor}));
 }
 
-int runKernel(State& state, Function& function, const LaunchSize& size, const std::vector<uint8_t>& parameters, Stream& stream,
-              bool inGraph)
+int runKernel(State& state, Function& function, const LaunchSize& size, const std::vector<uint8_t>& parameters,
+              Stream& stream, bool inGraph)
 {
     Context& context = *stream.context;
     const Settings& settings = state.settings;
@@ -183,7 +207,8 @@ int runKernel(State& state, Function& function, const LaunchSize& size, const st
         return true;
     };
     if (number == settings.hangAt) {
-        state.tell("launch " + std::to_string(number) + ", kernel " + function.kernel->name + ": hangs, as planned", true);
+        state.tell("launch " + std::to_string(number) + ", kernel " + function.kernel->name + ": hangs, as planned",
+                   true);
         context.hung = true;
         return kSuccess;
     }
@@ -207,10 +232,7 @@ int runKernel(State& state, Function& function, const LaunchSize& size, const st
     const ptx::LaunchReport report = interpret(settings, request, *context.memory);
     const double seconds = launchSeconds(report.counters, size.grid, *context.device, inGraph);
     stream.seconds += seconds;
-    for (const ptx::Finding& finding : report.findings.all())
-        state.tell(std::string(ptx::nameOf(finding.kind)) + " in kernel " + function.kernel->name + ", " + finding.text
-                       + (finding.count > 1 ? " (" + std::to_string(finding.count) + " times)" : ""),
-                   true);
+    tellFindings(state, function.kernel->name, report);
     if (settings.counters)
         tellCounters(state, function.kernel->name, size, report, seconds);
     if (report.fault) {

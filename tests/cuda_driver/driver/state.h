@@ -12,8 +12,8 @@
 #include <unordered_set>
 #include <vector>
 
-// What the entry points share: one state for the process, behind one lock. Handles are addresses of these objects and are
-// looked up in the tables of State, so that one that was destroyed, or never was, is told.
+// What the entry points share: one state for the process, behind one lock. Handles are addresses of these objects and
+// are looked up in the tables of State, so that one that was destroyed, or never was, is told.
 
 namespace lathe::cuda_driver {
 
@@ -162,8 +162,8 @@ struct LaunchSize
 /// Checks a launch against function and device, before anything runs.
 int checkLaunch(const Function& function, const Device& device, const LaunchSize& size);
 /// Runs it. A fault makes the context's error sticky; the launch itself succeeds, as it does on a device.
-int runKernel(State& state, Function& function, const LaunchSize& size, const std::vector<uint8_t>& parameters, Stream& stream,
-              bool inGraph);
+int runKernel(State& state, Function& function, const LaunchSize& size, const std::vector<uint8_t>& parameters,
+              Stream& stream, bool inGraph);
 int blocksPerMultiprocessor(const Function& function, const Device& device, unsigned threads, size_t dynamicShared);
 
 } // namespace lathe::cuda_driver

@@ -16,7 +16,8 @@ double launchSeconds(const ptx::Counters& counters, const ptx::Size3& grid, cons
 {
     const double blocks = static_cast<double>(grid.count());
     const double processors = device.multiprocessors;
-    const double waves = std::max(1.0, static_cast<double>((grid.count() + device.multiprocessors - 1) / device.multiprocessors));
+    const double waves = std::max(
+        1.0, static_cast<double>((grid.count() + device.multiprocessors - 1) / device.multiprocessors));
     const double share = std::min(1.0, blocks / (waves * processors));
     const double clocks = (32.0 * static_cast<double>(counters.warpInstructions) / device.lanes
                            + static_cast<double>(counters.sharedWavefronts))

@@ -5,7 +5,8 @@
 
 namespace lathe::cuda_driver {
 
-/// Seconds that a launch takes on the pretended device, by the counts of the interpreter: model time, never a measurement.
+/// Seconds that a launch takes on the pretended device, by the counts of the interpreter: model time, never a
+/// measurement.
 ///
 /// gap + (thread instructions / lanes + passes of shared memory) / clock / share of multiprocessors at work
 ///     + sectors of global memory x 32 bytes / bandwidth

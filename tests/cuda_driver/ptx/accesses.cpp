@@ -41,10 +41,11 @@ std::string nameOfPlace(const Place& place, uint64_t offset, unsigned bytes)
     }
 }
 
-[[noreturn]] void fail(FaultKind kind, const Warp& warp, const Instruction& instruction, unsigned lane, const std::string& what)
+[[noreturn]] void fail(FaultKind kind, const Warp& warp, const Instruction& instruction, unsigned lane,
+                       const std::string& what)
 {
     throw Fault(kind, instruction.line,
-                "PTX line " + std::to_string(instruction.line) + ": " + whoOf(warp, lane) + " " + what);
+                "PTX line " + std::to_string(instruction.line) + ": " + whoOf(warp, lane) + " " + what + ".");
 }
 
 [[noreturn]] void failOutside(Warp& warp, const Instruction& instruction, unsigned lane, Space space, uint64_t address,
@@ -54,8 +55,8 @@ std::string nameOfPlace(const Place& place, uint64_t offset, unsigned bytes)
     if (space == Space::Shared || space == Space::Local || space == Space::Param) {
         const char* const name = space == Space::Shared ? "shared" : space == Space::Local ? "local" : "parameter";
         fail(FaultKind::IllegalAddress, warp, instruction, lane,
-             verb + " " + name + " " + bytesOf(address, bytes) + ", but there are " + std::to_string(size) + " bytes of "
-                 + name + " memory");
+             verb + " " + name + " " + bytesOf(address, bytes) + ", but there are " + std::to_string(size)
+                 + " bytes of " + name + " memory");
     }
     const Launch& launch = *warp.block->launch;
     std::string what = verb + " " + std::to_string(bytes) + " bytes of global memory at " + hexadecimal(address);
@@ -63,7 +64,8 @@ std::string nameOfPlace(const Place& place, uint64_t offset, unsigned bytes)
         what += ", which was freed before the launch";
     else if (const Allocation* const below = launch.memory.below(address))
         what += address - below->base < below->size
-                    ? ", which run over the end of the " + std::to_string(below->size) + " bytes at " + hexadecimal(below->base)
+                    ? ", which run over the end of the " + std::to_string(below->size) + " bytes at "
+                          + hexadecimal(below->base)
                     : ", " + std::to_string(address - below->base - below->size) + " bytes behind the end of the "
                           + std::to_string(below->size) + " bytes at " + hexadecimal(below->base);
     else
@@ -110,7 +112,8 @@ public:
         , m_strong(touch == Touch::Atomic || instruction.strong)
         , m_now(Access::make(warp.tick, m_thread,
                              warp.block->launch->indexOf(instruction) | (m_strong ? Access::kStrong : 0)))
-    {}
+    {
+    }
 
     void shared(ShadowWord& word, uint64_t offset, unsigned bytes)
     {
@@ -169,8 +172,8 @@ private:
     {
         Launch& launch = *m_warp.block->launch;
         const unsigned line = launch.program.code[other.at()].line;
-        Finding* const finding = launch.report.findings.add(
-            inFlight ? Finding::Kind::AsyncCopy : Finding::Kind::Race, m_instruction.line, line);
+        Finding* const finding = launch.report.findings.add(inFlight ? Finding::Kind::AsyncCopy : Finding::Kind::Race,
+                                                            m_instruction.line, line);
         if (!finding)
             return;
         std::string text = "PTX line " + std::to_string(m_instruction.line) + ": " + whoOf(m_warp, m_lane) + " "
@@ -180,14 +183,15 @@ private:
             who = other.thread() != m_thread ? nameOfThread(*m_warp.block, other.thread())
                   : other.several()          ? "other threads of its warp"
                                              : "it";
-        text += who + (inFlight                        ? " fills with a cp.async"
-                       : !otherWrote                   ? " read"
-                       : other.strong() && !m_strong   ? " wrote (atomic or volatile)"
-                                                       : " wrote")
+        text += who
+                + (inFlight                      ? " fills with a cp.async"
+                   : !otherWrote                 ? " read"
+                   : other.strong() && !m_strong ? " wrote (atomic or volatile)"
+                                                 : " wrote")
                 + " at line " + std::to_string(line);
-        text += inFlight                              ? " that was not waited for"
-                : block == m_warp.block->number       ? " without a barrier in between"
-                                                      : ", and nothing orders the two blocks";
+        text += inFlight                        ? " that was not waited for"
+                : block == m_warp.block->number ? " without a barrier in between"
+                                                : ", and nothing orders the two blocks";
         finding->text = text + ".";
     }
 
@@ -243,14 +247,16 @@ void checkGlobal(Checker& checker, const Warp& warp, const Place& place, unsigne
 
 } // namespace
 
-Place placeOf(Warp& warp, const Instruction& instruction, unsigned lane, Space space, uint64_t address, unsigned bytes, Touch touch)
+Place placeOf(Warp& warp, const Instruction& instruction, unsigned lane, Space space, uint64_t address, unsigned bytes,
+              Touch touch)
 {
     Block& block = *warp.block;
     Launch& launch = *block.launch;
     if (space == Space::Generic) {
         space = Space::Global;
-        for (const auto& [window, meant] : {std::pair(kSharedWindow, Space::Shared), std::pair(kLocalWindow, Space::Local),
-                                            std::pair(kParamWindow, Space::Param)})
+        for (const auto& [window, meant] :
+             {std::pair(kSharedWindow, Space::Shared), std::pair(kLocalWindow, Space::Local),
+              std::pair(kParamWindow, Space::Param)})
             if (address - window < kWindowSize) {
                 space = meant;
                 address -= window;
@@ -326,9 +332,10 @@ void check(Warp& warp, const Instruction& instruction, unsigned lane, const Plac
     }
     // What a copy in flight will bring is no uninitialized read: the race with the copy was told above.
     if (touch != Touch::Write && !allInitialized(place.initialized, bytes))
-        if (Finding* const finding = block.launch->report.findings.add(Finding::Kind::UninitializedRead, instruction.line, 0))
-            finding->text = "PTX line " + std::to_string(instruction.line) + ": " + whoOf(warp, lane) + " " + verbOf(touch) + " "
-                            + nameOfPlace(place, place.offset, bytes) + ", which nobody wrote.";
+        if (Finding* const finding = block.launch->report.findings.add(Finding::Kind::UninitializedRead,
+                                                                       instruction.line, 0))
+            finding->text = "PTX line " + std::to_string(instruction.line) + ": " + whoOf(warp, lane) + " "
+                            + verbOf(touch) + " " + nameOfPlace(place, place.offset, bytes) + ", which nobody wrote.";
     if (touch != Touch::Read)
         std::memset(place.initialized, 1, bytes);
 }

@@ -18,13 +18,14 @@ struct Place
     uint8_t* bytes = nullptr;
     uint8_t* initialized = nullptr;
     Allocation* allocation = nullptr; // of global memory
-    uint64_t offset = 0;              // within allocation or shared memory
+    uint64_t offset = 0; // within allocation or shared memory
     Space space = Space::Global;
 };
 
 /// Finds the bytes, or throws the Fault that a device would report: outside, or not at a multiple of `bytes`.
 /// `bytes` is the whole access, of a vector all of it.
-Place placeOf(Warp& warp, const Instruction& instruction, unsigned lane, Space space, uint64_t address, unsigned bytes, Touch touch);
+Place placeOf(Warp& warp, const Instruction& instruction, unsigned lane, Space space, uint64_t address, unsigned bytes,
+              Touch touch);
 
 /// Races and uninitialized reads. `instruction.strong`: volatile, relaxed, acquire, release.
 void check(Warp& warp, const Instruction& instruction, unsigned lane, const Place& place, unsigned bytes, Touch touch);
@@ -33,7 +34,8 @@ void check(Warp& warp, const Instruction& instruction, unsigned lane, const Plac
 void countGlobal(Warp& warp, LaneMask lanes, const uint64_t* addresses, unsigned bytes, Touch touch);
 void countShared(Warp& warp, LaneMask lanes, const uint64_t* addresses, unsigned bytes);
 
-/// Before an atomic or strong access of global memory: hands on, after a fence, what the block did, and learns what others handed on.
+/// Before an atomic or strong access of global memory: hands on, after a fence, what the block did, and learns what
+/// others handed on.
 void synchronize(Warp& warp, unsigned lane, uint64_t address, bool writes, bool reads);
 
 // cp.async

@@ -75,7 +75,8 @@ void atomicRun(Warp& warp, const Instruction& i, LaneMask lanes)
     using Slot = SlotOf<T>;
     uint64_t addresses[kLanes];
     forEachLane(lanes, [&](unsigned lane) {
-        addresses[lane] = (i.wide ? warp.row<uint64_t>(i.a)[lane] : warp.row<uint32_t>(i.a)[lane]) + static_cast<uint64_t>(i.imm);
+        addresses[lane] = (i.wide ? warp.row<uint64_t>(i.a)[lane] : warp.row<uint32_t>(i.a)[lane])
+                          + static_cast<uint64_t>(i.imm);
         if (!i.wide)
             addresses[lane] &= 0xffffffff;
     });
@@ -97,8 +98,8 @@ void atomicRun(Warp& warp, const Instruction& i, LaneMask lanes)
         const T c = i.c == kNoRow ? T() : valueOf<T>(warp.row<Slot>(i.c)[lane]);
         T result = T();
         if (i.type == Type::F16 || i.type == Type::Bf16 || i.type == Type::F16x2 || i.type == Type::Bf16x2)
-            result = valueOf<T>(static_cast<Slot>(
-                addedHalves(static_cast<uint32_t>(slotOf<T>(old)), static_cast<uint32_t>(slotOf<T>(b)), i.type, sizeof(T) == 4)));
+            result = valueOf<T>(static_cast<Slot>(addedHalves(
+                static_cast<uint32_t>(slotOf<T>(old)), static_cast<uint32_t>(slotOf<T>(b)), i.type, sizeof(T) == 4)));
         else
             result = applied<T>(op, old, b, c);
         std::memcpy(place.bytes, &result, sizeof(T));

@@ -9,14 +9,15 @@ unsigned lineOf(const Block& block, uint32_t instruction)
     return block.launch->program.code[instruction].line;
 }
 
-/// Barriers of the aligned kind want all threads of a warp at the same instruction, and those without a number of threads
-/// want all threads of the block, those included that have ended: a device may let these pass, or not.
+/// Barriers of the aligned kind want all threads of a warp at the same instruction, and those without a number of
+/// threads want all threads of the block, those included that have ended: a device may let these pass, or not.
 void findDivergence(Block& block, unsigned number)
 {
     const Block::Barrier& barrier = block.barriers[number];
     const auto add = [&](uint32_t at, unsigned otherLine, const std::string& text) {
         const unsigned line = lineOf(block, at);
-        if (Finding* const finding = block.launch->report.findings.add(Finding::Kind::DivergentBarrier, line, otherLine))
+        if (Finding* const finding = block.launch->report.findings.add(Finding::Kind::DivergentBarrier, line,
+                                                                       otherLine))
             finding->text = "PTX line " + std::to_string(line) + ": " + text;
     };
     for (const Warp& warp : block.warps) {
@@ -31,8 +32,8 @@ void findDivergence(Block& block, unsigned number)
             else if (barrier.aligned && group.waitsAt != first->waitsAt)
                 add(first->waitsAt, lineOf(block, group.waitsAt),
                     "threads of one warp wait at barriers of different lines: "
-                        + nameOfThread(block, warp.threadOf(static_cast<unsigned>(std::countr_zero(first->lanes)))) + " here, "
-                        + nameOfThread(block, warp.threadOf(lane)) + " at line "
+                        + nameOfThread(block, warp.threadOf(static_cast<unsigned>(std::countr_zero(first->lanes))))
+                        + " here, " + nameOfThread(block, warp.threadOf(lane)) + " at line "
                         + std::to_string(lineOf(block, group.waitsAt)) + ".");
             here |= group.lanes;
         }
@@ -167,12 +168,13 @@ void reportDeadlock(Block& block)
             if (places++ == 0)
                 first = group.waitsAt;
             text += (places == 1 ? "" : ", ")
-                    + nameOfThread(block, warp.threadOf(static_cast<unsigned>(std::countr_zero(group.lanes)))) + " waits at line "
-                    + std::to_string(lineOf(block, group.waitsAt))
+                    + nameOfThread(block, warp.threadOf(static_cast<unsigned>(std::countr_zero(group.lanes))))
+                    + " waits at line " + std::to_string(lineOf(block, group.waitsAt))
                     + (group.state == Group::State::Barrier ? " for a barrier" : " for other lanes");
         }
     const unsigned line = lineOf(block, first);
-    const bool barrier = std::any_of(block.barriers.begin(), block.barriers.end(), [](const auto& b) { return b.arrived > 0; });
+    const bool barrier = std::any_of(block.barriers.begin(), block.barriers.end(),
+                                     [](const auto& b) { return b.arrived > 0; });
     text = "PTX line " + std::to_string(line) + ": the block waits for ever: " + text + ".";
     if (Finding* const finding = block.launch->report.findings.add(
             barrier ? Finding::Kind::DivergentBarrier : Finding::Kind::DivergentShuffle, line, 0))

@@ -4,11 +4,31 @@ namespace lathe::ptx {
 
 namespace {
 
-template<typename T> T bitAnd(T a, T b) { return a & b; }
-template<typename T> T bitOr(T a, T b) { return a | b; }
-template<typename T> T bitXor(T a, T b) { return a ^ b; }
-template<typename T> T bitNot(T a) { return static_cast<T>(~a); }
-template<typename T> T logicalNot(T a) { return a == 0 ? 1 : 0; }
+template<typename T>
+T bitAnd(T a, T b)
+{
+    return a & b;
+}
+template<typename T>
+T bitOr(T a, T b)
+{
+    return a | b;
+}
+template<typename T>
+T bitXor(T a, T b)
+{
+    return a ^ b;
+}
+template<typename T>
+T bitNot(T a)
+{
+    return static_cast<T>(~a);
+}
+template<typename T>
+T logicalNot(T a)
+{
+    return a == 0 ? 1 : 0;
+}
 
 // --- predicates: a row is one mask
 
@@ -20,7 +40,10 @@ void ofPredicates(Warp& warp, const Instruction& i, LaneMask lanes)
     d = (d & ~lanes) | (result & lanes);
 }
 
-LaneMask invertFirst(LaneMask a, LaneMask) { return ~a; }
+LaneMask invertFirst(LaneMask a, LaneMask)
+{
+    return ~a;
+}
 
 // --- shifts: by more than the width gives 0, or the sign
 
@@ -90,11 +113,11 @@ uint32_t permute(uint32_t a, uint32_t b, uint32_t c, uint8_t mode)
     for (unsigned k = 0; k < 4; ++k) {
         uint32_t chosen = 0;
         switch (mode) {
-        case 1: chosen = byte(first + k); break;               // f4e
-        case 2: chosen = byte(8 + first - k); break;           // b4e
-        case 3: chosen = byte(first); break;                   // rc8
-        case 4: chosen = byte(std::max(first, k)); break;      // ecl
-        case 5: chosen = byte(std::min(first, k)); break;      // ecr
+        case 1: chosen = byte(first + k); break; // f4e
+        case 2: chosen = byte(8 + first - k); break; // b4e
+        case 3: chosen = byte(first); break; // rc8
+        case 4: chosen = byte(std::max(first, k)); break; // ecl
+        case 5: chosen = byte(std::min(first, k)); break; // ecr
         case 6: chosen = byte((first & 1) * 2 + (k & 1)); break; // rc16
         default: {
             const uint32_t selector = c >> 4 * k & 0xf;
@@ -111,8 +134,8 @@ uint32_t permute(uint32_t a, uint32_t b, uint32_t c, uint8_t mode)
 void permuteLanes(Warp& warp, const Instruction& i, LaneMask lanes)
 {
     forEachLane(lanes, [&](unsigned lane) {
-        warp.row<uint32_t>(i.d)[lane] =
-            permute(warp.row<uint32_t>(i.a)[lane], warp.row<uint32_t>(i.b)[lane], warp.row<uint32_t>(i.c)[lane], i.mode);
+        warp.row<uint32_t>(i.d)[lane] = permute(warp.row<uint32_t>(i.a)[lane], warp.row<uint32_t>(i.b)[lane],
+                                                warp.row<uint32_t>(i.c)[lane], i.mode);
     });
 }
 
@@ -153,15 +176,24 @@ void insertField(Warp& warp, const Instruction& i, LaneMask lanes)
     });
 }
 
-template<typename T> T reversed(T a)
+template<typename T>
+T reversed(T a)
 {
     T result = 0;
     for (unsigned k = 0; k < 8 * sizeof(T); ++k)
         result |= (a >> k & 1) << (8 * sizeof(T) - 1 - k);
     return result;
 }
-template<typename T> uint32_t leadingZeros(T a) { return static_cast<uint32_t>(std::countl_zero(a)); }
-template<typename T> uint32_t population(T a) { return static_cast<uint32_t>(std::popcount(a)); }
+template<typename T>
+uint32_t leadingZeros(T a)
+{
+    return static_cast<uint32_t>(std::countl_zero(a));
+}
+template<typename T>
+uint32_t population(T a)
+{
+    return static_cast<uint32_t>(std::popcount(a));
+}
 
 /// The highest bit that is not the sign; mode 1: by how much it is to be shifted.
 template<typename T>
@@ -202,9 +234,21 @@ Handler bitwiseOf(Type type)
     default: return nullptr;
     }
 }
-template<typename T> struct And { static T of(T a, T b) { return bitAnd<T>(a, b); } };
-template<typename T> struct Or { static T of(T a, T b) { return bitOr<T>(a, b); } };
-template<typename T> struct Xor { static T of(T a, T b) { return bitXor<T>(a, b); } };
+template<typename T>
+struct And
+{
+    static T of(T a, T b) { return bitAnd<T>(a, b); }
+};
+template<typename T>
+struct Or
+{
+    static T of(T a, T b) { return bitOr<T>(a, b); }
+};
+template<typename T>
+struct Xor
+{
+    static T of(T a, T b) { return bitXor<T>(a, b); }
+};
 
 void decodeLogic(Decoding& decoding)
 {
@@ -313,11 +357,14 @@ void decodeCount(Decoding& decoding)
         decoding.refuseInstruction();
     operandsOf(decoding, name == "brev" ? type : Type::U32, type, 1);
     if (name == "brev")
-        decoding.emit(wide ? unary<uint64_t, uint64_t, reversed<uint64_t>> : unary<uint32_t, uint32_t, reversed<uint32_t>>);
+        decoding.emit(wide ? unary<uint64_t, uint64_t, reversed<uint64_t>>
+                           : unary<uint32_t, uint32_t, reversed<uint32_t>>);
     else if (name == "clz")
-        decoding.emit(wide ? unary<uint64_t, uint32_t, leadingZeros<uint64_t>> : unary<uint32_t, uint32_t, leadingZeros<uint32_t>>);
+        decoding.emit(wide ? unary<uint64_t, uint32_t, leadingZeros<uint64_t>>
+                           : unary<uint32_t, uint32_t, leadingZeros<uint32_t>>);
     else if (name == "popc")
-        decoding.emit(wide ? unary<uint64_t, uint32_t, population<uint64_t>> : unary<uint32_t, uint32_t, population<uint32_t>>);
+        decoding.emit(wide ? unary<uint64_t, uint32_t, population<uint64_t>>
+                           : unary<uint32_t, uint32_t, population<uint32_t>>);
     else if (isSigned(type))
         decoding.emit(wide ? findBit<int64_t> : findBit<int32_t>);
     else

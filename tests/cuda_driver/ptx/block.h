@@ -10,13 +10,13 @@
 
 // The state of a launch while it runs, for the handlers of instructions.
 //
-// Lanes of a warp that are at the same place run together, as a group. Of several groups the one that is furthest behind
-// in the text runs first, so that they meet again where the paths of structured code do. Groups wait, for a barrier of the
-// block or for the other lanes that an instruction such as shfl.sync names, until these have come.
+// Lanes of a warp that are at the same place run together, as a group. Of several groups the one that is furthest
+// behind in the text runs first, so that they meet again where the paths of structured code do. Groups wait, for a
+// barrier of the block or for the other lanes that an instruction such as shfl.sync names, until these have come.
 //
-// What is ordered is told by clocks: each warp has a tick, which goes on at each barrier that it passes, and knows of each
-// other warp up to which tick it has waited for it. Two accesses are ordered if the second one's warp has waited for the
-// tick of the first, or if both are of one thread.
+// What is ordered is told by clocks: each warp has a tick, which goes on at each barrier that it passes, and knows of
+// each other warp up to which tick it has waited for it. Two accesses are ordered if the second one's warp has waited
+// for the tick of the first, or if both are of one thread.
 
 namespace lathe::ptx {
 
@@ -29,14 +29,14 @@ struct Group
     {
         Ready,
         Barrier, // waits for a barrier of the block
-        Lanes,   // waits for the lanes of an instruction with a mask, and does it anew when they are there
+        Lanes, // waits for the lanes of an instruction with a mask, and does it anew when they are there
     };
     uint32_t at = 0; // the next instruction
     LaneMask lanes = 0;
     State state = State::Ready;
     uint8_t barrier = 0;
     uint32_t waitsAt = 0; // the instruction that waits
-    LaneMask needs = 0;   // for State::Lanes
+    LaneMask needs = 0; // for State::Lanes
 };
 
 struct Warp
@@ -46,13 +46,13 @@ struct Warp
     uint32_t index = 0; // within the block
     LaneMask alive = 0;
     LaneMask existing = 0; // fewer than 32 in the last warp of a block
-    LaneMask carry = 0;    // the condition code
+    LaneMask carry = 0; // the condition code
     // Of the group that runs.
     LaneMask active = 0;
     uint32_t next = 0;
     uint32_t limit = UINT32_MAX; // where another group stands
-    bool leaves = false;         // the group is to be chosen anew
-    std::vector<Group> groups;   // the others
+    bool leaves = false; // the group is to be chosen anew
+    std::vector<Group> groups; // the others
     uint32_t avoid = UINT32_MAX; // the group that stands here had its turn
     uint32_t tick = 1;
     /// Up to which tick each lane has waited for each other; empty while that is the same for all, seen[index].
@@ -97,8 +97,8 @@ struct Block
     bool sharedPerByte = false;
     std::vector<ShadowWord> sharedShadow;
     std::vector<uint8_t> local, localInitialized; // of each thread, one after the other
-    std::vector<AsyncQueue> asyncCopies;          // of each thread
-    bool fenced = false;                          // a thread had a fence of the device
+    std::vector<AsyncQueue> asyncCopies; // of each thread
+    bool fenced = false; // a thread had a fence of the device
     /// Addresses through which this block has learnt of others.
     std::vector<uint64_t> acquired;
 
@@ -145,7 +145,8 @@ struct Launch
         : request(of)
         , memory(in)
         , program(*of.program)
-    {}
+    {
+    }
     uint32_t indexOf(const Instruction& instruction) const
     {
         return static_cast<uint32_t>(&instruction - program.code.data());
@@ -183,7 +184,8 @@ void orderLanes(Warp& warp, LaneMask lanes);
 
 /// True if a barrier let its threads go.
 bool releaseBarriers(Block& block);
-void arrive(Warp& warp, const Instruction& instruction, LaneMask lanes, unsigned barrier, uint32_t expected, bool waits);
+void arrive(Warp& warp, const Instruction& instruction, LaneMask lanes, unsigned barrier, uint32_t expected,
+            bool waits);
 /// Ends the launch: nobody can go on.
 [[noreturn]] void reportDeadlock(Block& block);
 

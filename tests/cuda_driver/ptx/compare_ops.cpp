@@ -51,7 +51,13 @@ constexpr std::array<RelationRow, 18> kRelations = {{
 }};
 
 // What is combined with another predicate.
-enum : uint8_t { kPlain, kAnd, kOr, kXor };
+enum : uint8_t
+{
+    kPlain,
+    kAnd,
+    kOr,
+    kXor
+};
 
 template<typename T>
 bool holds(Relation relation, T a, T b)
@@ -157,12 +163,14 @@ void comparePairs(Warp& warp, const Instruction& i, LaneMask lanes)
     const SmallFormat format = formatOf(i.from);
     LaneMask parts[2];
     for (unsigned part = 0; part < 2; ++part)
-        parts[part] = compared<uint32_t>(warp, i, lanes, [&](uint32_t slot) { return decode(slot >> 16 * part & 0xffff, format); });
+        parts[part] = compared<uint32_t>(warp, i, lanes,
+                                         [&](uint32_t slot) { return decode(slot >> 16 * part & 0xffff, format); });
     const LaneMask low = combined(warp, i, parts[0]), high = combined(warp, i, parts[1]);
     if constexpr (Set) {
         forEachLane(lanes, [&](unsigned lane) {
             const auto one = static_cast<uint32_t>(i.imm) & 0xffff;
-            warp.row<uint32_t>(i.d)[lane] = ((low >> lane & 1) != 0 ? one : 0) | ((high >> lane & 1) != 0 ? one << 16 : 0);
+            warp.row<uint32_t>(i.d)[lane] = ((low >> lane & 1) != 0 ? one : 0)
+                                            | ((high >> lane & 1) != 0 ? one << 16 : 0);
         });
     } else {
         LaneMask& d = warp.mask(i.d);

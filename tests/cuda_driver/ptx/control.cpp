@@ -34,13 +34,15 @@ bool haveLanesCome(Warp& warp, const Instruction& instruction, LaneMask lanes, L
         if (Finding* const finding = launch.report.findings.add(Finding::Kind::DivergentShuffle, instruction.line, 0)) {
             const unsigned lane = static_cast<unsigned>(std::countr_zero(lanes & ~mask));
             finding->text = "PTX line " + std::to_string(instruction.line) + ": "
-                            + nameOfThread(*warp.block, warp.threadOf(lane)) + " is not in the mask of lanes that it names.";
+                            + nameOfThread(*warp.block, warp.threadOf(lane))
+                            + " is not in the mask of lanes that it names.";
         }
     }
     const LaneMask missing = mask & warp.alive & ~lanes;
     if (missing == 0) {
         if ((mask & warp.existing & ~warp.alive) != 0)
-            if (Finding* const finding = launch.report.findings.add(Finding::Kind::DivergentShuffle, instruction.line, 0)) {
+            if (Finding* const finding = launch.report.findings.add(Finding::Kind::DivergentShuffle, instruction.line,
+                                                                    0)) {
                 const unsigned lane = static_cast<unsigned>(std::countr_zero(mask & warp.existing & ~warp.alive));
                 finding->text = "PTX line " + std::to_string(instruction.line) + ": "
                                 + nameOfThread(*warp.block, warp.threadOf(lane))

@@ -41,7 +41,8 @@ void branchIndexedRun(Warp& warp, const Instruction& i, LaneMask lanes)
         if (index >= i.imm)
             throw Fault(FaultKind::InvalidProgramCounter, i.line,
                         "PTX line " + std::to_string(i.line) + ": " + nameOfThread(*warp.block, warp.threadOf(lane))
-                            + " branches to entry " + std::to_string(index) + " of a list of " + std::to_string(i.imm) + ".");
+                            + " branches to entry " + std::to_string(index) + " of a list of " + std::to_string(i.imm)
+                            + ".");
         targets[lane] = program.lists[i.list + index];
     });
     scatter(warp, lanes, targets);
@@ -72,7 +73,8 @@ void trapRun(Warp& warp, const Instruction& i, LaneMask lanes)
 {
     throw Fault(FaultKind::Trap, i.line,
                 "PTX line " + std::to_string(i.line) + ": "
-                    + nameOfThread(*warp.block, warp.threadOf(static_cast<unsigned>(std::countr_zero(lanes)))) + " ran into a trap.");
+                    + nameOfThread(*warp.block, warp.threadOf(static_cast<unsigned>(std::countr_zero(lanes))))
+                    + " ran into a trap.");
 }
 
 /// Copies `size` bytes of local memory from offset imm to offset target: arguments and results of calls.
@@ -95,7 +97,8 @@ void barrierRun(Warp& warp, const Instruction& i, LaneMask lanes)
     const uint32_t expected = i.b == kNoRow ? 0 : warp.row<uint32_t>(i.b)[first];
     if (number >= warp.block->barriers.size())
         throw Fault(FaultKind::Trap, i.line,
-                    "PTX line " + std::to_string(i.line) + ": there is no barrier " + std::to_string(number) + ", only 16.");
+                    "PTX line " + std::to_string(i.line) + ": there is no barrier " + std::to_string(number)
+                        + ", only 16.");
     arrive(warp, i, lanes, number, expected, !i.strong); // strong: arrives without waiting
 }
 
@@ -171,8 +174,8 @@ void decodeCall(Decoding& decoding)
     const auto copy = [&](uint32_t from, uint32_t to) {
         const Variable &a = module.syntax.variables[from], &b = module.syntax.variables[to];
         if (a.size != b.size)
-            decoding.refuse("an argument or result of " + callee + " has " + std::to_string(a.size) + " bytes instead of "
-                            + std::to_string(b.size));
+            decoding.refuse("an argument or result of " + callee + " has " + std::to_string(a.size)
+                            + " bytes instead of " + std::to_string(b.size));
         Instruction made = decoding.made();
         made.run = copyLocalRun;
         made.imm = static_cast<int64_t>(module.sharedOffset[from]);
@@ -214,7 +217,8 @@ void decodeBarrier(Decoding& decoding)
         if (made.mode == 0)
             decoding.refuseInstruction();
         made.type = decoding.takeType();
-        made.d = made.mode == 3 ? decoding.destination(0, Type::U32) : decoding.predicateDestination(decoding.operand(0));
+        made.d = made.mode == 3 ? decoding.destination(0, Type::U32)
+                                : decoding.predicateDestination(decoding.operand(0));
         at = 1;
     }
     decoding.finishModifiers();

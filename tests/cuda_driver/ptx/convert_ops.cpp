@@ -97,7 +97,8 @@ uint64_t floatBits(const Number& number, const Instruction& i)
         if (i.type == Type::F32) // rounded once
             return std::bit_cast<uint32_t>(isUnsigned ? static_cast<float>(static_cast<uint64_t>(number.whole))
                                                       : static_cast<float>(number.whole));
-        real = isUnsigned ? static_cast<double>(static_cast<uint64_t>(number.whole)) : static_cast<double>(number.whole);
+        real = isUnsigned ? static_cast<double>(static_cast<uint64_t>(number.whole))
+                          : static_cast<double>(number.whole);
     }
     if (i.mode == kToWhole)
         real = toWhole(real, i.rounding);
@@ -189,7 +190,8 @@ void packRun(Warp& warp, const Instruction& i, LaneMask lanes)
     const unsigned bits = 8 * sizeOf(i.type);
     forEachLane(lanes, [&](unsigned lane) {
         const auto one = [&](RowRef row) {
-            const int64_t value = isSigned(i.from) ? int64_t(warp.row<int32_t>(row)[lane]) : int64_t(warp.row<uint32_t>(row)[lane]);
+            const int64_t value = isSigned(i.from) ? int64_t(warp.row<int32_t>(row)[lane])
+                                                   : int64_t(warp.row<uint32_t>(row)[lane]);
             return static_cast<uint32_t>(saturated(value, true, i.type)) & ((1u << bits) - 1);
         };
         uint32_t result = one(i.a) << bits | one(i.b);
@@ -258,7 +260,8 @@ bool decodeConvert(Decoding& decoding)
     made.wide = decoding.isWide(decoding.operand(0));
     made.strong = decoding.isWide(source) || sizeOf(made.from) == 8;
     made.a = decoding.source(source, made.strong ? Type::B64 : Type::B32);
-    const Handler fast = made.saturate || made.wide != (sizeOf(made.type) == 8) || made.strong != (sizeOf(made.from) == 8)
+    const Handler fast = made.saturate || made.wide != (sizeOf(made.type) == 8)
+                                 || made.strong != (sizeOf(made.from) == 8)
                              ? nullptr
                              : fastHandler(made.type, made.from);
     // Small formats round by themselves; float32 and float64 do as the machine is told.

@@ -1,7 +1,8 @@
 #include "tests/cuda_driver/ptx/accesses.h"
 
 // cp.async. Whenever its data arrive, the place that a copy fills is marked as in flight from its issue on, until its
-// thread has waited for it: an access by anybody before that is found, and so is one by another thread before a barrier.
+// thread has waited for it: an access by anybody before that is found, and so is one by another thread before a
+// barrier.
 
 namespace lathe::ptx {
 

@@ -54,7 +54,8 @@ void countGlobal(Warp& warp, LaneMask lanes, const uint64_t* addresses, unsigned
     const auto add = [&](uint64_t sector) {
         if (different > 0 && sectors[different - 1] == sector)
             return;
-        if (different > 0 && sector <= highest && std::find(sectors, sectors + different, sector) != sectors + different)
+        if (different > 0 && sector <= highest
+            && std::find(sectors, sectors + different, sector) != sectors + different)
             return;
         sectors[different++] = sector;
         highest = std::max(highest, sector);

@@ -12,12 +12,12 @@ struct ModuleDecoder
 {
     const Syntax& syntax;
     Program program;
-    std::vector<uint64_t> sharedOffset;    // of each variable; in shared or local memory
-    std::vector<uint32_t> globalIndex;     // of each variable, in Program::globals
+    std::vector<uint64_t> sharedOffset; // of each variable; in shared or local memory
+    std::vector<uint32_t> globalIndex; // of each variable, in Program::globals
     std::map<std::tuple<Constant::Kind, bool, uint32_t, uint64_t>, uint32_t> constantRows;
     std::vector<std::vector<uint32_t>> registerRow; // by function and register
-    std::vector<uint32_t> returnRow;                // by function
-    std::vector<uint32_t> start;                    // by function: its first instruction
+    std::vector<uint32_t> returnRow; // by function
+    std::vector<uint32_t> start; // by function: its first instruction
     struct Jump
     {
         uint32_t instruction;
@@ -27,12 +27,13 @@ struct ModuleDecoder
 
     explicit ModuleDecoder(const Syntax& of)
         : syntax(of)
-    {}
+    {
+    }
     RowRef constant(Constant::Kind kind, bool wide, uint32_t index, uint64_t bits);
 };
 
-/// One instruction while it is decoded: its words are taken one after the other, and what is left over is refused by name,
-/// so that no modifier is ever passed over in silence.
+/// One instruction while it is decoded: its words are taken one after the other, and what is left over is refused by
+/// name, so that no modifier is ever passed over in silence.
 class Decoding
 {
 public:
@@ -64,9 +65,13 @@ public:
     /// A value of this type, as a row.
     RowRef source(const Operand& operand, Type type);
     RowRef source(size_t index, Type type) { return source(operand(index), type); }
-    /// The row of a register of this size (wider ones only if asked for, see isWide()); of a sink a row that nobody reads.
+    /// The row of a register of this size (wider ones only if asked for, see isWide()); of a sink a row that nobody
+    /// reads.
     RowRef destination(const Operand& operand, Type type, bool mayBeWider = false);
-    RowRef destination(size_t index, Type type, bool mayBeWider = false) { return destination(operand(index), type, mayBeWider); }
+    RowRef destination(size_t index, Type type, bool mayBeWider = false)
+    {
+        return destination(operand(index), type, mayBeWider);
+    }
     /// Whether the operand is a register of 64 bits.
     bool isWide(const Operand& operand) const;
     RowRef predicate(const Operand& operand);
@@ -75,8 +80,8 @@ public:
     RowRef predicateDestination(const Operand& operand);
     /// A number that the text gives.
     int64_t immediate(size_t index) const;
-    /// Sets a (a row of addresses of 64 bits if `wide`, else of 32) and imm (an offset), and `space` for parameters of a .func,
-    /// which lie in local memory.
+    /// Sets a (a row of addresses of 64 bits if `wide`, else of 32) and imm (an offset), and `space` for parameters of
+    /// a .func, which lie in local memory.
     void address(size_t index, Space& space);
 
     bool isEntryParameter(uint32_t variable) const;

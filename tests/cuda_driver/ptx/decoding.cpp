@@ -60,7 +60,8 @@ uint64_t bitsAs(const Operand& operand, Type type, const Decoding& decoding)
         return sizeOf(type) == 8 ? operand.bits : operand.bits & 0xffffffff;
     case Operand::Kind::Float32:
         if (type == Type::F64)
-            return std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(operand.bits))));
+            return std::bit_cast<uint64_t>(
+                static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(operand.bits))));
         return operand.bits;
     case Operand::Kind::Float64:
         if (sizeOf(type) == 4)
@@ -163,7 +164,8 @@ void Decoding::finish(size_t operands)
 {
     finishModifiers();
     if (m_statement.operands.size() != operands)
-        refuse("has " + std::to_string(m_statement.operands.size()) + " operands instead of " + std::to_string(operands));
+        refuse("has " + std::to_string(m_statement.operands.size()) + " operands instead of "
+               + std::to_string(operands));
 }
 
 const Operand& Decoding::operand(size_t index) const
@@ -187,8 +189,8 @@ RowRef Decoding::source(const Operand& operand, Type type)
     case Operand::Kind::Register: {
         const Type has = functionSyntax().registers[operand.index];
         if (has == Type::Pred || (sizeOf(has) == 8) != wide || operand.offset != 0)
-            refuse("a register of type " + std::string(nameOf(has)) + " stands where one of type " + std::string(nameOf(type))
-                   + " is read");
+            refuse("a register of type " + std::string(nameOf(has)) + " stands where one of type "
+                   + std::string(nameOf(type)) + " is read");
         return m_module.registerRow[m_function][operand.index] * 2;
     }
     case Operand::Kind::Special: {
@@ -223,7 +225,8 @@ RowRef Decoding::destination(const Operand& operand, Type type, bool mayBeWider)
         refuse("the result does not go to a register");
     const Type has = functionSyntax().registers[operand.index];
     if (has == Type::Pred || (wide && sizeOf(has) != 8) || (!wide && sizeOf(has) == 8 && !mayBeWider))
-        refuse("the result of type " + std::string(nameOf(type)) + " goes to a register of type " + std::string(nameOf(has)));
+        refuse("the result of type " + std::string(nameOf(type)) + " goes to a register of type "
+               + std::string(nameOf(has)));
     return m_module.registerRow[m_function][operand.index] * 2;
 }
 
@@ -315,7 +318,8 @@ void Decoding::emit(const Instruction& instruction)
 uint32_t Decoding::labelled(const std::string& label) const
 {
     const Function& function = functionSyntax();
-    for (int32_t at = static_cast<int32_t>(m_statement.scope); at >= 0; at = function.scopes[static_cast<size_t>(at)].parent) {
+    for (int32_t at = static_cast<int32_t>(m_statement.scope); at >= 0;
+         at = function.scopes[static_cast<size_t>(at)].parent) {
         const Scope& scope = function.scopes[static_cast<size_t>(at)];
         if (const auto found = scope.labels.find(label); found != scope.labels.end())
             return found->second;
@@ -326,7 +330,8 @@ uint32_t Decoding::labelled(const std::string& label) const
 std::vector<std::string> Decoding::branchTargets(const std::string& name) const
 {
     const Function& function = functionSyntax();
-    for (int32_t at = static_cast<int32_t>(m_statement.scope); at >= 0; at = function.scopes[static_cast<size_t>(at)].parent) {
+    for (int32_t at = static_cast<int32_t>(m_statement.scope); at >= 0;
+         at = function.scopes[static_cast<size_t>(at)].parent) {
         const Scope& scope = function.scopes[static_cast<size_t>(at)];
         if (const auto found = scope.targets.find(name); found != scope.targets.end())
             return found->second;

@@ -13,12 +13,12 @@ namespace lathe::ptx {
 struct Access
 {
     uint32_t tickAndThread = 0; // tick << 10 | thread of the block; tick 0: none
-    uint32_t instruction = 0;   // index, and two flags
+    uint32_t instruction = 0; // index, and two flags
 
     static constexpr uint32_t kMostTicks = (1u << 22) - 2;
     static constexpr uint32_t kInFlight = (1u << 22) - 1; // the tick of a copy that nobody waited for yet
-    static constexpr uint32_t kStrong = 1u << 31;     // atomic, volatile
-    static constexpr uint32_t kSeveral = 1u << 30;    // a read that other lanes of the warp did at the same tick
+    static constexpr uint32_t kStrong = 1u << 31; // atomic, volatile
+    static constexpr uint32_t kSeveral = 1u << 30; // a read that other lanes of the warp did at the same tick
 
     static Access make(uint32_t tick, uint32_t thread, uint32_t instruction)
     {
@@ -80,21 +80,24 @@ using ZeroedBytes = std::unique_ptr<uint8_t[], FreeMemory>;
 struct Allocation
 {
     uint64_t base = 0, size = 0;
-    bool readOnly = false;            // .const
-    ZeroedBytes bytes;                // the contents
-    ZeroedBytes initialized;          // 1 or 0, for each byte
+    bool readOnly = false; // .const
+    ZeroedBytes bytes; // the contents
+    ZeroedBytes initialized; // 1 or 0, for each byte
     std::vector<std::unique_ptr<ShadowPage>> shadow;
 };
 
-/// The memory of a device. Addresses are those of no host memory: an access through them outside a device ends the program.
+/// The memory of a device. Addresses are those of no host memory: an access through them outside a device ends the
+/// program.
 class DeviceMemory
 {
 public:
     explicit DeviceMemory(uint64_t capacity)
         : m_capacity(capacity)
-    {}
+    {
+    }
 
-    /// Null where there is no room. Aligned to 512 bytes, with a gap behind it, so that what runs over an end hits nothing.
+    /// Null where there is no room. Aligned to 512 bytes, with a gap behind it, so that what runs over an end hits
+    /// nothing.
     Allocation* allocate(uint64_t size);
     /// False if no allocation begins there.
     bool release(uint64_t base);

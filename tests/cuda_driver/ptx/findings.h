@@ -21,10 +21,10 @@ struct Finding
         AsyncCopy, // touched before it was waited for, or results that depend on when it arrives
     };
     Kind kind = Kind::Race;
-    unsigned line = 0;      // of the PTX
+    unsigned line = 0; // of the PTX
     unsigned otherLine = 0; // of the access on the other side; 0: none
-    uint64_t count = 0;     // how often it was seen
-    std::string text;       // one sentence, of the first time
+    uint64_t count = 0; // how often it was seen
+    std::string text; // one sentence, of the first time
 };
 
 const char* nameOf(Finding::Kind kind);
@@ -63,7 +63,8 @@ public:
         : std::runtime_error(text)
         , kind(ofKind)
         , line(atLine)
-    {}
+    {
+    }
 
     FaultKind kind;
     unsigned line;

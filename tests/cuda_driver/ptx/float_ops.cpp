@@ -3,8 +3,8 @@
 #include <cfenv>
 
 // float32 and float64. Compiled with -frounding-math: roundedRun() changes the rounding around a handler.
-// What a device approximates (ex2.approx, rsqrt.approx, ...) is computed by the C library, so that results differ from a
-// device's in the last places, within the bounds that PTX gives.
+// What a device approximates (ex2.approx, rsqrt.approx, ...) is computed by the C library, so that results differ from
+// a device's in the last places, within the bounds that PTX gives.
 
 namespace lathe::ptx {
 
@@ -12,7 +12,8 @@ namespace {
 
 constexpr uint32_t kNan32 = 0x7fffffff; // what a device gives for any float32 that is not a number
 
-template<typename T> T canonical(T value)
+template<typename T>
+T canonical(T value)
 {
     if constexpr (sizeof(T) == 4)
         return value == value ? value : std::bit_cast<T>(kNan32);
@@ -29,44 +30,121 @@ float limited(float value)
     return value > 0 ? (value < 1 ? value : 1.0F) : 0.0F; // not a number becomes 0
 }
 
-template<typename T> T sum(T a, T b) { return canonical(a + b); }
-template<typename T> T difference(T a, T b) { return canonical(a - b); }
-template<typename T> T product(T a, T b) { return canonical(a * b); }
-template<typename T> T quotient(T a, T b) { return canonical(a / b); }
-template<typename T> T fused(T a, T b, T c) { return canonical(std::fma(a, b, c)); }
-template<typename T> T least(T a, T b)
+template<typename T>
+T sum(T a, T b)
+{
+    return canonical(a + b);
+}
+template<typename T>
+T difference(T a, T b)
+{
+    return canonical(a - b);
+}
+template<typename T>
+T product(T a, T b)
+{
+    return canonical(a * b);
+}
+template<typename T>
+T quotient(T a, T b)
+{
+    return canonical(a / b);
+}
+template<typename T>
+T fused(T a, T b, T c)
+{
+    return canonical(std::fma(a, b, c));
+}
+template<typename T>
+T least(T a, T b)
 {
     if (a != a || b != b)
         return canonical(a != a ? b : a);
     return a < b || (a == b && std::signbit(a)) ? a : b;
 }
-template<typename T> T most(T a, T b)
+template<typename T>
+T most(T a, T b)
 {
     if (a != a || b != b)
         return canonical(a != a ? b : a);
     return a > b || (a == b && !std::signbit(a)) ? a : b;
 }
-template<typename T> T leastOrNan(T a, T b) { return a != a || b != b ? canonical(std::numeric_limits<T>::quiet_NaN()) : least(a, b); }
-template<typename T> T mostOrNan(T a, T b) { return a != a || b != b ? canonical(std::numeric_limits<T>::quiet_NaN()) : most(a, b); }
-template<typename T> T absolute(T a) { return std::fabs(a); }
-template<typename T> T negative(T a) { return -a; }
-template<typename T> T signFrom(T a, T b) { return std::copysign(b, a); }
-template<typename T> T root(T a) { return canonical(std::sqrt(a)); }
-template<typename T> T reciprocal(T a) { return canonical(T(1) / a); }
-template<typename T> T reciprocalRoot(T a) { return canonical(T(1) / std::sqrt(a)); }
-float power2(float a) { return canonical(std::exp2(a)); }
-float logarithm2(float a) { return canonical(std::log2(a)); }
-float sine(float a) { return canonical(std::sin(a)); }
-float cosine(float a) { return canonical(std::cos(a)); }
-float hyperbolicTangent(float a) { return canonical(std::tanh(a)); }
+template<typename T>
+T leastOrNan(T a, T b)
+{
+    return a != a || b != b ? canonical(std::numeric_limits<T>::quiet_NaN()) : least(a, b);
+}
+template<typename T>
+T mostOrNan(T a, T b)
+{
+    return a != a || b != b ? canonical(std::numeric_limits<T>::quiet_NaN()) : most(a, b);
+}
+template<typename T>
+T absolute(T a)
+{
+    return std::fabs(a);
+}
+template<typename T>
+T negative(T a)
+{
+    return -a;
+}
+template<typename T>
+T signFrom(T a, T b)
+{
+    return std::copysign(b, a);
+}
+template<typename T>
+T root(T a)
+{
+    return canonical(std::sqrt(a));
+}
+template<typename T>
+T reciprocal(T a)
+{
+    return canonical(T(1) / a);
+}
+template<typename T>
+T reciprocalRoot(T a)
+{
+    return canonical(T(1) / std::sqrt(a));
+}
+float power2(float a)
+{
+    return canonical(std::exp2(a));
+}
+float logarithm2(float a)
+{
+    return canonical(std::log2(a));
+}
+float sine(float a)
+{
+    return canonical(std::sin(a));
+}
+float cosine(float a)
+{
+    return canonical(std::cos(a));
+}
+float hyperbolicTangent(float a)
+{
+    return canonical(std::tanh(a));
+}
 
-/// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and write the upper half alone.
+/// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and write the upper half alone, subnormal numbers as zeros.
 double upperHalf(double value)
 {
+    if (std::fabs(value) < std::numeric_limits<double>::min())
+        return std::copysign(0.0, value);
     return std::bit_cast<double>(std::bit_cast<uint64_t>(value) & 0xffffffff00000000);
 }
-double coarseReciprocal(double a) { return upperHalf(1 / upperHalf(a)); }
-double coarseReciprocalRoot(double a) { return upperHalf(1 / std::sqrt(upperHalf(a))); }
+double coarseReciprocal(double a)
+{
+    return upperHalf(1 / upperHalf(a));
+}
+double coarseReciprocalRoot(double a)
+{
+    return upperHalf(1 / std::sqrt(upperHalf(a)));
+}
 
 // --- with subnormals flushed and results limited
 
@@ -117,8 +195,10 @@ __attribute__((target("avx2,fma"))) void fusedByMachine(Warp& warp, const Instru
     const T* const a = warp.row<T>(i.a);
     const T* const b = warp.row<T>(i.b);
     const T* const c = warp.row<T>(i.c);
-    const auto one = [=](unsigned lane) __attribute__((target("avx2,fma"))) {
-        const T result = sizeof(T) == 4 ? static_cast<T>(__builtin_fmaf(static_cast<float>(a[lane]), static_cast<float>(b[lane]), static_cast<float>(c[lane])))
+    const auto one = [=](unsigned lane) __attribute__((target("avx2,fma")))
+    {
+        const T result = sizeof(T) == 4 ? static_cast<T>(__builtin_fmaf(
+                             static_cast<float>(a[lane]), static_cast<float>(b[lane]), static_cast<float>(c[lane])))
                                         : static_cast<T>(__builtin_fma(a[lane], b[lane], c[lane]));
         if constexpr (sizeof(T) == 4)
             d[lane] = result == result ? result : std::bit_cast<T>(kNan32);
@@ -152,7 +232,7 @@ Handler fusedHandler()
 struct Choice
 {
     Handler plain, modified; // of float32
-    Handler wide;            // of float64; null: there is none
+    Handler wide; // of float64; null: there is none
     uint8_t operands, flops;
 };
 
@@ -187,7 +267,8 @@ std::optional<Choice> choose(Decoding& decoding, Type type)
         return two<quotient<float>, quotient<double>>(1);
     }
     if (name == "min")
-        return decoding.take("NaN") ? two<leastOrNan<float>, leastOrNan<double>>(1) : two<least<float>, least<double>>(1);
+        return decoding.take("NaN") ? two<leastOrNan<float>, leastOrNan<double>>(1)
+                                    : two<least<float>, least<double>>(1);
     if (name == "max")
         return decoding.take("NaN") ? two<mostOrNan<float>, mostOrNan<double>>(1) : two<most<float>, most<double>>(1);
     if (name == "copysign")
@@ -222,7 +303,15 @@ std::optional<Choice> choose(Decoding& decoding, Type type)
 }
 
 /// testp: mode tells the property.
-enum : uint8_t { kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal };
+enum : uint8_t
+{
+    kFinite,
+    kInfinite,
+    kNumber,
+    kNotANumber,
+    kNormal,
+    kSubnormal
+};
 
 template<typename T>
 void testProperty(Warp& warp, const Instruction& i, LaneMask lanes)
@@ -244,7 +333,8 @@ void testProperty(Warp& warp, const Instruction& i, LaneMask lanes)
 
 void decodeTest(Decoding& decoding)
 {
-    constexpr std::array<std::string_view, 6> kNames = {"finite", "infinite", "number", "notanumber", "normal", "subnormal"};
+    constexpr std::array<std::string_view, 6> kNames = {"finite",     "infinite", "number",
+                                                        "notanumber", "normal",   "subnormal"};
     Instruction& made = decoding.made();
     bool found = false;
     for (size_t k = 0; k < kNames.size(); ++k)

@@ -1,8 +1,9 @@
 #include "tests/cuda_driver/ptx/lanes.h"
 #include "tests/cuda_driver/ptx/small_float.h"
 
-// Arithmetic of f16, bf16 and pairs of them. Computed in float64 and rounded once: exact for sums and products; a fused sum whose
-// float64 is inexact and lies in the middle between two halves, to 53 bits, could round wrongly, which no test will meet by chance.
+// Arithmetic of f16, bf16 and pairs of them. Computed in float64 and rounded once: exact for sums and products; a fused
+// sum whose float64 is inexact and lies in the middle between two halves, to 53 bits, could round wrongly, which no
+// test will meet by chance.
 
 namespace lathe::ptx {
 

@@ -8,38 +8,71 @@ __extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
 
 template<typename T>
-using Twice = std::conditional_t<
-    sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, Int128, UInt128>,
-    std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
-                       std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>>>;
+using Twice =
+    std::conditional_t<sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, Int128, UInt128>,
+                       std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
+                                          std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>>>;
 template<typename T>
 using Unsigned = std::make_unsigned_t<T>;
 
 // Numbers wrap around, so that sums and products are taken of unsigned ones; those of 16 bits would be of int else.
-template<typename T> T add(T a, T b) { return static_cast<T>(static_cast<Unsigned<T>>(a) + static_cast<Unsigned<T>>(b)); }
-template<typename T> T sub(T a, T b) { return static_cast<T>(static_cast<Unsigned<T>>(a) - static_cast<Unsigned<T>>(b)); }
-template<typename T> T mulLow(T a, T b)
+template<typename T>
+T add(T a, T b)
+{
+    return static_cast<T>(static_cast<Unsigned<T>>(a) + static_cast<Unsigned<T>>(b));
+}
+template<typename T>
+T sub(T a, T b)
+{
+    return static_cast<T>(static_cast<Unsigned<T>>(a) - static_cast<Unsigned<T>>(b));
+}
+template<typename T>
+T mulLow(T a, T b)
 {
     return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
-template<typename T> T mulHigh(T a, T b)
+template<typename T>
+T mulHigh(T a, T b)
 {
     return static_cast<T>((static_cast<Twice<T>>(a) * static_cast<Twice<T>>(b)) >> (8 * sizeof(T)));
 }
-template<typename T> auto mulWide(T a, T b) { return static_cast<Twice<T>>(a) * static_cast<Twice<T>>(b); }
-template<typename T> T mul24(T a, T b)
+template<typename T>
+auto mulWide(T a, T b)
+{
+    return static_cast<Twice<T>>(a) * static_cast<Twice<T>>(b);
+}
+template<typename T>
+T mul24(T a, T b)
 {
     if constexpr (std::is_signed_v<T>)
-        return mulLow<T>(static_cast<T>(static_cast<uint32_t>(a) << 8) >> 8, static_cast<T>(static_cast<uint32_t>(b) << 8) >> 8);
+        return mulLow<T>(static_cast<T>(static_cast<uint32_t>(a) << 8) >> 8,
+                         static_cast<T>(static_cast<uint32_t>(b) << 8) >> 8);
     else
         return mulLow<T>(a & 0xffffff, b & 0xffffff);
 }
-template<typename T> T madLow(T a, T b, T c) { return add<T>(mulLow<T>(a, b), c); }
-template<typename T> T mad24(T a, T b, T c) { return add<T>(mul24<T>(a, b), c); }
-template<typename T> T madHigh(T a, T b, T c) { return add<T>(mulHigh<T>(a, b), c); }
-template<typename T> Twice<T> madWide(T a, T b, Twice<T> c) { return add<Twice<T>>(mulWide<T>(a, b), c); }
+template<typename T>
+T madLow(T a, T b, T c)
+{
+    return add<T>(mulLow<T>(a, b), c);
+}
+template<typename T>
+T mad24(T a, T b, T c)
+{
+    return add<T>(mul24<T>(a, b), c);
+}
+template<typename T>
+T madHigh(T a, T b, T c)
+{
+    return add<T>(mulHigh<T>(a, b), c);
+}
+template<typename T>
+Twice<T> madWide(T a, T b, Twice<T> c)
+{
+    return add<Twice<T>>(mulWide<T>(a, b), c);
+}
 /// Divisions by zero give all bits one, remainders the dividend, as devices do; the text of PTX leaves both open.
-template<typename T> T quotient(T a, T b)
+template<typename T>
+T quotient(T a, T b)
 {
     if (b == 0)
         return static_cast<T>(-1);
@@ -47,7 +80,8 @@ template<typename T> T quotient(T a, T b)
         return sub<T>(0, a);
     return static_cast<T>(a / b);
 }
-template<typename T> T remainder(T a, T b)
+template<typename T>
+T remainder(T a, T b)
 {
     if (b == 0)
         return a;
@@ -55,11 +89,31 @@ template<typename T> T remainder(T a, T b)
         return 0;
     return static_cast<T>(a % b);
 }
-template<typename T> T least(T a, T b) { return a < b ? a : b; }
-template<typename T> T most(T a, T b) { return a > b ? a : b; }
-template<typename T> T absolute(T a) { return a < 0 ? sub<T>(0, a) : a; }
-template<typename T> T negative(T a) { return sub<T>(0, a); }
-template<typename T> T sumOfDifference(T a, T b, T c) { return add<T>(c, a < b ? sub<T>(b, a) : sub<T>(a, b)); }
+template<typename T>
+T least(T a, T b)
+{
+    return a < b ? a : b;
+}
+template<typename T>
+T most(T a, T b)
+{
+    return a > b ? a : b;
+}
+template<typename T>
+T absolute(T a)
+{
+    return a < 0 ? sub<T>(0, a) : a;
+}
+template<typename T>
+T negative(T a)
+{
+    return sub<T>(0, a);
+}
+template<typename T>
+T sumOfDifference(T a, T b, T c)
+{
+    return add<T>(c, a < b ? sub<T>(b, a) : sub<T>(a, b));
+}
 int32_t addSaturated(int32_t a, int32_t b)
 {
     const int64_t sum = int64_t(a) + b;
@@ -132,9 +186,21 @@ Handler ternaryOf(Type type)
     }
 }
 
-template<typename T> struct MadLow { static T of(T a, T b, T c) { return madLow<T>(a, b, c); } };
-template<typename T> struct MadHigh { static T of(T a, T b, T c) { return madHigh<T>(a, b, c); } };
-template<typename T> struct Sad { static T of(T a, T b, T c) { return sumOfDifference<T>(a, b, c); } };
+template<typename T>
+struct MadLow
+{
+    static T of(T a, T b, T c) { return madLow<T>(a, b, c); }
+};
+template<typename T>
+struct MadHigh
+{
+    static T of(T a, T b, T c) { return madHigh<T>(a, b, c); }
+};
+template<typename T>
+struct Sad
+{
+    static T of(T a, T b, T c) { return sumOfDifference<T>(a, b, c); }
+};
 
 Type wideOf(Type type)
 {
@@ -278,7 +344,8 @@ bool isCarried(const Decoding& decoding)
     if (name == "addc" || name == "subc" || name == "madc")
         return true;
     const auto& words = decoding.statement().opcode;
-    return (name == "add" || name == "sub" || name == "mad") && std::find(words.begin(), words.end(), "cc") != words.end();
+    return (name == "add" || name == "sub" || name == "mad")
+           && std::find(words.begin(), words.end(), "cc") != words.end();
 }
 
 void decodeProduct(Decoding& decoding, bool mad)
@@ -362,9 +429,12 @@ bool decodeInteger(Decoding& decoding)
     else if (name == "abs" || name == "neg") {
         sources = 1;
         const bool negate = name == "neg";
-        handler = type == Type::S16   ? (negate ? unary<int16_t, int16_t, negative<int16_t>> : unary<int16_t, int16_t, absolute<int16_t>>)
-                  : type == Type::S32 ? (negate ? unary<int32_t, int32_t, negative<int32_t>> : unary<int32_t, int32_t, absolute<int32_t>>)
-                  : type == Type::S64 ? (negate ? unary<int64_t, int64_t, negative<int64_t>> : unary<int64_t, int64_t, absolute<int64_t>>)
+        handler = type == Type::S16   ? (negate ? unary<int16_t, int16_t, negative<int16_t>>
+                                                : unary<int16_t, int16_t, absolute<int16_t>>)
+                  : type == Type::S32 ? (negate ? unary<int32_t, int32_t, negative<int32_t>>
+                                                : unary<int32_t, int32_t, absolute<int32_t>>)
+                  : type == Type::S64 ? (negate ? unary<int64_t, int64_t, negative<int64_t>>
+                                                : unary<int64_t, int64_t, absolute<int64_t>>)
                                       : nullptr;
     } else
         return false;

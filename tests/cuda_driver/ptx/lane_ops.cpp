@@ -1,14 +1,35 @@
 #include "tests/cuda_driver/ptx/lanes.h"
 
-// Instructions of a warp: shfl, vote, match, redux, elect, activemask. All but the last wait for the lanes of their mask.
+// Instructions of a warp: shfl, vote, match, redux, elect, activemask. All but the last wait for the lanes of their
+// mask.
 
 namespace lathe::ptx {
 
 namespace {
 
-enum : uint8_t { kUp, kDown, kButterfly, kIndex };
-enum : uint8_t { kAll, kAny, kUniform, kBallot };
-enum : uint8_t { kSum, kLeast, kMost, kAnd, kOr, kXor };
+enum : uint8_t
+{
+    kUp,
+    kDown,
+    kButterfly,
+    kIndex
+};
+enum : uint8_t
+{
+    kAll,
+    kAny,
+    kUniform,
+    kBallot
+};
+enum : uint8_t
+{
+    kSum,
+    kLeast,
+    kMost,
+    kAnd,
+    kOr,
+    kXor
+};
 
 /// The mask of lanes, of row e. False: the group waits.
 bool ready(Warp& warp, const Instruction& i, LaneMask lanes)
@@ -53,10 +74,11 @@ void shuffleRun(Warp& warp, const Instruction& i, LaneMask lanes)
         else
             inside |= 1u << lane;
         if ((lanes >> from & 1) == 0)
-            if (Finding* const finding =
-                    warp.block->launch->report.findings.add(Finding::Kind::DivergentShuffle, i.line, 0))
-                finding->text = "PTX line " + std::to_string(i.line) + ": " + nameOfThread(*warp.block, warp.threadOf(lane))
-                                + " takes the value of lane " + std::to_string(from) + ", which is not at this instruction.";
+            if (Finding* const finding = warp.block->launch->report.findings.add(Finding::Kind::DivergentShuffle,
+                                                                                 i.line, 0))
+                finding->text = "PTX line " + std::to_string(i.line) + ": "
+                                + nameOfThread(*warp.block, warp.threadOf(lane)) + " takes the value of lane "
+                                + std::to_string(from) + ", which is not at this instruction.";
         warp.row<uint32_t>(i.d)[lane] = values[static_cast<size_t>(from)];
     });
     if (i.d2 != kNoRow) {
@@ -89,7 +111,8 @@ void matchRun(Warp& warp, const Instruction& i, LaneMask lanes)
     LaneMask agree = 0;
     forEachLane(lanes, [&](unsigned lane) {
         LaneMask same = 0;
-        forEachLane(lanes, [&](unsigned other) { same |= static_cast<LaneMask>(values[other] == values[lane]) << other; });
+        forEachLane(lanes,
+                    [&](unsigned other) { same |= static_cast<LaneMask>(values[other] == values[lane]) << other; });
         if (same == lanes)
             agree |= 1u << lane;
         warp.row<uint32_t>(i.d)[lane] = i.mode == kAny ? same : same == lanes ? lanes : 0;
@@ -187,7 +210,8 @@ bool decodeLanes(Decoding& decoding)
         made.mode = takeOneOf(decoding, {"all", "any", "uni", "ballot"});
         decoding.takeType();
         decoding.finish(3);
-        made.d = made.mode == kBallot ? decoding.destination(0, Type::B32) : decoding.predicateDestination(decoding.operand(0));
+        made.d = made.mode == kBallot ? decoding.destination(0, Type::B32)
+                                      : decoding.predicateDestination(decoding.operand(0));
         made.c = decoding.predicate(decoding.operand(1), made.negatedC);
         made.e = decoding.source(2, Type::B32);
         decoding.emit(voteRun);

@@ -26,7 +26,8 @@ class Lexer
 public:
     explicit Lexer(std::string_view source)
         : m_source(source)
-    {}
+    {
+    }
 
     std::vector<Token> run()
     {
@@ -80,7 +81,8 @@ private:
         if (isWordStart(c) || isDigit(c)) {
             // Directives end at the next dot, ".reg.b32" as ".reg .b32"; names of instructions do not.
             const bool isDirective = c == '.';
-            for (bool first = true; isWordStart(at(m_place)) || isDigit(at(m_place)) || isDoubleColon(); first = false) {
+            for (bool first = true; isWordStart(at(m_place)) || isDigit(at(m_place)) || isDoubleColon();
+                 first = false) {
                 if (isDirective && !first && at(m_place) == '.')
                     break;
                 m_place += isDoubleColon() ? 2 : 1;
@@ -118,7 +120,8 @@ private:
 Refusal::Refusal(unsigned atLine, const std::string& text)
     : std::runtime_error("PTX line " + std::to_string(atLine) + ": " + text)
     , line(atLine)
-{}
+{
+}
 
 std::vector<Token> tokensOf(std::string_view source)
 {

@@ -8,7 +8,8 @@
 
 namespace lathe::ptx {
 
-/// Why a text is not taken: one sentence that names the line. Thrown within this folder alone; load() turns it into a value.
+/// Why a text is not taken: one sentence that names the line. Thrown within this folder alone; load() turns it into a
+/// value.
 class Refusal : public std::runtime_error
 {
 public:
@@ -24,8 +25,8 @@ struct Token
     {
         Word,
         Number, // begins with a digit
-        Text,   // a quoted string, without its quotes
-        Mark,   // one of , ; : { } [ ] ( ) < > @ ! + - | = * / ~ & ^ # ?
+        Text, // a quoted string, without its quotes
+        Mark, // one of , ; : { } [ ] ( ) < > @ ! + - | = * / ~ & ^ # ?
         End,
     };
     Kind kind = Kind::End;
@@ -33,8 +34,8 @@ struct Token
     std::string_view text; // of the source, which must live as long
 };
 
-/// Cuts a text into tokens; the last one is End. Comments are gone. Throws Refusal at a character that PTX does not have, or at a
-/// comment or string that does not end.
+/// Cuts a text into tokens; the last one is End. Comments are gone. Throws Refusal at a character that PTX does not
+/// have, or at a comment or string that does not end.
 std::vector<Token> tokensOf(std::string_view source);
 
 } // namespace lathe::ptx

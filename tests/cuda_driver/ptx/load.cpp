@@ -21,7 +21,8 @@ public:
     explicit Loader(const Syntax& syntax)
         : m_syntax(syntax)
         , m_module(syntax)
-    {}
+    {
+    }
 
     Program run()
     {
@@ -68,14 +69,17 @@ private:
                     continue;
                 const std::vector<uint32_t> back = reached(callee);
                 if (std::find(back.begin(), back.end(), f) != back.end())
-                    throw Refusal(m_syntax.functions[f].line, "function " + m_syntax.functions[f].name
-                                                                  + " calls itself by way of others, which this interpreter does not take");
+                    throw Refusal(m_syntax.functions[f].line,
+                                  "function " + m_syntax.functions[f].name
+                                      + " calls itself by way of others, which this interpreter does not take");
             }
         for (const Function& function : m_syntax.functions)
             for (const Statement& statement : function.statements)
                 for (const Operand& operand : statement.operands)
-                    if (statement.opcode[0] == "call" && operand.kind == Operand::Kind::Name && operand.name == function.name)
-                        throw Refusal(statement.line, "function " + function.name + " calls itself, which this interpreter does not take");
+                    if (statement.opcode[0] == "call" && operand.kind == Operand::Kind::Name
+                        && operand.name == function.name)
+                        throw Refusal(statement.line, "function " + function.name
+                                                          + " calls itself, which this interpreter does not take");
     }
 
     void placeVariables()
@@ -88,9 +92,11 @@ private:
             if (variables[v].owner < 0)
                 return false;
             const Function& owner = m_syntax.functions[static_cast<size_t>(variables[v].owner)];
-            return owner.isEntry && std::find(owner.parameters.begin(), owner.parameters.end(), v) != owner.parameters.end();
+            return owner.isEntry
+                   && std::find(owner.parameters.begin(), owner.parameters.end(), v) != owner.parameters.end();
         };
-        // Of the module and of functions first: these have one place, whatever kernel calls them. Those of kernels may overlap.
+        // Of the module and of functions first: these have one place, whatever kernel calls them. Those of kernels may
+        // overlap.
         for (const bool ofKernels : {false, true}) {
             if (ofKernels) {
                 m_moduleShared = shared;
@@ -99,7 +105,8 @@ private:
             int32_t owner = -2;
             for (uint32_t v = 0; v < variables.size(); ++v) {
                 const Variable& variable = variables[v];
-                const bool isOfKernel = variable.owner >= 0 && m_syntax.functions[static_cast<size_t>(variable.owner)].isEntry;
+                const bool isOfKernel = variable.owner >= 0
+                                        && m_syntax.functions[static_cast<size_t>(variable.owner)].isEntry;
                 if (isOfKernel != ofKernels || isEntryParameter(v))
                     continue;
                 if (ofKernels && variable.owner != owner) {
@@ -117,8 +124,9 @@ private:
                 const uint64_t most = variable.space == Space::Shared ? kMostShared : kMostLocal;
                 if (end > most)
                     throw Refusal(ofKernels ? m_syntax.functions[static_cast<size_t>(variable.owner)].line : 1,
-                                  "variable " + variable.name + " needs more than " + std::to_string(most) + " bytes of "
-                                      + (variable.space == Space::Shared ? "shared" : "local") + " memory");
+                                  "variable " + variable.name + " needs more than " + std::to_string(most)
+                                      + " bytes of " + (variable.space == Space::Shared ? "shared" : "local")
+                                      + " memory");
             }
         }
         for (const Function& function : m_syntax.functions) {
@@ -137,7 +145,8 @@ private:
     {
         const Variable& variable = m_syntax.variables[v];
         if (variable.isExtern)
-            throw Refusal(1, "variable " + variable.name + " is of another module, which this interpreter does not take");
+            throw Refusal(1,
+                          "variable " + variable.name + " is of another module, which this interpreter does not take");
         m_module.globalIndex[v] = static_cast<uint32_t>(m_module.program.globals.size());
         m_module.program.globals.push_back(
             {variable.name, variable.space == Space::Const, variable.size, variable.align, variable.initial});
@@ -204,8 +213,8 @@ private:
     void instruction(uint32_t f, const Statement& statement)
     {
         Decoding decoding(m_module, f, statement);
-        for (const auto decode : {decodeControl, decodeMove, decodeMemory, decodeCompare, decodeConvert, decodeInteger, decodeFloat,
-                                  decodeHalf, decodeBits, decodeAtomic, decodeLanes, decodeAsyncCopy})
+        for (const auto decode : {decodeControl, decodeMove, decodeMemory, decodeCompare, decodeConvert, decodeInteger,
+                                  decodeFloat, decodeHalf, decodeBits, decodeAtomic, decodeLanes, decodeAsyncCopy})
             if (decode(decoding))
                 return;
         decoding.refuseInstruction();
@@ -222,8 +231,8 @@ private:
             const Variable& variable = m_syntax.variables[v];
             if (variable.space == Space::Shared && variable.size == 0)
                 dynamicAlign = std::max(dynamicAlign, variable.align);
-            const bool isParameter =
-                std::find(function.parameters.begin(), function.parameters.end(), v) != function.parameters.end();
+            const bool isParameter = std::find(function.parameters.begin(), function.parameters.end(), v)
+                                     != function.parameters.end();
             if (variable.owner != static_cast<int32_t>(f) || isParameter)
                 continue;
             if (variable.space == Space::Shared)
@@ -245,7 +254,8 @@ private:
         for (const uint32_t callee : reached(f)) {
             made.registers += m_live[callee];
             for (const Statement& statement : m_syntax.functions[callee].statements)
-                made.copiesAsynchronously |= statement.opcode[0] == "cp" && statement.opcode.size() > 2 && statement.opcode[2] != "bulk";
+                made.copiesAsynchronously |= statement.opcode[0] == "cp" && statement.opcode.size() > 2
+                                             && statement.opcode[2] != "bulk";
         }
         made.registers = std::clamp(made.registers + 8, 16u, 255u);
         if (function.maxRegisters != 0)

@@ -9,8 +9,8 @@ namespace lathe::ptx {
 
 namespace {
 
-/// After so many instructions another group, or another warp, has its turn: for code that spins.
-constexpr uint32_t kTurn = 1 << 16;
+/// After so many instructions another warp has its turn, or another group of this warp: for code that spins.
+constexpr uint32_t kTurn = 1 << 16, kTurnOfGroup = 1 << 10;
 
 std::atomic<uint64_t> launchesBegun{0};
 
@@ -71,7 +71,7 @@ bool runWarp(Warp& warp, Launch& launch)
 {
     const Instruction* const code = launch.program.code.data();
     Counters& counters = launch.report.counters;
-    uint32_t left = kTurn;
+    uint32_t left = warp.groups.size() > 1 ? kTurnOfGroup : kTurn;
     bool did = false;
     while (choose(warp, std::exchange(warp.avoid, UINT32_MAX))) {
         did = true;
@@ -96,7 +96,8 @@ bool runWarp(Warp& warp, Launch& launch)
         launch.remaining -= std::min(launch.remaining, instructions);
         if (launch.ranOut())
             throw Fault(FaultKind::Timeout, code[std::min<size_t>(warp.next, launch.program.code.size() - 1)].line,
-                        "PTX line " + std::to_string(code[std::min<size_t>(warp.next, launch.program.code.size() - 1)].line)
+                        "PTX line "
+                            + std::to_string(code[std::min<size_t>(warp.next, launch.program.code.size() - 1)].line)
                             + ": the launch does not end: its warps ran "
                             + std::to_string(launch.request.mostWarpInstructions) + " instructions.");
         if (warp.active != 0) { // met others, or the turn is over
@@ -115,7 +116,9 @@ bool runWarp(Warp& warp, Launch& launch)
 void fillConstants(Launch& launch, const Block& block)
 {
     const LaunchRequest& request = launch.request;
-    const auto part = [](const Size3& size, uint32_t index) { return index == 0 ? size.x : index == 1 ? size.y : size.z; };
+    const auto part = [](const Size3& size, uint32_t index) {
+        return index == 0 ? size.x : index == 1 ? size.y : size.z;
+    };
     for (const Constant& constant : launch.program.constants) {
         uint64_t value = constant.bits;
         switch (constant.kind) {

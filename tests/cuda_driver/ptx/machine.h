@@ -27,13 +27,13 @@ struct Counters
 {
     uint64_t warpInstructions = 0;
     uint64_t threadInstructions = 0;
-    uint64_t flops = 0;            // of floating-point numbers: fma 2, add, mul, min and the like 1
-    uint64_t sharedRequests = 0;   // instructions of a warp
+    uint64_t flops = 0; // of floating-point numbers: fma 2, add, mul, min and the like 1
+    uint64_t sharedRequests = 0; // instructions of a warp
     uint64_t sharedWavefronts = 0; // that these need with 32 banks of 4 bytes
-    uint64_t sharedIdeal = 0;      // that they would need without a bank conflict
+    uint64_t sharedIdeal = 0; // that they would need without a bank conflict
     uint64_t globalRequests = 0;
     uint64_t globalSectors = 0; // of 32 bytes
-    uint64_t globalIdeal = 0;   // sectors that the bytes asked for would fill
+    uint64_t globalIdeal = 0; // sectors that the bytes asked for would fill
     uint64_t globalReadBytes = 0, globalWrittenBytes = 0;
     uint64_t atomics = 0; // of threads
     uint64_t barriers = 0; // of warps
@@ -48,8 +48,8 @@ struct LaunchRequest
     const Kernel* kernel = nullptr;
     std::span<const uint64_t> globals; // addresses of Program::globals
     Size3 grid, block;
-    uint32_t dynamicShared = 0;             // bytes
-    std::span<const uint8_t> parameters;    // Kernel::parameterBytes of them
+    uint32_t dynamicShared = 0; // bytes
+    std::span<const uint8_t> parameters; // Kernel::parameterBytes of them
     AsyncArrival arrival = AsyncArrival::AtIssue;
     bool checked = true; // races and uninitialized reads; bounds always are
     uint32_t multiprocessors = 1;

@@ -63,8 +63,8 @@ void loadRun(Warp& warp, const Instruction& i, LaneMask lanes)
     count(warp, space, lanes, addresses, bytes, Touch::Read);
 }
 
-/// Words of four bytes from shared memory, where most instructions of a tiled kernel read: what check() does, without calls
-/// where nothing is to be told.
+/// Words of four bytes from shared memory, where most instructions of a tiled kernel read: what check() does, without
+/// calls where nothing is to be told.
 void loadSharedWordsRun(Warp& warp, const Instruction& i, LaneMask lanes)
 {
     Block& block = *warp.block;
@@ -102,7 +102,8 @@ void loadSharedWordsRun(Warp& warp, const Instruction& i, LaneMask lanes)
             slow |= flags != 0x01010101 || shadow[k].write.tick() > warp.seen[shadow[k].write.warp()];
         }
         if (slow) {
-            check(warp, i, lane, placeOf(warp, i, lane, Space::Shared, address, bytes, Touch::Read), bytes, Touch::Read);
+            check(warp, i, lane, placeOf(warp, i, lane, Space::Shared, address, bytes, Touch::Read), bytes,
+                  Touch::Read);
         } else {
             last = address;
             for (unsigned k = 0; k < words; ++k)
@@ -233,9 +234,11 @@ void decodeAccess(Decoding& decoding, bool load)
     else
         parts.push_back(operand);
     if (parts.size() != made.elements || made.size * parts.size() > 16)
-        decoding.refuse("the vector has " + std::to_string(parts.size()) + " elements of " + std::to_string(made.size) + " bytes");
+        decoding.refuse("the vector has " + std::to_string(parts.size()) + " elements of " + std::to_string(made.size)
+                        + " bytes");
     std::vector<RowRef> rows;
-    made.aligned = made.size == 8 || std::any_of(parts.begin(), parts.end(), [&](const Operand& p) { return decoding.isWide(p); });
+    made.aligned = made.size == 8
+                   || std::any_of(parts.begin(), parts.end(), [&](const Operand& p) { return decoding.isWide(p); });
     for (const Operand& part : parts) {
         if (part.kind == Operand::Kind::Register && decoding.isWide(part) != made.aligned)
             decoding.refuse("registers of one vector are of different sizes");

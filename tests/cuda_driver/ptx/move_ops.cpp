@@ -6,7 +6,11 @@ namespace lathe::ptx {
 
 namespace {
 
-template<typename T> T same(T a) { return a; }
+template<typename T>
+T same(T a)
+{
+    return a;
+}
 
 void moveMask(Warp& warp, const Instruction& i, LaneMask lanes)
 {
@@ -46,7 +50,8 @@ template<typename T>
 void clockRun(Warp& warp, const Instruction& i, LaneMask lanes)
 {
     const Launch& launch = *warp.block->launch;
-    const T now = static_cast<T>(launch.request.mostWarpInstructions - launch.remaining + launch.report.counters.warpInstructions);
+    const T now = static_cast<T>(launch.request.mostWarpInstructions - launch.remaining
+                                 + launch.report.counters.warpInstructions);
     forEachLane(lanes, [&](unsigned lane) { warp.row<T>(i.d)[lane] = now; });
 }
 
@@ -118,7 +123,8 @@ void decodeVectorMove(Decoding& decoding, Type type)
     const Type part = made.size == 4 ? Type::B32 : made.size == 2 ? Type::B16 : Type::B8;
     made.list = static_cast<uint32_t>(decoding.module().program.lists.size());
     for (const Operand& element : vector.elements)
-        decoding.module().program.lists.push_back(pack ? decoding.source(element, part) : decoding.destination(element, part));
+        decoding.module().program.lists.push_back(pack ? decoding.source(element, part)
+                                                       : decoding.destination(element, part));
     if (pack)
         made.d = decoding.destination(0, type);
     else
@@ -139,8 +145,9 @@ void decodePlainMove(Decoding& decoding)
         made.d = decoding.predicateDestination(decoding.operand(0));
         made.a = decoding.predicate(from);
         decoding.emit(moveMask);
-    } else if (from.kind == Operand::Kind::Special && (from.name == "%clock" || from.name == "%clock64" || from.name == "%clock_hi"
-                                                       || from.name == "%globaltimer" || from.name == "%globaltimer_lo")) {
+    } else if (from.kind == Operand::Kind::Special
+               && (from.name == "%clock" || from.name == "%clock64" || from.name == "%clock_hi"
+                   || from.name == "%globaltimer" || from.name == "%globaltimer_lo")) {
         made.d = decoding.destination(0, type);
         decoding.emit(wide ? clockRun<uint64_t> : clockRun<uint32_t>);
     } else {

@@ -83,7 +83,8 @@ private:
         else if (word == ".pragma" || word == ".alias")
             m_tokens.skipPast(";");
         else
-            m_tokens.refuse("\"" + std::string(word) + "\" is nothing that a module holds, as far as this interpreter knows");
+            m_tokens.refuse("\"" + std::string(word)
+                            + "\" is nothing that a module holds, as far as this interpreter knows");
     }
 
     void fileLine()
@@ -188,7 +189,8 @@ private:
                 const bool negative = m_tokens.accept("-");
                 const auto number = literal(m_tokens.peek().text);
                 if (!number)
-                    m_tokens.refuse("the initial value of " + of.name + " is no number, which this interpreter does not take");
+                    m_tokens.refuse("the initial value of " + of.name
+                                    + " is no number, which this interpreter does not take");
                 m_tokens.take();
                 const uint64_t bits = negative ? 0 - number->bits : number->bits;
                 const size_t place = bytes.size();
@@ -371,7 +373,8 @@ private:
     void addRegister(const std::string& name, Type type)
     {
         if (m_function->registers.size() >= kMostRegisters)
-            m_tokens.refuse("function " + m_function->name + " has more than " + std::to_string(kMostRegisters) + " registers");
+            m_tokens.refuse("function " + m_function->name + " has more than " + std::to_string(kMostRegisters)
+                            + " registers");
         scope().registers[name] = static_cast<uint32_t>(m_function->registers.size());
         m_function->registers.push_back(type);
     }
@@ -389,7 +392,8 @@ private:
                 m_tokens.refuse("\"" + std::string(name) + "\" is no predicate");
             made.guard = static_cast<int32_t>(*found);
         }
-        if (m_tokens.peek().kind != Token::Kind::Word || m_tokens.peek().text[0] == '.' || m_tokens.peek().text[0] == '%')
+        if (m_tokens.peek().kind != Token::Kind::Word || m_tokens.peek().text[0] == '.'
+            || m_tokens.peek().text[0] == '%')
             m_tokens.refuse("\"" + std::string(m_tokens.peek().text) + "\" begins no instruction");
         made.opcode = splitAtDots(m_tokens.take().text);
         if (!m_tokens.at(";")) {
@@ -405,7 +409,8 @@ private:
     {
         const std::string key(name);
         for (int32_t at = static_cast<int32_t>(m_scope); at >= 0; at = m_function->scopes[at].parent)
-            if (const auto found = m_function->scopes[at].registers.find(key); found != m_function->scopes[at].registers.end())
+            if (const auto found = m_function->scopes[at].registers.find(key);
+                found != m_function->scopes[at].registers.end())
                 return found->second;
         return std::nullopt;
     }
@@ -414,7 +419,8 @@ private:
     {
         const std::string key(name);
         for (int32_t at = static_cast<int32_t>(m_scope); at >= 0; at = m_function->scopes[at].parent)
-            if (const auto found = m_function->scopes[at].variables.find(key); found != m_function->scopes[at].variables.end())
+            if (const auto found = m_function->scopes[at].variables.find(key);
+                found != m_function->scopes[at].variables.end())
                 return found->second;
         const auto found = m_names.find(key);
         return found == m_names.end() ? std::nullopt : std::optional(found->second);

@@ -13,7 +13,8 @@ class TokenStream
 public:
     explicit TokenStream(std::vector<Token> tokens)
         : m_tokens(std::move(tokens))
-    {}
+    {
+    }
 
     const Token& peek(size_t ahead = 0) const { return m_tokens[std::min(m_place + ahead, m_tokens.size() - 1)]; }
     const Token& take();

@@ -47,8 +47,8 @@ struct Instruction
     RowRef guard = kNoRow;
     bool guardNegated = false;
     bool negatedC = false; // the predicate c is !c
-    uint8_t flops = 0;     // per lane
-    uint8_t size = 0;      // of an element, in bytes
+    uint8_t flops = 0; // per lane
+    uint8_t size = 0; // of an element, in bytes
     uint8_t elements = 1;
     Space space = Space::Generic;
     Type type = Type::None, from = Type::None;
@@ -57,7 +57,7 @@ struct Instruction
     uint8_t mode = 0;
     uint32_t line = 0;
     uint32_t target = 0; // index of an instruction
-    uint32_t list = 0;   // first of Program::lists
+    uint32_t list = 0; // first of Program::lists
     int64_t imm = 0;
 };
 
@@ -66,12 +66,12 @@ struct Constant
 {
     enum class Kind : uint8_t
     {
-        Value,         // `bits`
+        Value, // `bits`
         GlobalAddress, // of Program::globals[index], plus bits
         DynamicShared, // where dynamic shared memory begins, plus bits
-        BlockIndex,    // %ctaid; index: 0 to 2
-        GridSize,      // %nctaid
-        BlockSize,     // %ntid
+        BlockIndex, // %ctaid; index: 0 to 2
+        GridSize, // %nctaid
+        BlockSize, // %ntid
         Multiprocessor, // %smid
         Multiprocessors, // %nsmid
         DynamicSharedSize,
@@ -109,7 +109,7 @@ struct Kernel
     uint32_t staticShared = 0; // bytes; dynamic shared memory begins behind them
     uint32_t dynamicAlign = 1;
     uint32_t localBytes = 0; // per thread
-    uint32_t registers = 0;  // estimated, per thread
+    uint32_t registers = 0; // estimated, per thread
     std::array<uint32_t, 3> maxThreads = {0, 0, 0};
     std::array<uint32_t, 3> requiredThreads = {0, 0, 0};
     bool copiesAsynchronously = false; // has cp.async

@@ -4,8 +4,8 @@
 #include <string>
 
 // Liveness by the usual backward iteration over basic blocks, then one linear scan over intervals [first, last] of
-// positions. An interval covers all places where its register lives, holes included: a register that lives around a loop
-// is live at the ends of each block of the loop, and so in all of it.
+// positions. An interval covers all places where its register lives, holes included: a register that lives around a
+// loop is live at the ends of each block of the loop, and so in all of it.
 
 namespace lathe::ptx {
 
@@ -52,7 +52,8 @@ public:
         , m_count(function.registers.size())
         , m_first(m_count, UINT32_MAX)
         , m_last(m_count, 0)
-    {}
+    {
+    }
 
     Slots run()
     {
@@ -177,7 +178,8 @@ private:
                 for (const Access& access : accessesOf(m_function.statements[i]))
                     reach(access.at, i);
         }
-        // What a guarded instruction alone writes has no write above; what is read before it was written has no write at all.
+        // What a guarded instruction alone writes has no write above; what is read before it was written has no write
+        // at all.
     }
 
     Slots scan()
@@ -190,20 +192,25 @@ private:
         std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) { return m_first[a] < m_first[b]; });
         const auto later = [this](uint32_t a, uint32_t b) { return m_last[a] > m_last[b]; };
         std::vector<uint32_t> active; // a heap, the first to end on top
-        std::vector<uint32_t> free[2];
+        // A predicate keeps all lanes in one word. Where lanes go apart, some may write it in a row that others have
+        // long used for something else: so predicates share rows among each other only.
+        std::vector<uint32_t> free[3];
         uint32_t live = 0;
         const auto units = [this](uint32_t r) { return sizeOf(m_function.registers[r]) == 8 ? 2u : 1u; };
+        const auto listOf = [&](uint32_t r) -> std::vector<uint32_t>& {
+            return free[m_function.registers[r] == Type::Pred ? 2 : units(r) - 1];
+        };
         const auto counted = [&](uint32_t r) { return m_function.registers[r] == Type::Pred ? 0u : units(r); };
         for (const uint32_t r : order) {
             if (m_first[r] == UINT32_MAX)
                 continue; // never named
             while (!active.empty() && m_last[active.front()] < m_first[r]) {
                 std::pop_heap(active.begin(), active.end(), later);
-                free[units(active.back()) - 1].push_back(made.row[active.back()]);
+                listOf(active.back()).push_back(made.row[active.back()]);
                 live -= counted(active.back());
                 active.pop_back();
             }
-            std::vector<uint32_t>& list = free[units(r) - 1];
+            std::vector<uint32_t>& list = listOf(r);
             if (list.empty()) {
                 made.row[r] = made.rows;
                 made.rows += units(r);
@@ -221,7 +228,7 @@ private:
 
     const Function& m_function;
     size_t m_count;
-    std::vector<uint32_t> m_begins;  // of the blocks; the number of statements behind them
+    std::vector<uint32_t> m_begins; // of the blocks; the number of statements behind them
     std::vector<uint32_t> m_blockAt; // of each statement
     std::vector<Bits> m_liveIn, m_liveOut;
     std::vector<uint32_t> m_first, m_last;
@@ -232,8 +239,8 @@ private:
 unsigned writtenOperands(const Statement& statement)
 {
     const std::string_view name = statement.opcode[0];
-    for (const std::string_view none : {"st", "red", "bra", "brx", "ret", "exit", "trap", "call", "membar", "fence", "cp", "prefetch",
-                                        "prefetchu", "nanosleep", "applypriority", "discard"})
+    for (const std::string_view none : {"st", "red", "bra", "brx", "ret", "exit", "trap", "call", "membar", "fence",
+                                        "cp", "prefetch", "prefetchu", "nanosleep", "applypriority", "discard"})
         if (name == none)
             return 0;
     if (name == "bar" || name == "barrier")

@@ -10,13 +10,13 @@ namespace lathe::ptx {
 struct Slots
 {
     std::vector<uint32_t> row; // of each register; registers of 64 bits have two rows
-    uint32_t rows = 0;         // all together
-    uint32_t live = 0;         // the most registers of 32 bits that live at once (predicates not counted)
+    uint32_t rows = 0; // all together
+    uint32_t live = 0; // the most registers of 32 bits that live at once (predicates not counted)
 };
 
 /// PTX has a register for every value: thousands in an unrolled loop. Registers that do not live at the same time share
-/// rows, so that the file of a warp stays in the cache, and the most that live at once is an estimate of what a compiler
-/// would need. Two registers of one instruction never share a row, whether read or written.
+/// rows, so that the file of a warp stays in the cache, and the most that live at once is an estimate of what a
+/// compiler would need. Two registers of one instruction never share a row, whether read or written.
 Slots allocateSlots(const Function& function);
 
 /// How many operands, from the front, an instruction writes.

@@ -11,22 +11,23 @@
 
 namespace lathe::ptx {
 
-/// What stands behind the name of an instruction. Names of registers and variables are resolved already; labels are not.
+/// What stands behind the name of an instruction. Names of registers and variables are resolved already; labels are
+/// not.
 struct Operand
 {
     enum class Kind : uint8_t
     {
         Register, // `index` in Function::registers
-        Special,  // %tid.x and the like: `name`
-        Integer,  // `bits`
-        Float32,  // `bits`, as written 0f...
-        Float64,  // `bits`, as written 0d... or 1.5
+        Special, // %tid.x and the like: `name`
+        Integer, // `bits`
+        Float32, // `bits`, as written 0f...
+        Float64, // `bits`, as written 0d... or 1.5
         Variable, // the address of Syntax::variables[index], plus `offset`
-        Address,  // [elements[0] + offset]
-        Vector,   // {elements...}
-        List,     // (elements...) of a call
-        Name,     // a label or a function
-        Sink,     // _
+        Address, // [elements[0] + offset]
+        Vector, // {elements...}
+        List, // (elements...) of a call
+        Name, // a label or a function
+        Sink, // _
     };
     Kind kind = Kind::Sink;
     bool negated = false; // !%p1
@@ -41,9 +42,9 @@ struct Operand
 struct Statement
 {
     unsigned line = 0;
-    unsigned scope = 0;                   // index of Function::scopes, where labels are looked up
-    int32_t guard = -1;                   // a register, @%p1
-    bool guardNegated = false;            // @!%p1
+    unsigned scope = 0; // index of Function::scopes, where labels are looked up
+    int32_t guard = -1; // a register, @%p1
+    bool guardNegated = false; // @!%p1
     std::vector<std::string_view> opcode; // "ld", "global", "f32"
     std::vector<Operand> operands;
 };
@@ -57,7 +58,7 @@ struct Variable
     uint64_t align = 1;
     bool isExtern = false;
     std::vector<std::byte> initial; // empty: zeros (global, const) or nothing (shared, local)
-    int32_t owner = -1;             // the function that it stands in, -1 for the module
+    int32_t owner = -1; // the function that it stands in, -1 for the module
 };
 
 /// A pair of braces: names and labels within it hide those outside.
@@ -66,7 +67,7 @@ struct Scope
     int32_t parent = -1;
     std::unordered_map<std::string, uint32_t> registers;
     std::unordered_map<std::string, uint32_t> variables;
-    std::unordered_map<std::string, uint32_t> labels;                                // statement in front of which it stands
+    std::unordered_map<std::string, uint32_t> labels; // statement in front of which it stands
     std::unordered_map<std::string, std::vector<std::string>> targets; // of .branchtargets
 };
 
@@ -75,15 +76,15 @@ struct Function
     std::string name;
     unsigned line = 0;
     bool isEntry = false;
-    bool isDeclared = false;           // without a body (yet)
-    std::vector<uint32_t> parameters;  // variables of space Param
-    std::vector<uint32_t> results;     // likewise, of a .func
+    bool isDeclared = false; // without a body (yet)
+    std::vector<uint32_t> parameters; // variables of space Param
+    std::vector<uint32_t> results; // likewise, of a .func
     std::vector<Type> registers;
     std::vector<Scope> scopes;
     std::vector<Statement> statements;
-    std::array<uint32_t, 3> maxThreads = {0, 0, 0};      // .maxntid; 0: not said
+    std::array<uint32_t, 3> maxThreads = {0, 0, 0}; // .maxntid; 0: not said
     std::array<uint32_t, 3> requiredThreads = {0, 0, 0}; // .reqntid
-    uint32_t maxRegisters = 0;                           // .maxnreg
+    uint32_t maxRegisters = 0; // .maxnreg
 };
 
 /// A text of PTX, taken apart.

@@ -25,7 +25,8 @@ bool TokenStream::accept(std::string_view text)
 void TokenStream::expect(std::string_view text, std::string_view where)
 {
     if (!accept(text))
-        refuse("\"" + std::string(text) + "\" is missing " + std::string(where) + (atEnd() ? ": the text ends here" : ""));
+        refuse("\"" + std::string(text) + "\" is missing " + std::string(where)
+               + (atEnd() ? ": the text ends here" : ""));
 }
 
 std::string_view TokenStream::word(std::string_view what)

@@ -52,7 +52,8 @@ enum class Space : uint8_t
     Param,
 };
 
-/// Where the spaces of a thread lie within generic addresses. Global and constant memory lie at their own addresses, outside.
+/// Where the spaces of a thread lie within generic addresses. Global and constant memory lie at their own addresses,
+/// outside.
 constexpr uint64_t kWindowSize = uint64_t(1) << 32;
 constexpr uint64_t kSharedWindow = uint64_t(0x61) << 40;
 constexpr uint64_t kLocalWindow = uint64_t(0x62) << 40;

@@ -7,6 +7,7 @@
 #include "plugins/cuda/model/sass_operand.h"
 #include "plugins/cuda/model/sass_timing.h"
 #include "plugins/cuda/model/sass_walk.h"
+#include "tests/plugins/cuda/sass_text.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -17,6 +18,7 @@ namespace tst_cuda_sass {
 
 using namespace lathe;
 using namespace lathe::cuda;
+using lathe::cuda::testing::module;
 
 namespace {
 
@@ -26,29 +28,6 @@ std::string textOf(const char* architecture)
     if (!text)
         qFatal("%s", text.error().message.c_str());
     return *std::move(text);
-}
-
-/// A kernel of these instructions, 16 bytes apart, each with a stall of one cycle and no waits.
-SassModule module(const std::vector<std::string>& lines)
-{
-    std::string text =
-        "\t.target\tsm_86\n\t.section\t.text.k,\"ax\",@progbits\n\t.sectioninfo\t@\"SHI_REGISTERS=32\"\n.text.k:\n";
-    int at = 0;
-    for (const std::string& line : lines) {
-        if (line.back() == ':') {
-            text += line + "\n";
-            continue;
-        }
-        char address[8];
-        std::snprintf(address, sizeof address, "%04x", at);
-        text += "        /*" + std::string(address) + "*/   " + line + " ;   /* 0x0000000000000000 */\n";
-        text += "            /* 0x000fe20000000000 */\n";
-        at += 16;
-    }
-    auto read = readSass(text);
-    if (!read)
-        qFatal("%s", read.error().message.c_str());
-    return *std::move(read);
 }
 
 SassProfile profile(const SassKernel& kernel, std::vector<std::uint64_t> extents = {})
@@ -427,7 +406,7 @@ private slots:
     }
 };
 
-} // namespace tst_cuda_sass
+LATHE_TEST(TestCudaSass)
 
-LATHE_TEST(tst_cuda_sass::TestCudaSass)
+} // namespace tst_cuda_sass
 #include "tst_cuda_sass.moc"

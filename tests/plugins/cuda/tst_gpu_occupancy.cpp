@@ -127,7 +127,7 @@ private slots:
     }
 };
 
-} // namespace tst_gpu_occupancy
+LATHE_TEST(TestGpuOccupancy)
 
-LATHE_TEST(tst_gpu_occupancy::TestGpuOccupancy)
+} // namespace tst_gpu_occupancy
 #include "tst_gpu_occupancy.moc"

@@ -60,6 +60,11 @@ Result<Functions> openNvrtc()
         ::Dl_info where{};
         if (::dladdr(reinterpret_cast<void*>(f.compile), &where) != 0)
             f.folder = std::filesystem::path(where.dli_fname).parent_path();
+        // NVRTC opens it by name alone, which programs that intercept dlopen (sanitizers) do not look for beside it.
+        std::error_code ignored;
+        for (const auto& file : std::filesystem::directory_iterator(f.folder, ignored))
+            if (file.path().filename().string().starts_with("libnvrtc-builtins.so"))
+                ::dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
         return f;
     }
     return makeError(Errc::NotFound,
