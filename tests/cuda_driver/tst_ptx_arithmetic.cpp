@@ -10,6 +10,7 @@ using namespace lathe::ptx::testing;
 
 namespace tst_ptx_arithmetic {
 
+/// Each instruction of arithmetic beside what C++ computes, on numbers at the edges of the types.
 class TestPtxArithmetic : public QObject
 {
     Q_OBJECT
