@@ -207,6 +207,8 @@ public:
         };
     }
 
+    DriverTable& table() { return m_table; }
+
 private:
     static int later(std::function<int()> command)
     {
@@ -488,6 +490,84 @@ private slots:
         for (int i = 0; i < 3; ++i)
             QCOMPARE(run(both, 5), 6.0F);
         QVERIFY((DriverTable::take() == Counts{6, 0, 0}));
+    }
+
+    /// Large ones go past the memory that is locked, whatever lies before and behind them.
+    void largeCopiesAreNotRecorded()
+    {
+        const std::size_t floats = cuda::Recorder::kMostStaged / sizeof(float) + 1, bytes = floats * sizeof(float);
+        const std::vector<std::byte> code = packed({doubledAndOnePtx(), {}, {}, "k_0\nk_1\n"});
+        LateDriver driver;
+        static std::size_t mostLocked = 0;
+        driver.table()->memHostAlloc = [](void** host, std::size_t asked, unsigned flags) {
+            mostLocked = std::max(mostLocked, asked);
+            return DriverTable::before().memHostAlloc(host, asked, flags);
+        };
+        const Context context = must(openLibrary(code));
+        const Queue queue = must(start(context));
+        const Memory x = must(allocate(context, bytes)), y = must(allocate(context, bytes));
+        const Launch twice = must(prepare(queue, launchOf("k_0"), {x.get(), y.get()}));
+        for (int run = 0; run < 4; ++run) {
+            std::vector<float> in(floats, static_cast<float>(run)), between(floats), out(floats);
+            std::string problem = problemOf(kLibrary.beginRun, queue.get());
+            problem += problemOf(kLibrary.write, queue.get(), x.get(), static_cast<const void*>(in.data()), bytes,
+                                 false);
+            problem += problemOf(kLibrary.copy, queue.get(), x.get(), y.get(), bytes);
+            problem += problemOf(kLibrary.launch, queue.get(), twice.get());
+            problem += problemOf(kLibrary.read, queue.get(), static_cast<void*>(between.data()), y.get(), bytes, false);
+            problem += problemOf(kLibrary.write, queue.get(), x.get(), static_cast<const void*>(between.data()),
+                                 kFloatBytes, false);
+            problem += problemOf(kLibrary.read, queue.get(), static_cast<void*>(out.data()), x.get(), bytes, false);
+            problem += problemOf(kLibrary.endRun, queue.get()) + problemOf(kLibrary.finish, queue.get());
+            QCOMPARE(problem, std::string());
+            QCOMPARE(between[kFloats - 1], static_cast<float>(2 * run));
+            QCOMPARE(between[kFloats], static_cast<float>(run));
+            QCOMPARE(out[kFloats - 1], static_cast<float>(2 * run));
+            QCOMPARE(out[floats - 1], static_cast<float>(run));
+        }
+        QCOMPARE(mostLocked, kFloatBytes);
+    }
+
+    /// A loop that the processor runs, for instance.
+    void manyStretchesAreNotAllRecorded()
+    {
+        const std::vector<std::byte> code = packed({doubledAndOnePtx(), {}, {}, "k_0\nk_1\n"});
+        LateDriver driver;
+        static int graphs = 0;
+        graphs = 0;
+        static const auto launch = driver.table()->graphLaunch;
+        driver.table()->graphLaunch = [](cuda::GraphExec graph, cuda::Stream stream) {
+            ++graphs;
+            return launch(graph, stream);
+        };
+        const Context context = must(openLibrary(code));
+        const Queue queue = must(start(context));
+        const Memory x = must(allocate(context, kFloatBytes)), y = must(allocate(context, kFloatBytes)),
+                     z = must(allocate(context, kFloatBytes));
+        const Launch twice = must(prepare(queue, launchOf("k_0"), {x.get(), y.get()}));
+        const Launch andOne = must(prepare(queue, launchOf("k_1"), {y.get(), z.get()}));
+        for (const int iterations : {40, 40, 40, 3, 40}) {
+            graphs = 0;
+            std::vector<float> values(kFloats, 1.0F);
+            std::string problem = problemOf(kLibrary.beginRun, queue.get());
+            for (int i = 0; i < iterations; ++i) {
+                problem += problemOf(kLibrary.write, queue.get(), x.get(), static_cast<const void*>(values.data()),
+                                     kFloatBytes, true);
+                problem += problemOf(kLibrary.launch, queue.get(), twice.get());
+                problem += problemOf(kLibrary.launch, queue.get(), andOne.get());
+                problem += problemOf(kLibrary.read, queue.get(), static_cast<void*>(values.data()), z.get(),
+                                     kFloatBytes, true);
+                for (float& value : values)
+                    value = value > 1000 ? 1 : value;
+            }
+            problem += problemOf(kLibrary.endRun, queue.get()) + problemOf(kLibrary.finish, queue.get());
+            QCOMPARE(problem, std::string());
+            float want = 1;
+            for (int i = 0; i < iterations; ++i)
+                want = 2 * want + 1 > 1000 ? 1 : 2 * want + 1;
+            QCOMPARE(values[kFloats - 1], want);
+        }
+        QCOMPARE(graphs, 16);
     }
 
     void instancesRunOnThreads()

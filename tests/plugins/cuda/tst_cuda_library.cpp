@@ -255,8 +255,8 @@ private slots:
         QTest::addColumn<std::string>("binary");
         QTest::addColumn<std::string>("madeFor");
         QTest::addColumn<QString>("says"); ///< empty: it runs
-        const std::string good = doubledAndOnePtx(), cubin = "\x7f"
-                                                             "ELF of another machine";
+        const std::string good = doubledAndOnePtx(),
+                          cubin = "\x7f" + std::string("ELF").append(4093, '\0'); // of another machine
         QTest::newRow("text") << good << std::string() << std::string() << QString();
         QTest::newRow("a cubin that the driver refuses") << good << cubin << std::string("sm_80") << QString();
         QTest::newRow("a cubin of another generation") << good << cubin << std::string("sm_50") << QString();
