@@ -60,6 +60,23 @@ private slots:
         QVERIFY(device->toolTip().contains(QStringLiteral("formula")));
     }
 
+    /// The picker does not go on saying that it looks.
+    void whyNobodyCouldBeAskedIsTold()
+    {
+        auto* bar = m_window->findChild<ui::RunBar*>();
+        auto* device = find<QComboBox>("devicePicker");
+        session::DeviceView nobody;
+        nobody.state = "absent: the runner did not start";
+        const session::DeviceDirectory directory({nobody});
+        QVERIFY(!directory.isAnswered());
+        bar->setDevices(directory);
+        QCOMPARE(device->currentText(), QStringLiteral("none"));
+        const QString why = device->itemData(0, Qt::ToolTipRole).toString();
+        QVERIFY2(why.contains(QStringLiteral("the runner did not start")), qPrintable(why));
+        bar->setDevices(workspace().devices().directory());
+        QVERIFY(device->currentText() != QStringLiteral("none"));
+    }
+
     void whatIsPickedIsWhatARunMeasuresOn()
     {
         auto* bar = m_window->findChild<ui::RunBar*>();

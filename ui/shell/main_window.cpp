@@ -192,8 +192,8 @@ void MainWindow::connectRun()
     connect(&bridge, &SessionBridge::eventsArrived, this, &MainWindow::updateState);
     connect(m_workspace, &Workspace::figuresChanged, this, &MainWindow::updateStatus);
     connect(&m_workspace->devices(), &DeviceList::changed, this, [this] {
-        if (m_workspace->devices().isKnown())
-            m_bar->setDevices(m_workspace->devices().directory());
+        if (const DeviceList& devices = m_workspace->devices(); !devices.isAsking())
+            m_bar->setDevices(devices.directory()); // or why nobody could be asked
     });
     m_workspace->devices().ensureAsked();
     connect(m_workspace, &Workspace::deviceKnown, m_bar, &RunBar::setDevice);
