@@ -2,7 +2,7 @@
 
 #include "core/backend/codegen.h"
 #include "core/target/presets.h"
-#include "plugins/cuda/architecture.h"
+#include "plugins/cuda/device/architecture.h"
 
 namespace lathe::cuda {
 namespace {

@@ -233,7 +233,7 @@ private slots:
     /// The first of a library's variants that something here runs: of code for a later GPU than there is nothing does.
     void otherVariantsTakeOver()
     {
-        const QString later = QStringLiteral("cuda -arch=sm_121");
+        const QString later = QStringLiteral("cuda -arch=sm_90");
         const Output compiled = cli({"compile", "zoo:mlp", "--allow-default", "--target", "cpu", "--target", kTarget,
                                      "-o", "net.so", "--no-bench", "--json"});
         QVERIFY2(compiled.code == 0, compiled.err);
@@ -243,8 +243,8 @@ private slots:
         const Output processor = run(m_dir.filePath("run"), {}, {"LATHE_CUDA_DRIVER=/nowhere/libcuda.so.1"});
         QVERIFY2(processor.code == 0 && processor.out.startsWith("cpu\n\n"), processor.err + processor.out);
         QCOMPARE(processor.out.split('\n')[2], device.out.split('\n')[2]);
-        if (m_capability >= 121)
-            QSKIP("this GPU runs code for all");
+        if (m_capability >= 90)
+            QSKIP("this GPU runs that code");
         const Output other = cli({"compile", "zoo:mlp", "--allow-default", "--target", "cpu", "--target", later, "-o",
                                   "net.so", "--no-bench", "--no-verify"});
         QVERIFY2(other.code == 0, other.err);

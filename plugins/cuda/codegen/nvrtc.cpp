@@ -2,7 +2,7 @@
 
 #include "core/support/message.h"
 #include "core/support/trusted_file.h"
-#include "plugins/cuda/architecture.h"
+#include "plugins/cuda/device/architecture.h"
 
 #include <dlfcn.h>
 

@@ -3,8 +3,8 @@
 #include "core/backend/kernel_info.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
-#include "plugins/cuda/architecture.h"
-#include "plugins/cuda/artifact.h"
+#include "plugins/cuda/device/architecture.h"
+#include "plugins/cuda/device/artifact.h"
 #include "plugins/cuda/codegen/nvrtc.h"
 
 #include <nlohmann/json.hpp>

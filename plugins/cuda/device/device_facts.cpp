@@ -1,7 +1,7 @@
 #include "plugins/cuda/device/device_facts.h"
 
 #include "core/runtime/nvidia_core.h"
-#include "plugins/cuda/architecture.h"
+#include "plugins/cuda/device/architecture.h"
 
 #include <nlohmann/json.hpp>
 

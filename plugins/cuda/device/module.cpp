@@ -1,7 +1,7 @@
 #include "plugins/cuda/device/module.h"
 
 #include "core/runtime/read_parameters.h"
-#include "plugins/cuda/architecture.h"
+#include "plugins/cuda/device/architecture.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plugins/cuda/artifact.h"
+#include "plugins/cuda/device/artifact.h"
 #include "plugins/cuda/device/device_facts.h"
 #include "plugins/cuda/device/errors.h"
 

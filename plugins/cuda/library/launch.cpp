@@ -1,5 +1,5 @@
 #include "core/runtime/array.h"
-#include "plugins/cuda/artifact.h"
+#include "plugins/cuda/device/artifact.h"
 #include "plugins/cuda/library/queue.h"
 #include "plugins/cuda/library/refusal.h"
 

@@ -1,7 +1,7 @@
 #include "plugins/cuda/library/programs.h"
 
 #include "core/runtime/array.h"
-#include "plugins/cuda/architecture.h"
+#include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/library/ptx_text.h"
 #include "plugins/cuda/library/refusal.h"
 

@@ -182,7 +182,9 @@ Status enqueueRead(DeviceQueue* queue, void* to, DeviceMemory* from, std::size_t
         status = queue->recorder.add(command, nullptr, error);
         return wait && status == Status::Ok ? finishQueue(queue, error) : status;
     }
-    return startNow(*queue, "from", bytes, wait, error,
+    // Within a run the next command may take what this one leaves at `to`, at once.
+    const bool waits = wait || queue->recorder.isRecording();
+    return startNow(*queue, "from", bytes, waits, error,
                     [&](const Driver& driver) { return driver.copyToHost(to, from->address, bytes, queue->stream); });
 }
 

@@ -1,5 +1,5 @@
 #include "core/wire/artifact.h"
-#include "plugins/cuda/architecture.h"
+#include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/device/run.h"
 #include "tests/plugins/cuda/fake_driver.h"
 #include "tests/plugins/cuda/fake_management.h"

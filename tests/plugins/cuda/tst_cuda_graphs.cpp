@@ -1,16 +1,15 @@
 #include "core/deploy/image_writer.h"
 #include "core/runtime/executor.h"
 #include "tests/plugins/cuda/cuda_fixture.h"
+#include "tests/plugins/cuda/late_driver.h"
 #include "tests/plugins/cuda/library_fixture.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
-#include <functional>
 #include <list>
 #include <thread>
 
@@ -161,65 +160,6 @@ QString run(Executor& executor, float first, Between between)
         return QString::fromUtf8(executor.lastError().text);
     return check(y.data(), first, between);
 }
-
-/// Does what is enqueued as late as it may be: when somebody waits. What was not waited for, or was overwritten too
-/// early, gives wrong results.
-class LateDriver
-{
-public:
-    LateDriver()
-    {
-        s_waiting.clear();
-        m_table->launch = [](cuda::Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                             unsigned bz, unsigned shared, cuda::Stream stream, void** parameters, void**) {
-            // The driver has read the parameters when the call returns. All kernels here have two.
-            const std::array<cuda::Address, 2> addresses = {*static_cast<cuda::Address*>(parameters[0]),
-                                                            *static_cast<cuda::Address*>(parameters[1])};
-            return later([=] {
-                std::array<cuda::Address, 2> own = addresses;
-                void* pointers[] = {&own[0], &own[1]};
-                return DriverTable::before().launch(function, gx, gy, gz, bx, by, bz, shared, stream, pointers,
-                                                    nullptr);
-            });
-        };
-        m_table->copyToDevice = [](cuda::Address to, const void* from, std::size_t bytes, cuda::Stream stream) {
-            return later([=] { return DriverTable::before().copyToDevice(to, from, bytes, stream); });
-        };
-        m_table->copyToHost = [](void* to, cuda::Address from, std::size_t bytes, cuda::Stream stream) {
-            return later([=] { return DriverTable::before().copyToHost(to, from, bytes, stream); });
-        };
-        m_table->graphLaunch = [](cuda::GraphExec graph, cuda::Stream stream) {
-            return later([=] { return DriverTable::before().graphLaunch(graph, stream); });
-        };
-        m_table->beginCapture = [](cuda::Stream stream, int mode) {
-            s_isCapturing = true;
-            return DriverTable::before().beginCapture(stream, mode);
-        };
-        m_table->endCapture = [](cuda::Stream stream, cuda::Graph* graph) {
-            s_isCapturing = false;
-            return DriverTable::before().endCapture(stream, graph);
-        };
-        m_table->streamSynchronize = [](cuda::Stream stream) {
-            for (const auto& command : std::exchange(s_waiting, {}))
-                if (const int code = command(); code != cuda::kSuccess)
-                    return code;
-            return DriverTable::before().streamSynchronize(stream);
-        };
-    }
-
-private:
-    static int later(std::function<int()> command)
-    {
-        if (s_isCapturing)
-            return command();
-        s_waiting.push_back(std::move(command));
-        return cuda::kSuccess;
-    }
-
-    static inline std::vector<std::function<int()>> s_waiting;
-    static inline bool s_isCapturing = false;
-    DriverTable m_table;
-};
 
 } // namespace
 
@@ -488,6 +428,84 @@ private slots:
         for (int i = 0; i < 3; ++i)
             QCOMPARE(run(both, 5), 6.0F);
         QVERIFY((DriverTable::take() == Counts{6, 0, 0}));
+    }
+
+    /// Large ones go past the memory that is locked, whatever lies before and behind them.
+    void largeCopiesAreNotRecorded()
+    {
+        const std::size_t floats = cuda::Recorder::kMostStaged / sizeof(float) + 1, bytes = floats * sizeof(float);
+        const std::vector<std::byte> code = packed({doubledAndOnePtx(), {}, {}, "k_0\nk_1\n"});
+        LateDriver driver;
+        static std::size_t mostLocked = 0;
+        driver.table()->memHostAlloc = [](void** host, std::size_t asked, unsigned flags) {
+            mostLocked = std::max(mostLocked, asked);
+            return DriverTable::before().memHostAlloc(host, asked, flags);
+        };
+        const Context context = must(openLibrary(code));
+        const Queue queue = must(start(context));
+        const Memory x = must(allocate(context, bytes)), y = must(allocate(context, bytes));
+        const Launch twice = must(prepare(queue, launchOf("k_0"), {x.get(), y.get()}));
+        for (int run = 0; run < 4; ++run) {
+            std::vector<float> in(floats, static_cast<float>(run)), between(floats), out(floats);
+            std::string problem = problemOf(kLibrary.beginRun, queue.get());
+            problem += problemOf(kLibrary.write, queue.get(), x.get(), static_cast<const void*>(in.data()), bytes,
+                                 false);
+            problem += problemOf(kLibrary.copy, queue.get(), x.get(), y.get(), bytes);
+            problem += problemOf(kLibrary.launch, queue.get(), twice.get());
+            problem += problemOf(kLibrary.read, queue.get(), static_cast<void*>(between.data()), y.get(), bytes, false);
+            problem += problemOf(kLibrary.write, queue.get(), x.get(), static_cast<const void*>(between.data()),
+                                 kFloatBytes, false);
+            problem += problemOf(kLibrary.read, queue.get(), static_cast<void*>(out.data()), x.get(), bytes, false);
+            problem += problemOf(kLibrary.endRun, queue.get()) + problemOf(kLibrary.finish, queue.get());
+            QCOMPARE(problem, std::string());
+            QCOMPARE(between[kFloats - 1], static_cast<float>(2 * run));
+            QCOMPARE(between[kFloats], static_cast<float>(run));
+            QCOMPARE(out[kFloats - 1], static_cast<float>(2 * run));
+            QCOMPARE(out[floats - 1], static_cast<float>(run));
+        }
+        QCOMPARE(mostLocked, kFloatBytes);
+    }
+
+    /// A loop that the processor runs, for instance.
+    void manyStretchesAreNotAllRecorded()
+    {
+        const std::vector<std::byte> code = packed({doubledAndOnePtx(), {}, {}, "k_0\nk_1\n"});
+        LateDriver driver;
+        static int graphs = 0;
+        graphs = 0;
+        static const auto launch = driver.table()->graphLaunch;
+        driver.table()->graphLaunch = [](cuda::GraphExec graph, cuda::Stream stream) {
+            ++graphs;
+            return launch(graph, stream);
+        };
+        const Context context = must(openLibrary(code));
+        const Queue queue = must(start(context));
+        const Memory x = must(allocate(context, kFloatBytes)), y = must(allocate(context, kFloatBytes)),
+                     z = must(allocate(context, kFloatBytes));
+        const Launch twice = must(prepare(queue, launchOf("k_0"), {x.get(), y.get()}));
+        const Launch andOne = must(prepare(queue, launchOf("k_1"), {y.get(), z.get()}));
+        for (const int iterations : {40, 40, 40, 3, 40}) {
+            graphs = 0;
+            std::vector<float> values(kFloats, 1.0F);
+            std::string problem = problemOf(kLibrary.beginRun, queue.get());
+            for (int i = 0; i < iterations; ++i) {
+                problem += problemOf(kLibrary.write, queue.get(), x.get(), static_cast<const void*>(values.data()),
+                                     kFloatBytes, true);
+                problem += problemOf(kLibrary.launch, queue.get(), twice.get());
+                problem += problemOf(kLibrary.launch, queue.get(), andOne.get());
+                problem += problemOf(kLibrary.read, queue.get(), static_cast<void*>(values.data()), z.get(),
+                                     kFloatBytes, true);
+                for (float& value : values)
+                    value = value > 1000 ? 1 : value;
+            }
+            problem += problemOf(kLibrary.endRun, queue.get()) + problemOf(kLibrary.finish, queue.get());
+            QCOMPARE(problem, std::string());
+            float want = 1;
+            for (int i = 0; i < iterations; ++i)
+                want = 2 * want + 1 > 1000 ? 1 : 2 * want + 1;
+            QCOMPARE(values[kFloats - 1], want);
+        }
+        QCOMPARE(graphs, 16);
     }
 
     void instancesRunOnThreads()

@@ -4,6 +4,10 @@
 
 #include <QtTest>
 
+#include <cstring>
+#include <string>
+#include <utility>
+
 namespace tst_cuda_library {
 
 using namespace lathe;
@@ -255,8 +259,8 @@ private slots:
         QTest::addColumn<std::string>("binary");
         QTest::addColumn<std::string>("madeFor");
         QTest::addColumn<QString>("says"); ///< empty: it runs
-        const std::string good = doubledAndOnePtx(), cubin = "\x7f"
-                                                             "ELF of another machine";
+        const std::string good = doubledAndOnePtx(),
+                          cubin = "\x7f" + std::string("ELF").append(4093, '\0'); // of another machine
         QTest::newRow("text") << good << std::string() << std::string() << QString();
         QTest::newRow("a cubin that the driver refuses") << good << cubin << std::string("sm_80") << QString();
         QTest::newRow("a cubin of another generation") << good << cubin << std::string("sm_50") << QString();
@@ -285,6 +289,36 @@ private slots:
             const auto refused = prepare(queue, launchOf("k_0"), {x.get(), y.get()});
             QVERIFY(refused.status == Status::KernelFailed);
             has(refused.says, says);
+        }
+    }
+
+    /// The one on the processor takes no cubins: here something else is loaded for them.
+    void aCubinOfItsGenerationIsLoaded()
+    {
+        DriverTable table;
+        static int binaries = 0, texts = 0;
+        binaries = texts = 0;
+        table->moduleLoad = [](cuda::LoadedModule* module, const void* image, unsigned count, int* options,
+                               void** values) {
+            const bool isBinary = std::strncmp(static_cast<const char*>(image), "cubin", 5) == 0;
+            ++(isBinary ? binaries : texts);
+            const std::string text = doubledAndOnePtx();
+            return DriverTable::before().moduleLoad(module, isBinary ? text.c_str() : image, count, options, values);
+        };
+        const int device = must(openLibrary(m_code))->gpu.capability;
+        const auto generation = [device](int minor) { return "sm_" + std::to_string(device / 10 * 10 + minor); };
+        int loaded = 0, compiled = 0;
+        for (const auto& [madeFor, isTaken] : {std::pair{generation(0), true},
+                                               {"sm_" + std::to_string(device), true},
+                                               {generation(9), device % 10 == 9},
+                                               {std::string("sm_50"), device < 60}}) {
+            const std::vector<std::byte> code = packed({doubledAndOnePtx(), "cubin", madeFor, "k_0\nk_1\n"});
+            const Context context = must(openLibrary(code));
+            const Queue one = must(start(context)), other = must(start(context));
+            QCOMPARE(run(one, doubled(context, one)), QString());
+            QCOMPARE(run(other, doubled(context, other)), QString()); // the same module
+            ++(isTaken ? loaded : compiled);
+            QVERIFY2(binaries == loaded && texts == compiled, madeFor.c_str());
         }
     }
 
