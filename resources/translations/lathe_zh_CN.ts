@@ -3506,6 +3506,54 @@
             <source>kernel {kernel} declares its shared memory in a way that no device half expects</source>
             <translation>内核 {kernel} 声明共享内存的方式不是设备端所预期的</translation>
         </message>
+        <message>
+            <source>a block of the kernel does not fit on a multiprocessor of {gpu}</source>
+            <translation>该内核的一个线程块放不进 {gpu} 的一个多处理器</translation>
+        </message>
+        <message>
+            <source>nvdisasm was not found: install it with 'pip install nvidia-cuda-nvdisasm', or set LATHE_NVDISASM to its file</source>
+            <translation>找不到 nvdisasm：用 'pip install nvidia-cuda-nvdisasm' 安装，或将 LATHE_NVDISASM 设为其文件</translation>
+        </message>
+        <message>
+            <source>nvdisasm failed: {reason}</source>
+            <translation>nvdisasm 失败：{reason}</translation>
+        </message>
+        <message>
+            <source>the disassembly has no encodings, so that the instructions' stalls are not known: make it with -hex</source>
+            <translation>反汇编中没有编码，因此不知道指令的停顿：请用 -hex 生成</translation>
+        </message>
+        <message>
+            <source>kernel {kernel} has two loops of which neither holds the other</source>
+            <translation>内核 {kernel} 有两个互不包含的循环</translation>
+        </message>
+        <message>
+            <source>a launch needs at least one thread and fewer than 2^31 blocks</source>
+            <translation>一次启动至少要有一个线程，且线程块少于 2^31 个</translation>
+        </message>
+        <message>
+            <source>a block has at most {most} threads</source>
+            <translation>一个线程块最多有 {most} 个线程</translation>
+        </message>
+        <message>
+            <source>a disassembly of more than {most} MiB is not read</source>
+            <translation>不读取超过 {most} MiB 的反汇编</translation>
+        </message>
+        <message>
+            <source>a branch goes to {label}, which the disassembly lacks</source>
+            <translation>有跳转指向 {label}，而反汇编中没有它</translation>
+        </message>
+        <message>
+            <source>the disassembly has no kernel</source>
+            <translation>反汇编中没有内核</translation>
+        </message>
+        <message>
+            <source>line {line} of the disassembly {problem}</source>
+            <translation>反汇编的第 {line} 行 {problem}</translation>
+        </message>
+        <message>
+            <source>a kernel of more than {most} instructions is not read</source>
+            <translation>不读取超过 {most} 条指令的内核</translation>
+        </message>
     </context>
     <context>
         <name>Devices</name>

@@ -1,5 +1,7 @@
 #include "plugins/cuda/model/analytic_model.h"
 
+#include "core/support/message.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -80,8 +82,7 @@ Result<LaunchTime> launchTimeOf(const KernelFacts& facts, const GpuFacts& gpu, G
     LaunchTime time;
     time.occupancy = occupancyOf(gpu, facts.threads, facts.registers, facts.sharedBytes);
     if (time.occupancy.blocks < 1 || facts.blocks < 1)
-        return makeError(Errc::IllegalSchedule,
-                         "not one block of the launch fits on an SM of " + std::string(gpu.name));
+        return makeError(Errc::IllegalSchedule, say(Msg::CudaModelDoesNotFit, std::string(gpu.name)));
     const double hz = clock == GpuClock::Boost ? gpu.boostHz : gpu.baseHz;
     const auto blocks = static_cast<double>(facts.blocks);
     const double ofBusiest = std::ceil(blocks / gpu.sms);

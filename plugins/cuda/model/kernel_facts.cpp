@@ -1,5 +1,6 @@
 #include "plugins/cuda/model/kernel_facts.h"
 
+#include "core/support/message.h"
 #include "plugins/cuda/model/occupancy.h"
 #include "plugins/cuda/model/sass_timing.h"
 
@@ -72,7 +73,7 @@ public:
                             - (m_hasDriverShared && m_kernel.sharedBytes >= kDriverShared ? kDriverShared : 0);
         const Occupancy occupancy = occupancyOf(m_gpu, facts.threads, facts.registers, facts.sharedBytes);
         if (occupancy.blocks < 1)
-            return makeError(Errc::IllegalSchedule, "a block of kernel " + m_kernel.name + " does not fit on an SM");
+            return makeError(Errc::IllegalSchedule, say(Msg::CudaModelDoesNotFit, std::string(m_gpu.name)));
         m_resident = std::min<std::int64_t>(occupancy.blocks, (facts.blocks + m_gpu.sms - 1) / m_gpu.sms);
 
         followBlock(walk);

@@ -1,6 +1,7 @@
 #include "plugins/cuda/model/nvdisasm.h"
 
 #include "core/support/files.h"
+#include "core/support/message.h"
 #include "core/support/subprocess.h"
 
 #include <cstdlib>
@@ -39,8 +40,7 @@ Result<fs::path> findNvdisasm(const fs::path& beside)
     for (const fs::path& place : places)
         if (isProgram(place))
             return place;
-    return makeError(Errc::NotFound, "nvdisasm is not here: the Python package nvidia-cuda-nvdisasm has it, and "
-                                     "LATHE_NVDISASM may name the file");
+    return makeError(Errc::NotFound, say(Msg::CudaModelNoDisassembler));
 }
 
 Result<std::string> disassemble(const fs::path& nvdisasm, std::string_view cubin)
@@ -53,7 +53,7 @@ Result<std::string> disassemble(const fs::path& nvdisasm, std::string_view cubin
     options.arguments = {"-hex", file.string()};
     LATHE_TRY_ASSIGN(RunOutput output, runProcess(options, {}, Deadline::inSeconds(60)));
     if (!output.exit.ok())
-        return makeError(Errc::BuildFailed, "nvdisasm: " + output.exit.text() + ": " + output.errors);
+        return makeError(Errc::BuildFailed, say(Msg::CudaModelDisassembler, output.exit.text() + ": " + output.errors));
     return std::move(output.output);
 }
 

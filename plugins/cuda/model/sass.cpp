@@ -1,5 +1,6 @@
 #include "plugins/cuda/model/sass.h"
 
+#include "core/support/message.h"
 #include "plugins/cuda/model/sass_operand.h"
 
 #include <algorithm>
@@ -212,7 +213,7 @@ public:
     Result<SassModule> read()
     {
         if (m_text.size() > kMostBytes)
-            return makeError(Errc::BadFile, "a disassembly of more than 64 MiB is not read");
+            return makeError(Errc::BadFile, say(Msg::SassTooLong, kMostBytes >> 20));
         for (std::size_t at = 0; at < m_text.size();) {
             const auto end = std::min(m_text.find('\n', at), m_text.size());
             ++m_line;
@@ -224,11 +225,11 @@ public:
                 m_module.kernels[pending.kernel].instructions[pending.instruction].operands[pending.operand];
             const auto label = m_labels.find({pending.kernel, operand.text});
             if (label == m_labels.end())
-                return makeError(Errc::BadFile, "a branch goes to " + operand.text + ", which the disassembly lacks");
+                return makeError(Errc::BadFile, say(Msg::SassNoLabel, operand.text));
             operand.value = label->second;
         }
         if (m_module.kernels.empty())
-            return makeError(Errc::BadFile, "the disassembly has no kernel");
+            return makeError(Errc::BadFile, say(Msg::SassNoKernel));
         for (SassKernel& kernel : m_module.kernels) {
             if (const auto found = m_facts.find(kernel.name); found != m_facts.end()) {
                 kernel.registers = std::max(kernel.registers, found->second.registers);
@@ -250,10 +251,7 @@ private:
         std::size_t kernel, instruction, operand;
     };
 
-    Error bad(const std::string& what) const
-    {
-        return makeError(Errc::BadFile, "line " + std::to_string(m_line) + " of the disassembly " + what);
-    }
+    Error bad(const std::string& what) const { return makeError(Errc::BadFile, say(Msg::SassLine, m_line, what)); }
 
     SassKernel* current() { return m_inCode ? &m_module.kernels.back() : nullptr; }
 
@@ -370,7 +368,7 @@ private:
         if (!instructions.empty() && *address <= instructions.back().address)
             return bad("has an address that is not behind the one before it");
         if (instructions.size() == kMostInstructions)
-            return makeError(Errc::BadFile, "a kernel of more than a million instructions is not read");
+            return makeError(Errc::BadFile, say(Msg::SassTooManyInstructions, kMostInstructions));
         const auto semicolon = rest.find(';');
         if (semicolon == std::string_view::npos)
             return bad("has an instruction without an end");

@@ -1,5 +1,6 @@
 #include "plugins/cuda/model/sass_loops.h"
 
+#include "core/support/message.h"
 #include "plugins/cuda/model/sass_trips.h"
 
 #include <algorithm>
@@ -64,8 +65,7 @@ Result<SassProfile> SassProfile::create(const SassKernel& kernel, std::span<cons
             loops[l].parent = open.back();
             loops[l].depth = static_cast<std::int32_t>(open.size());
             if (loops[static_cast<std::size_t>(open.back())].last < loops[l].last)
-                return makeError(Errc::Unsupported,
-                                 "kernel " + kernel.name + " has two loops of which neither holds the other");
+                return makeError(Errc::Unsupported, say(Msg::CudaModelLoops, kernel.name));
         }
         open.push_back(static_cast<std::int32_t>(l));
         if (const auto trips = tripsOf(kernel, loops[l])) {

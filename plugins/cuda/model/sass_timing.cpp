@@ -1,5 +1,7 @@
 #include "plugins/cuda/model/sass_timing.h"
 
+#include "core/support/message.h"
+
 #include <algorithm>
 #include <array>
 
@@ -136,8 +138,7 @@ Result<WarpCycles> warpCyclesOf(std::span<const SassInstruction> instructions, s
 {
     for (const std::size_t i : indices)
         if (!instructions[i].control)
-            return makeError(Errc::Unsupported, "the disassembly has no encodings, so the instructions' stalls are not "
-                                                "known: it is to be made with -hex");
+            return makeError(Errc::Unsupported, say(Msg::CudaModelNoEncodings));
     const int rounds = repeats ? 4 : 1;
     const auto issue = run(instructions, indices, rounds, false, timings);
     const auto alone = run(instructions, indices, rounds, true, timings);

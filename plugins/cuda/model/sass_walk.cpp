@@ -1,5 +1,6 @@
 #include "plugins/cuda/model/sass_walk.h"
 
+#include "core/support/message.h"
 #include "plugins/cuda/model/sass_lanes.h"
 
 #include <algorithm>
@@ -64,10 +65,9 @@ Result<SassWalk> SassWalk::create(const SassModule& module, const SassKernel& ke
     for (const auto& extents : {launch.grid, launch.block})
         for (const std::int64_t extent : extents)
             if (extent < 1 || extent >= kMost)
-                return makeError(Errc::InvalidArgument,
-                                 "a launch needs at least one thread and fewer than 2^31 blocks");
+                return makeError(Errc::InvalidArgument, say(Msg::CudaModelNoLaunch));
     if (launch.block[0] > 1024 || launch.block[1] > 1024 || launch.block[2] > 1024 || launch.threads() > 1024)
-        return makeError(Errc::InvalidArgument, "a block has 1024 threads at most");
+        return makeError(Errc::InvalidArgument, say(Msg::CudaModelBlock, 1024));
     auto program = std::make_unique<Program>();
     program->kernel = &kernel;
     program->profile = &profile;
