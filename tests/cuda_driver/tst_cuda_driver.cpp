@@ -246,12 +246,17 @@ private slots:
         body += "mov.f32 %f1, 0f00000000;\n";
         for (int i = 0; i < 100; ++i)
             body += "add.f32 %f1, %f1, %v" + std::to_string(i) + ";\n";
-        void* const many = driver.function(kernelText(".param .u64 out", body + "st.global.f32 [%d3], %f1;"), "test");
+        std::string text = kernelText(".param .u64 out", body + "st.global.f32 [%d3], %f1;");
+        void* const many = driver.function(text, "test");
         int registers = 0;
         QCOMPARE(driver.call("cuFuncGetAttribute", &registers, int(kFunctionRegisters), many), 0);
         QVERIFY(registers > 100 && registers < 128);
         QCOMPARE(driver.launch(many, {1, 1, 1}, {512, 1, 1}, {&out}), 0);
         QCOMPARE(driver.launch(many, {1, 1, 1}, {1024, 1, 1}, {&out}), int(kLaunchOutOfResources));
+        // Told how many threads there are, a compiler leaves each warp what it needs, the last one, too, that is not
+        // full.
+        text.insert(text.find("\n{") + 1, ".maxntid 616, 1, 1\n");
+        QCOMPARE(driver.launch(driver.function(text, "test"), {1, 1, 1}, {616, 1, 1}, {&out}), 0);
     }
 
     void aFaultStaysUntilTheContextIsReleased()

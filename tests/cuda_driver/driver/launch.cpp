@@ -149,6 +149,7 @@ unsigned Function::registers() const
             threads = static_cast<unsigned>(
                 std::min<uint64_t>(uint64_t((*limit)[0]) * (*limit)[1] * (*limit)[2], kMaxThreads));
     const unsigned rounded = (kernel->registers + 7) / 8 * 8;
+    threads = (threads + 31) / 32 * 32; // registers are given to whole warps
     // A compiler that was told how many threads there are spills rather than take more registers than each can have.
     return threads == 0 ? std::min(rounded, 255U)
                         : std::min({rounded, 255U, kRegistersPerMultiprocessor / threads / 8 * 8});
