@@ -134,7 +134,9 @@ std::string Module::loadProgram(std::size_t program, LatheErrc& kind)
     const runtime::PackedProgram& packed = m_packed[program];
     const std::optional<int> madeFor = capabilityOf(packed.madeFor);
     int code = kNoBinaryForDevice;
-    if (!packed.binary.empty() && madeFor && runsOn(*madeFor, m_device.capability)) {
+    // The processor that stands in for a GPU runs no machine code, and would say so for each trial.
+    const bool takesBinaries = !m_driver.isOnProcessor || packed.source.empty();
+    if (takesBinaries && !packed.binary.empty() && madeFor && runsOn(*madeFor, m_device.capability)) {
         code = m_driver.moduleLoad(&m_loaded[program], packed.binary.data(), 0, nullptr, nullptr);
         if (code == kSuccess)
             return {};

