@@ -2,7 +2,7 @@
 #include "core/session/back_ends.h"
 #include "core/support/files.h"
 #include "core/wire/artifact.h"
-#include "plugins/cuda/artifact.h"
+#include "plugins/cuda/device/artifact.h"
 #include "tests/net/device_operators.h"
 #include "tests/plugins/cuda/cuda_fixture.h"
 #include "tests/support/cuda_driver.h"
