@@ -59,6 +59,7 @@ Result<> report(const LogsArguments& a, const Result<store::LogsWritten>& result
     LATHE_TRY_ASSIGN(const store::LogsWritten done, result);
     if (a.json) {
         std::vector<std::string> files;
+        files.reserve(done.files.size());
         for (const std::filesystem::path& file : done.files)
             files.push_back(file.string());
         const nlohmann::json out = {

@@ -71,7 +71,11 @@ std::optional<TemplateProgress::Line> TemplateProgress::afterRound(double atSeco
 
 std::string TemplateProgress::end()
 {
-    return m_shown ? textOf(*std::exchange(m_shown, std::nullopt)) + " Done." : std::string();
+    if (!m_shown)
+        return {};
+    const std::size_t row = *m_shown;
+    m_shown.reset();
+    return textOf(row) + " Done.";
 }
 
 std::string TemplateProgress::textOf(std::size_t index) const

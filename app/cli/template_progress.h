@@ -38,7 +38,7 @@ private:
         double currentMs = 0, bestMs = std::numeric_limits<double>::infinity(); ///< current 0: none worked
         double seconds = 0;
     };
-    std::string textOf(std::size_t row) const;
+    std::string textOf(std::size_t index) const; ///< of the row
 
     std::vector<Row> m_rows;
     std::optional<std::size_t> m_shown; ///< row whose line goes on

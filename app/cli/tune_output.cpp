@@ -187,7 +187,7 @@ void TuneOutput::printText(const Event& event)
 /// On a terminal the line of a task is rewritten in place.
 void TuneOutput::printProgress()
 {
-    const auto line = m_progress->afterRound(m_atSeconds);
+    const auto line = m_progress ? m_progress->afterRound(m_atSeconds) : std::nullopt;
     if (!line)
         return;
     if (!line->ended.empty())

@@ -26,15 +26,19 @@ struct KnownModel
     ModelSpec spec;
 };
 
-/// The models of a project, the one that was used last behind the others; none where there is no project.
+/// The models of a project, the one that was used last behind the others; none where there is no project, or one that
+/// nothing was written to.
 Result<std::vector<KnownModel>> knownModels(const std::filesystem::path& project)
 {
     std::vector<KnownModel> known;
-    std::error_code ignored;
-    if (project.empty() || !std::filesystem::exists(project, ignored))
+    if (project.empty())
         return known;
-    LATHE_TRY_ASSIGN(const store::Project reader, store::Project::open(project, store::Project::Access::Read));
-    LATHE_TRY_ASSIGN(const auto rows, reader.models());
+    const auto reader = store::Project::open(project, store::Project::Access::Read);
+    if (!reader && reader.error().code == Errc::NotFound)
+        return known;
+    if (!reader)
+        return reader.error();
+    LATHE_TRY_ASSIGN(const auto rows, reader->models());
     for (const store::ModelRow& row : rows) {
         LATHE_TRY_ASSIGN(ModelSpec spec, modelSpecFromJson(row.options));
         known.push_back({row.hash, std::move(spec)});

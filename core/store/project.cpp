@@ -158,7 +158,7 @@ Result<bool> Project::migrate()
         return makeError(Errc::BadFile, say(Msg::ProjectSchemaBroken, m_file.string(), version));
     if (m_readOnly) {
         if (tables == 0)
-            return makeError(Errc::BadFile, say(Msg::ProjectEmpty, m_file.string()));
+            return makeError(Errc::NotFound, say(Msg::ProjectEmpty, m_file.string())); // its maker was killed at once
         return version < kSchemaVersion;
     }
     LATHE_TRY(m_db->execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON"));

@@ -49,6 +49,22 @@ private slots:
         QCOMPARE(m_live.last()["trials"].toInt(), 40);
     }
 
+    /// As a program leaves it that is killed when it has just made it.
+    void aProjectThatNothingWasWrittenToIsANewOne()
+    {
+        QFile empty(m_dir.filePath("empty.lathe"));
+        QVERIFY(empty.open(QIODevice::WriteOnly));
+        empty.close();
+        const Output listed = cli({"records", "list", "empty.lathe"});
+        QCOMPARE(listed.code != 0, true);
+        QVERIFY2(listed.err.contains("is empty"), listed.err);
+        const Output resumed = cli({"tune", "zoo:mlp", "--project", "empty.lathe", "--resume"});
+        QVERIFY2(resumed.code != 0 && resumed.err.count('\n') == 1, resumed.err);
+        QFile::resize(m_dir.filePath("empty.lathe"), 0);
+        const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "empty.lathe", "--trials", "4"});
+        QVERIFY2(tuned.code == 0, tuned.err);
+    }
+
     void weightsAreListedAndSaved()
     {
         const Output listed = cli({"weights", "zoo:mlp", "--target", "sim", "--json"});

@@ -67,14 +67,17 @@ Result<std::int64_t> enterModel(const LoadedModel& model, store::Project& projec
 
 Result<std::string> latestTarget(const std::filesystem::path& file)
 {
-    std::error_code ignored;
-    if (file.empty() || !std::filesystem::exists(file, ignored))
+    if (file.empty())
         return std::string();
-    LATHE_TRY_ASSIGN(const store::Project project, store::Project::open(file, store::Project::Access::Read));
-    LATHE_TRY_ASSIGN(const auto models, project.models());
+    const auto project = store::Project::open(file, store::Project::Access::Read);
+    if (!project && project.error().code == Errc::NotFound) // or nothing was written to it
+        return std::string();
+    if (!project)
+        return project.error();
+    LATHE_TRY_ASSIGN(const auto models, project->models());
     if (!models.empty() && !models.back().target.empty())
         return models.back().target;
-    LATHE_TRY_ASSIGN(const auto sessions, project.sessions());
+    LATHE_TRY_ASSIGN(const auto sessions, project->sessions());
     return sessions.empty() ? std::string() : sessions.back().target;
 }
 
