@@ -271,12 +271,17 @@ class TestCudaNvrtc : public QObject
 private slots:
     void initTestCase()
     {
-        const char* const named = std::getenv("LATHE_NVRTC");
-        for (const char* file : {named ? named : "libnvrtc.so.13", "libnvrtc.so.12"})
-            if (!m_nvrtc)
-                m_nvrtc = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
+        const QString named = qEnvironmentVariable("LATHE_NVRTC"); // a file or a folder
+        for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12"})
+            if (!m_nvrtc) {
+                const QString file = named.isEmpty()            ? QLatin1String(name)
+                                     : QFileInfo(named).isDir() ? named + QLatin1Char('/') + QLatin1String(name)
+                                                                : named;
+                m_nvrtc = ::dlopen(qPrintable(file), RTLD_NOW | RTLD_LOCAL);
+            }
+        QVERIFY2(m_nvrtc || qEnvironmentVariableIsEmpty("LATHE_TEST_CUDA"), "NVRTC was installed and is not there");
         if (!m_nvrtc)
-            QSKIP("NVRTC is not there: set LATHE_NVRTC to libnvrtc.so.13 (PyPI: nvidia-cuda-nvrtc)");
+            QSKIP("NVRTC is not there: set LATHE_NVRTC to libnvrtc.so.13 or its folder (PyPI: nvidia-cuda-nvrtc)");
         // Headers of halves lie beside it in the packages of PyPI.
         Dl_info info;
         if (::dladdr(::dlsym(m_nvrtc, "nvrtcVersion"), &info) != 0) {

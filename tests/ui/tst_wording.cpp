@@ -119,6 +119,7 @@ private slots:
             "%1 causes: select one to see its message and what helps.",
             "tensor '{tensor}' has {count} dimensions; at most {most} are supported",
             "From %1 to %2: %3, %4, through %5 nodes",
+            "a block has at most {most} threads",
         };
         const QRegularExpression counted(
             R"((\{[a-z]+\}|%L?\d) (tasks|trials|functions|records|threads|processors|pairs|candidates|rounds|causes|conditions|lines|nodes|dimensions|entries)\b(?! (threads|causes)))");

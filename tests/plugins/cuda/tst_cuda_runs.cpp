@@ -120,7 +120,7 @@ private slots:
             QVERIFY(record.result.device.fingerprint.find("modelled times") != std::string::npos);
         }
         options.resume = true;
-        options.trials = 2;
+        options.trials = static_cast<std::int64_t>(first.size()) + 2; // of both lives together
         Watcher().run(*open("tuned.lathe", kTarget), options);
         const std::vector<Record> all = searched(reader("tuned.lathe"));
         QVERIFY2(all.size() >= first.size() + 2, qPrintable(QString::number(all.size())));
