@@ -18,7 +18,7 @@ namespace {
 
 /// Has the device take a kernel, and runs it there.
 Result<> runOn(const DeviceOperators& on, serve::Device& device, const schedule::LoweredKernel& kernel,
-             const std::vector<std::span<std::byte>>& parameters)
+               const std::vector<std::span<std::byte>>& parameters)
 {
     KernelInfo info = backend::kernelInfo(kernel);
     LATHE_TRY_ASSIGN(const serve::DeviceModule module, on.load(device, kernel, info));

@@ -36,9 +36,9 @@ namespace {
 
 /// What back ends call their listings, as far as it is translated.
 [[maybe_unused]] constexpr const char* kListingTitles[] = {
-    QT_TRANSLATE_NOOP("Listings", "LLVM IR"), QT_TRANSLATE_NOOP("Listings", "Assembly"),
+    QT_TRANSLATE_NOOP("Listings", "LLVM IR"),  QT_TRANSLATE_NOOP("Listings", "Assembly"),
     QT_TRANSLATE_NOOP("Listings", "OpenCL C"), QT_TRANSLATE_NOOP("Listings", "CUDA C++"),
-    QT_TRANSLATE_NOOP("Listings", "PTX"), QT_TRANSLATE_NOOP("Listings", "Source")};
+    QT_TRANSLATE_NOOP("Listings", "PTX"),      QT_TRANSLATE_NOOP("Listings", "Source")};
 
 /// {"a": 1, "b": {"c": 2}} as rows beneath `parent`; "value" members with their "origin" on one line.
 void addJson(QTreeWidgetItem* parent, const QJsonObject& object)

@@ -3,9 +3,9 @@
 #include "core/backend/kernel_info.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
+#include "plugins/cuda/codegen/nvrtc.h"
 #include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/device/artifact.h"
-#include "plugins/cuda/codegen/nvrtc.h"
 
 #include <nlohmann/json.hpp>
 

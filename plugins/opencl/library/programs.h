@@ -23,7 +23,8 @@ public:
     Programs(const Programs&) = delete;
     Programs& operator=(const Programs&) = delete;
 
-    /// @param code  packages (core/runtime/package_view.h) one behind the other, which outlive this; checked as a file would be:
+    /// @param code  packages (core/runtime/package_view.h) one behind the other, which outlive this; checked as a file
+    /// would be:
     ///              InvalidArgument, if they do not hold together
     runtime::Status load(const Driver& driver, cl_context context, const DeviceFacts& device, std::string_view code,
                          runtime::ErrorText& error);
