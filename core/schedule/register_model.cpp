@@ -4,6 +4,7 @@
 #include "core/ir/linear_form.h"
 #include "core/ir/scratch.h"
 #include "core/ir/substitute.h"
+#include "core/schedule/unroll_rules.h"
 
 #include <algorithm>
 #include <bit>
@@ -25,8 +26,7 @@ using ir::Stmt;
 using ir::StmtKind;
 
 // LLVM's rules for unrolling, in its units: instructions.
-constexpr double kWhole = 300, kWholeShared = 1000, kPart = 145, kForBranch = 200, kMostThreshold = 2700;
-constexpr int kDeepestShared = 2; ///< loops around which that of shared memory is unrolled whole more readily
+constexpr double kPart = 145;
 constexpr double kOfLoop = 1.5, kOfPlace = 4, kOfOtherPlace = 3, kOfStore = 3, kOfExp = 14, kOfDivision = 13,
                  kOfMax = 4, kOfBranch = 2, kOfQuotient = 4, kOfSplat = 1.6;
 constexpr std::int64_t kMostAtRunTime = 8; ///< copies of a loop whose trips are known when it runs
@@ -112,14 +112,6 @@ private:
         std::set<std::size_t> kept; ///< bases that are alive all through it
     };
 
-    static std::int64_t tripsOf(const ir::StmtNode& loop)
-    {
-        return loop.extent->kind == ExprKind::IntImm ? std::max<std::int64_t>(1, loop.extent->intValue) : 0;
-    }
-    static bool isWritten(const ir::StmtNode& s)
-    {
-        return s.loop == ir::LoopKind::Unrolled || s.loop == ir::LoopKind::Vectorized;
-    }
     static bool stays(const Loop& loop) { return !loop.isWhole && !isWritten(*loop.node); }
     double copiesOfAll() const
     {
@@ -539,71 +531,18 @@ private:
         return m_sizes[s.get()] = size;
     }
 
-    template<class Predicate>
-    static bool holds(const Stmt& s, const Predicate& is)
-    {
-        return s && (is(*s) || std::ranges::any_of(s->body, [&is](const Stmt& inner) { return holds(inner, is); }));
-    }
     bool holdsLoop(const Stmt& s)
     {
         return holds(s,
                      [this](const ir::StmtNode& n) { return n.kind == StmtKind::For && !isWritten(n) && !isWhole(n); });
     }
-    static bool holdsBranch(const Stmt& body)
-    {
-        return holds(body, [](const ir::StmtNode& n) {
-            bool isFound = n.kind == StmtKind::If;
-            if (n.kind == StmtKind::Store)
-                ir::visit(n.value, [&isFound](const Expr& e) { isFound = isFound || e->kind == ExprKind::IfThenElse; });
-            return isFound;
-        });
-    }
-    static bool isCostly(const Expr& extent)
-    {
-        bool isFound = false;
-        ir::visit(extent, [&isFound](const Expr& e) {
-            isFound = isFound || e->kind == ExprKind::Min || e->kind == ExprKind::Max;
-        });
-        return isFound;
-    }
-
-    /// Instructions up to which a loop is unrolled whole: more where that makes addresses in shared memory constant or
-    /// decides conditions.
     double thresholdOf(const ir::StmtNode& loop) const
     {
-        double threshold = kWhole;
-        int depth = 1;
-        for (const Loop& around : m_loops)
-            depth += !around.isWhole && !isWritten(*around.node) && around.node != &loop ? 1 : 0;
-        const auto touches = [&](std::int32_t id, const std::vector<Expr>& indices) {
-            const auto isMade = [&loop](const Expr& index) { return ir::uses(index, loop.variable); };
-            if (depth <= kDeepestShared && bufferOf(id).scope == Scope::Shared && std::ranges::any_of(indices, isMade))
-                threshold = std::max(threshold, kWholeShared);
+        const auto stays = [&loop](const Loop& around) {
+            return !around.isWhole && !isWritten(*around.node) && around.node != &loop;
         };
-        const auto note = [&](const auto& self, const Stmt& s, double copies) -> void {
-            if (!s)
-                return;
-            if (s->kind == StmtKind::For) {
-                if (isWritten(*s) || isWhole(*s))
-                    self(self, s->body[0], copies * static_cast<double>(std::max<std::int64_t>(1, tripsOf(*s))));
-                return;
-            }
-            if (s->kind == StmtKind::If && ir::uses(s->condition, loop.variable))
-                threshold += kForBranch * copies;
-            if (s->kind == StmtKind::Store) {
-                touches(s->buffer, s->indices);
-                ir::visit(s->value, [&](const Expr& e) {
-                    if (e->kind == ExprKind::Load)
-                        touches(e->source, e->operands);
-                    if (e->kind == ExprKind::IfThenElse && ir::uses(e->operands[0], loop.variable))
-                        threshold += kForBranch * copies;
-                });
-            }
-            for (const Stmt& inner : s->body)
-                self(self, inner, copies);
-        };
-        note(note, loop.body[0], 1);
-        return std::min(threshold, kMostThreshold);
+        const auto depth = 1 + static_cast<int>(std::ranges::count_if(m_loops, stays));
+        return unrollThreshold(m_nest, loop, depth, [this](const ir::StmtNode& inner) { return isWhole(inner); });
     }
     /// Of a loop within the one that is looked at, whose size is known.
     bool isWhole(const ir::StmtNode& loop) const

@@ -1,0 +1,87 @@
+#include "core/schedule/unroll_rules.h"
+
+#include "core/ir/substitute.h"
+
+#include <vector>
+
+namespace lathe::schedule {
+
+using ir::Expr;
+using ir::ExprKind;
+using ir::Scope;
+using ir::Stmt;
+using ir::StmtKind;
+
+namespace {
+
+// In LLVM's units: instructions.
+constexpr double kWhole = 300, kWholeShared = 1000, kForBranch = 200, kMostThreshold = 2700;
+constexpr int kDeepestShared = 2; ///< loops around which that of shared memory is unrolled whole more readily
+
+} // namespace
+
+std::int64_t tripsOf(const ir::StmtNode& loop)
+{
+    return loop.extent->kind == ExprKind::IntImm ? std::max<std::int64_t>(1, loop.extent->intValue) : 0;
+}
+
+bool isWritten(const ir::StmtNode& loop)
+{
+    return loop.loop == ir::LoopKind::Unrolled || loop.loop == ir::LoopKind::Vectorized;
+}
+
+bool holdsBranch(const Stmt& body)
+{
+    return holds(body, [](const ir::StmtNode& n) {
+        bool isFound = n.kind == StmtKind::If;
+        if (n.kind == StmtKind::Store)
+            ir::visit(n.value, [&isFound](const Expr& e) { isFound = isFound || e->kind == ExprKind::IfThenElse; });
+        return isFound;
+    });
+}
+
+bool isCostly(const Expr& extent)
+{
+    bool isFound = false;
+    ir::visit(extent,
+              [&isFound](const Expr& e) { isFound = isFound || e->kind == ExprKind::Min || e->kind == ExprKind::Max; });
+    return isFound;
+}
+
+double unrollThreshold(const ir::LoopNest& nest, const ir::StmtNode& loop, int depth,
+                       const std::function<bool(const ir::StmtNode&)>& isWhole)
+{
+    double threshold = kWhole;
+    const auto touches = [&](std::int32_t id, const std::vector<Expr>& indices) {
+        const auto isMade = [&loop](const Expr& index) { return ir::uses(index, loop.variable); };
+        if (depth <= kDeepestShared && nest.buffers[static_cast<std::size_t>(id)].scope == Scope::Shared
+            && std::ranges::any_of(indices, isMade))
+            threshold = std::max(threshold, kWholeShared);
+    };
+    const auto note = [&](const auto& self, const Stmt& s, double copies) -> void {
+        if (!s)
+            return;
+        if (s->kind == StmtKind::For) {
+            if (isWritten(*s) || isWhole(*s))
+                self(self, s->body[0], copies * static_cast<double>(std::max<std::int64_t>(1, tripsOf(*s))));
+            return;
+        }
+        if (s->kind == StmtKind::If && ir::uses(s->condition, loop.variable))
+            threshold += kForBranch * copies;
+        if (s->kind == StmtKind::Store) {
+            touches(s->buffer, s->indices);
+            ir::visit(s->value, [&](const Expr& e) {
+                if (e->kind == ExprKind::Load)
+                    touches(e->source, e->operands);
+                if (e->kind == ExprKind::IfThenElse && ir::uses(e->operands[0], loop.variable))
+                    threshold += kForBranch * copies;
+            });
+        }
+        for (const Stmt& inner : s->body)
+            self(self, inner, copies);
+    };
+    note(note, loop.body[0], 1);
+    return std::min(threshold, kMostThreshold);
+}
+
+} // namespace lathe::schedule
