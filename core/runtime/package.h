@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace lathe::runtime {
@@ -39,6 +40,18 @@ inline bool unpack(std::string_view bytes, std::vector<PackedProgram>& programs)
         programs.push_back(
             {std::string(view.source), std::string(view.binary), std::string(view.madeFor), std::string(view.symbols)});
     return reader.isGood() && reader.bytes() == bytes.size();
+}
+
+/// Which program each launch is in, by its symbol. The names are those of `programs`, which must outlive them.
+inline std::unordered_map<std::string_view, std::size_t> programsBySymbol(std::span<const PackedProgram> programs)
+{
+    std::unordered_map<std::string_view, std::size_t> found;
+    for (std::size_t p = 0; p < programs.size(); ++p) {
+        std::string_view symbols = programs[p].symbols, symbol;
+        while (takeLine(symbols, symbol))
+            found.emplace(symbol, p);
+    }
+    return found;
 }
 
 } // namespace lathe::runtime

@@ -2,9 +2,11 @@
 
 #include "core/runtime/dtype.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lathe {
@@ -32,6 +34,36 @@ void readParameters(const Json& kernel, std::vector<std::string>& names, std::ve
     for (const Json& parameter : kernel.at("parameters")) {
         names.push_back(parameter.at("name").template get<std::string>());
         bytes.push_back(parameterBytes(parameter));
+    }
+}
+
+/// One entry of "launches" of a kernel.
+struct DescribedLaunch
+{
+    std::string symbol;
+    std::vector<std::size_t> buffers; ///< below the number of parameters: one of these; above: scratch
+    std::array<std::uint64_t, 3> grid = {}, block = {};
+    std::uint64_t sharedBytes = 0;
+};
+
+/// A kernel of launches of a descriptor: its parameters, its scratch, and what `make` makes of each DescribedLaunch.
+template<typename Json, typename Kernel, typename Make>
+void readLaunches(const Json& entry, Kernel& kernel, const Make& make)
+{
+    readParameters(entry, kernel.parameters, kernel.parameterBytes);
+    kernel.scratchBytes = entry.at("scratch").template get<std::vector<std::size_t>>();
+    const std::size_t buffers = kernel.parameters.size() + kernel.scratchBytes.size();
+    for (const Json& one : entry.at("launches")) {
+        DescribedLaunch launch;
+        launch.symbol = one.at("symbol").template get<std::string>();
+        launch.buffers = one.at("buffers").template get<std::vector<std::size_t>>();
+        for (const std::size_t buffer : launch.buffers)
+            if (buffer >= buffers)
+                throw Json::other_error::create(500, "a launch takes a buffer that its kernel does not have", &one);
+        launch.grid = one.at("grid").template get<std::array<std::uint64_t, 3>>();
+        launch.block = one.at("block").template get<std::array<std::uint64_t, 3>>();
+        launch.sharedBytes = one.at("shared_bytes").template get<std::uint64_t>();
+        kernel.launches.push_back(make(std::move(launch)));
     }
 }
 

@@ -292,8 +292,7 @@ void QualityPanel::fillQualityOfDevices()
 }
 
 /// Search, building and training are this machine's, wherever is measured; loading and timing are a device's, and what
-/// it compiles itself. What a
-/// run had no work for is idle time.
+/// it compiles itself. What a run had no work for is idle time.
 void QualityPanel::fillDevices()
 {
     m_devices->clear();

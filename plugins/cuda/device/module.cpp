@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
+#include <utility>
 
 namespace lathe::cuda {
 namespace {
@@ -18,19 +18,14 @@ using nlohmann::json;
 constexpr int kMostThreadsOfFunction = 0, kRegistersOfFunction = 4, kMostDynamicShared = 8;
 constexpr int kErrorLog = 5, kErrorLogBytes = 6;
 
-ModuleLaunch readLaunch(const json& entry, std::size_t buffers)
+ModuleLaunch moduleLaunch(DescribedLaunch described)
 {
     ModuleLaunch launch;
-    launch.symbol = entry.at("symbol").get<std::string>();
-    launch.buffers = entry.at("buffers").get<std::vector<std::size_t>>();
-    for (const std::size_t buffer : launch.buffers)
-        if (buffer >= buffers)
-            throw json::other_error::create(500, "a launch takes a buffer that its kernel does not have", &entry);
-    const auto grid = entry.at("grid").get<std::array<std::uint64_t, 3>>();
-    const auto block = entry.at("block").get<std::array<std::uint64_t, 3>>();
-    std::ranges::copy(grid, launch.grid);
-    std::ranges::copy(block, launch.block);
-    launch.sharedBytes = entry.at("shared_bytes").get<std::uint64_t>();
+    launch.symbol = std::move(described.symbol);
+    launch.buffers = std::move(described.buffers);
+    std::ranges::copy(described.grid, launch.grid);
+    std::ranges::copy(described.block, launch.block);
+    launch.sharedBytes = described.sharedBytes;
     return launch;
 }
 
@@ -69,10 +64,7 @@ int Module::readDescriptor(const char* text, LatheDeviceError* error)
             if (entry.at("form") != "launches")
                 return fail(error, LATHE_ERRC_UNSUPPORTED,
                             "kernel " + kernel.name + " is made of phases, which a GPU does not run");
-            readParameters(entry, kernel.parameters, kernel.parameterBytes);
-            kernel.scratchBytes = entry.at("scratch").get<std::vector<std::size_t>>();
-            for (const json& launch : entry.at("launches"))
-                kernel.launches.push_back(readLaunch(launch, kernel.parameters.size() + kernel.scratchBytes.size()));
+            readLaunches(entry, kernel, moduleLaunch);
         }
     } catch (const json::exception& bad) {
         return fail(error, LATHE_ERRC_BAD_FILE, std::string("the artifact's description is damaged: ") + bad.what());
@@ -87,12 +79,7 @@ int Module::load(std::string_view artifact, const char* descriptor, LatheDeviceE
     if (!runtime::unpack(artifact, m_packed))
         return fail(error, LATHE_ERRC_BAD_FILE, "the artifact is damaged: its programs do not hold together");
     m_loaded.resize(m_packed.size());
-    std::unordered_map<std::string_view, std::size_t> programs; // by symbol
-    for (std::size_t p = 0; p < m_packed.size(); ++p) {
-        std::string_view symbols = m_packed[p].symbols, symbol;
-        while (runtime::takeLine(symbols, symbol))
-            programs.emplace(symbol, p);
-    }
+    const auto programs = runtime::programsBySymbol(m_packed);
     for (ModuleKernel& kernel : m_kernels)
         for (ModuleLaunch& launch : kernel.launches) {
             const auto found = programs.find(launch.symbol);
