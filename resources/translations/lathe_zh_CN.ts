@@ -3554,6 +3554,14 @@
             <source>a kernel of more than {most} instructions is not read</source>
             <translation>不读取超过 {most} 条指令的内核</translation>
         </message>
+        <message>
+            <source>the machine code of {kernel} does not tell how often its loops run, so that no time can be expected of it</source>
+            <translation>从 {kernel} 的机器码看不出其循环运行多少次，因此无法给出预期时间</translation>
+        </message>
+        <message>
+            <source>'{target}' has no device: its latencies are those that a model expects of '{other}', none is measured and no output is compared</source>
+            <translation>“{target}”没有设备：其延迟是模型对“{other}”的预期，没有一项是实测值，也不比较输出</translation>
+        </message>
     </context>
     <context>
         <name>Devices</name>
