@@ -1,5 +1,6 @@
 #include "app/cli/library_source.h"
 
+#include "core/session/back_ends.h"
 #include "core/session/device_directory.h"
 #include "core/session/options/options_json.h"
 #include "core/support/json_fields.h"

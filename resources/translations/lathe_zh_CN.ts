@@ -7532,6 +7532,22 @@
             <translation>NVIDIA GPU：{device}</translation>
         </message>
         <message>
+            <source>RTX A6000, expected (no GPU)</source>
+            <translation>RTX A6000，预期值（无 GPU）</translation>
+        </message>
+        <message>
+            <source>A100, expected (no GPU)</source>
+            <translation>A100，预期值（无 GPU）</translation>
+        </message>
+        <message>
+            <source>H100, expected (no GPU)</source>
+            <translation>H100，预期值（无 GPU）</translation>
+        </message>
+        <message>
+            <source>RTX 4090, expected (no GPU)</source>
+            <translation>RTX 4090，预期值（无 GPU）</translation>
+        </message>
+        <message>
             <source>Continue from what was measured; the budget is added on top</source>
             <translation>从已测得的结果继续；预算追加在原有之上</translation>
         </message>

@@ -2,7 +2,7 @@
 
 #include "core/backend/kernel_info.h"
 #include "core/support/message.h"
-#include "plugins/cuda/expected/artifact.h"
+#include "plugins/cuda/device/expected_artifact.h"
 #include "plugins/cuda/expected/expectation.h"
 #include "plugins/cuda/expected/gpu_choice.h"
 
@@ -44,9 +44,8 @@ public:
             if (sources[k])
                 std::ranges::copy(questionsOf(kernels[k].nest, *sources[k]), std::back_inserter(questions));
         const std::vector<Result<Expectation>> answers = m_expectations.ask(questions);
-        const double each =
-            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()
-            / static_cast<double>(std::max<std::size_t>(kernels.size(), 1));
+        const double each = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()
+                            / static_cast<double>(std::max<std::size_t>(kernels.size(), 1));
 
         backend::Artifact artifact;
         artifact.descriptor.format = kExpectedFormat;

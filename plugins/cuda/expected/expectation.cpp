@@ -55,9 +55,8 @@ Result<std::filesystem::path> disassembler()
     std::vector<std::filesystem::path> folders;
     if (const char* const told = std::getenv("LATHE_NVRTC"); told != nullptr && told[0] != '\0') {
         std::error_code ignored;
-        folders.emplace_back(std::filesystem::is_directory(told, ignored)
-                                 ? std::filesystem::path(told)
-                                 : std::filesystem::path(told).parent_path());
+        folders.emplace_back(std::filesystem::is_directory(told, ignored) ? std::filesystem::path(told)
+                                                                          : std::filesystem::path(told).parent_path());
     }
     for (std::filesystem::path& folder : nvrtcFolders())
         folders.push_back(std::move(folder));
@@ -82,9 +81,9 @@ std::vector<std::uint64_t> openExtents(const ir::Launch& launch)
 {
     ir::Ranges ranges;
     for (std::size_t axis = 0; axis < launch.grid.size(); ++axis) {
-        if (launch.blockIndex[axis] != nullptr)
+        if (launch.blockIndex[axis].get() != nullptr)
             ranges.setExtent(launch.blockIndex[axis], launch.grid[axis]);
-        if (launch.threadIndex[axis] != nullptr)
+        if (launch.threadIndex[axis].get() != nullptr)
             ranges.setExtent(launch.threadIndex[axis], launch.block[axis]);
     }
     std::vector<std::uint64_t> extents;

@@ -35,8 +35,8 @@ std::vector<std::uint64_t> openExtents(const ir::Launch& launch);
 /// The questions that a kernel's launches ask. `source` is what was printed of `nest`; both must outlive them.
 std::vector<LaunchQuestion> questionsOf(const ir::LoopNest& nest, const backend::KernelSource& source);
 
-/// Makes machine code of launches for a GPU that is not there, reads it back, and asks the model. What was asked once is
-/// known. One thread at a time.
+/// Makes machine code of launches for a GPU that is not there, reads it back, and asks the model. What was asked once
+/// is known. One thread at a time.
 class Expectations
 {
 public:

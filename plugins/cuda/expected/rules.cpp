@@ -58,12 +58,13 @@ void describe(backend::BackendRules& rules)
     for (const GpuFacts& gpu : knownGpus()) {
         keys.emplace_back(gpu.key);
         rules.kind.offered.push_back(
-            {"expected -gpu=" + std::string(gpu.key), std::string(gpu.name) + ", expected times, no GPU", {}});
+            {"expected -gpu=" + std::string(gpu.key), std::string(gpu.name) + ", expected (no GPU)", {}});
     }
     rules.kind.words = {choiceWord("gpu", keys)};
     rules.kind.traits = traitsOf;
     rules.kind.presets = presetsOf;
-    rules.kind.listings = {{"source", "CUDA C++", "c"}, {"sass", "SASS", "text"}, {"expected", "Expected times", "text"}};
+    rules.kind.listings = {
+        {"source", "CUDA C++", "c"}, {"sass", "SASS", "text"}, {"expected", "Expected times", "text"}};
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 #include "core/runtime/device_error.h"
-#include "plugins/cuda/expected/artifact.h"
+#include "plugins/cuda/device/expected_artifact.h"
 
 #include <nlohmann/json.hpp>
 
