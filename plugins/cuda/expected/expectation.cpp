@@ -23,22 +23,26 @@ std::string keyOf(const backend::SourceLaunch& launch)
     return fmt::format("{} {} {}", launch.symbol, fmt::join(launch.grid, ","), fmt::join(launch.block, ","));
 }
 
-void addOpen(const ir::Stmt& statement, ir::Ranges& ranges, std::vector<std::uint64_t>& extents)
+void addLoops(const ir::Stmt& statement, ir::Ranges& ranges, LoopExtents& extents)
 {
     if (statement == nullptr)
         return;
     if (statement->kind != ir::StmtKind::For) {
         for (const ir::Stmt& inner : statement->body)
-            addOpen(inner, ranges, extents);
+            addLoops(inner, ranges, extents);
         return;
     }
     const ir::Interval count = ir::boundsOf(statement->extent, ranges), first = ir::boundsOf(statement->min, ranges);
-    if (!count.isPoint() && statement->loop == ir::LoopKind::Serial)
-        extents.push_back(static_cast<std::uint64_t>(std::max<std::int64_t>(count.hi, 0)));
+    if (statement->loop == ir::LoopKind::Serial) {
+        const auto trips = static_cast<std::uint64_t>(std::max<std::int64_t>(count.hi, 1));
+        extents.most = std::max(extents.most, trips);
+        if (!count.isPoint())
+            extents.open.push_back(trips);
+    }
     const ir::RangeScope scope(ranges, statement->variable,
                                first + ir::Interval{0, std::max<std::int64_t>(count.hi, 1) - 1});
     for (const ir::Stmt& inner : statement->body)
-        addOpen(inner, ranges, extents);
+        addLoops(inner, ranges, extents);
 }
 
 double bytesOf(const ir::Buffer& buffer)
@@ -63,6 +67,15 @@ Result<std::filesystem::path> disassembler()
     return findNvdisasm(folders);
 }
 
+/// Extents for the loops of which the machine code does not tell how often they run. Where there are as many as the
+/// launch has with an open extent, they are these; else the compiler has divided some of them, or lost sight of a
+/// counter: then each is taken to run as often as any loop of the launch, so that nothing seems faster than it is.
+std::vector<std::uint64_t> guessed(const LoopExtents& known, std::size_t unknown)
+{
+    return unknown == known.open.size() ? known.open
+                                        : std::vector<std::uint64_t>(known.most > 0 ? unknown : 0, known.most);
+}
+
 /// Parameters as a driver gives them: each its own, on pages that lie apart.
 std::vector<std::uint32_t> parametersOf(const backend::SourceLaunch& launch)
 {
@@ -77,7 +90,7 @@ std::vector<std::uint32_t> parametersOf(const backend::SourceLaunch& launch)
 
 } // namespace
 
-std::vector<std::uint64_t> openExtents(const ir::Launch& launch)
+LoopExtents extentsOf(const ir::Launch& launch)
 {
     ir::Ranges ranges;
     for (std::size_t axis = 0; axis < launch.grid.size(); ++axis) {
@@ -86,8 +99,8 @@ std::vector<std::uint64_t> openExtents(const ir::Launch& launch)
         if (launch.threadIndex[axis].get() != nullptr)
             ranges.setExtent(launch.threadIndex[axis], launch.block[axis]);
     }
-    std::vector<std::uint64_t> extents;
-    addOpen(launch.body, ranges, extents);
+    LoopExtents extents;
+    addLoops(launch.body, ranges, extents);
     return extents;
 }
 
@@ -98,7 +111,7 @@ std::vector<LaunchQuestion> questionsOf(const ir::LoopNest& nest, const backend:
         LaunchQuestion& question = questions.emplace_back();
         question.launch = &source.launches[i];
         question.head = &source.head;
-        question.extents = openExtents(nest.launches[i]);
+        question.extents = extentsOf(nest.launches[i]);
         for (const std::int32_t buffer : source.launches[i].buffers)
             question.footprintBytes += bytesOf(nest.buffers[static_cast<std::size_t>(buffer)]);
     }
@@ -168,7 +181,11 @@ Result<Expectation> Expectations::read(const SassModule& module, const LaunchQue
     options.footprintBytes = question.footprintBytes;
     options.mostWarps = kFollowedWarps;
     Expectation made;
-    LATHE_TRY_ASSIGN(made.reading, readKernel(module, *kernel, started, m_gpu, options, question.extents));
+    LATHE_TRY_ASSIGN(const SassProfile profile, SassProfile::create(*kernel));
+    made.guessedLoops = static_cast<std::size_t>(
+        std::ranges::count(profile.loops(), TripSource::Unknown, &SassLoop::source));
+    LATHE_TRY_ASSIGN(made.reading, readKernel(module, *kernel, started, m_gpu, options,
+                                              guessed(question.extents, made.guessedLoops)));
     // One pass instead of hundreds would make it the best candidate of all.
     if (!made.reading.allTripsKnown)
         return makeError(Errc::Unsupported, say(Msg::CudaModelTrips, launch.symbol));
@@ -202,6 +219,9 @@ std::string toText(const backend::KernelSource& source, std::span<const Expectat
                             toString(e.time.bound), facts.blocks, facts.threads, e.time.occupancy.blocks, gpu.sms,
                             e.time.waves, facts.registers, facts.sharedBytes, e.reading.localAccesses, e.instructions,
                             100 * e.reading.hot.share(SassClass::Ffma), facts.fillBytes, facts.memoryBytes);
+        if (e.guessedLoops > 0)
+            text += fmt::format("  {} loops whose passes do not follow from the code: taken to be as many as may be\n",
+                                e.guessedLoops);
         if (e.reading.unknownAccesses > 0)
             text += fmt::format("  {} accesses whose addresses do not follow from the code: taken to be dense\n",
                                 e.reading.unknownAccesses);

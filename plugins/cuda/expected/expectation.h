@@ -11,13 +11,21 @@
 
 namespace lathe::cuda {
 
+/// How often the loops of a launch run, as far as the machine code may not tell.
+struct LoopExtents
+{
+    std::vector<std::uint64_t> open; ///< at most: of loops whose extents are no constants, as they stand
+    std::uint64_t most = 0; ///< the largest of all; 0: there is no loop
+};
+LoopExtents extentsOf(const ir::Launch& launch);
+
 /// A launch that somebody wants to know about.
 struct LaunchQuestion
 {
     const backend::SourceLaunch* launch = nullptr;
     const std::string* head = nullptr; ///< KernelSource::head
     double footprintBytes = 0; ///< of all that its parameters point to
-    std::vector<std::uint64_t> extents; ///< openExtents()
+    LoopExtents extents;
 };
 
 /// What the model says of one launch.
@@ -26,11 +34,9 @@ struct Expectation
     KernelReading reading;
     LaunchTime time; ///< at the boost clock, as networks of single images run
     std::int64_t instructions = 0;
+    std::size_t guessedLoops =
+        0; ///< of which the code does not tell how often they run: taken to run as often as may be
 };
-
-/// How often loops of a launch run whose extents are no constants, those at a border for instance, at most: in the
-/// order in which they stand. The machine code does not tell that.
-std::vector<std::uint64_t> openExtents(const ir::Launch& launch);
 
 /// The questions that a kernel's launches ask. `source` is what was printed of `nest`; both must outlive them.
 std::vector<LaunchQuestion> questionsOf(const ir::LoopNest& nest, const backend::KernelSource& source);
@@ -47,8 +53,8 @@ public:
 
     /// An answer to each question, in order. Launches that are new are compiled and disassembled together, since either
     /// tool takes longer to start than for one of them; where that fails, one by one. Errors: those of Nvrtc and of
-    /// nvdisasm.h, of readSass(), readKernel() and launchTimeOf(); Unsupported for code that does not tell how often a
-    /// loop runs.
+    /// nvdisasm.h, of readSass(), readKernel() and launchTimeOf(); Unsupported for code with loops of a launch that
+    /// has none.
     std::vector<Result<Expectation>> ask(std::span<const LaunchQuestion> questions);
 
     /// The machine code of a program of CUDA C++, as nvdisasm writes it. Errors: as above.
