@@ -5726,6 +5726,10 @@
             <source>estimated %1   measured %2   untuned %3</source>
             <translation>估计 %1   实测 %2   未调优 %3</translation>
         </message>
+        <message>
+            <source>expected %1   nothing is measured</source>
+            <translation>预期 %1   没有实测值</translation>
+        </message>
         <message numerus="yes">
             <source>%Ln trials</source>
             <translation>
@@ -7478,6 +7482,10 @@
         <message>
             <source>No device: a formula gives the latencies, so everything can be tried within seconds</source>
             <translation>没有真实设备：由公式给出延迟，几秒内即可试用全部功能</translation>
+        </message>
+        <message>
+            <source>No device: a model says what latencies to expect; none is measured, and no output is compared</source>
+            <translation>没有设备：由模型给出预期延迟；没有一项是实测值，也不比较输出</translation>
         </message>
         <message>
             <source>64-bit Arm, 4 threads</source>
