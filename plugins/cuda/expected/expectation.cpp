@@ -53,6 +53,13 @@ double bytesOf(const ir::Buffer& buffer)
     return bytes;
 }
 
+/// Whether an error is the program's own; a tool that is not there, or a full disk, may be better the next time.
+bool isOfProgram(const Error& error)
+{
+    return error.code == Errc::BuildFailed || error.code == Errc::Unsupported || error.code == Errc::BadFile
+           || error.code == Errc::IllegalSchedule || error.code == Errc::InvalidArgument;
+}
+
 /// The folders beside whose libraries nvdisasm may lie, NVRTC's.
 Result<std::filesystem::path> disassembler()
 {
@@ -138,6 +145,7 @@ std::vector<Result<Expectation>> Expectations::ask(std::span<const LaunchQuestio
         }
         answers.push_back(m_known.at(keyOf(*question.launch)));
     }
+    std::erase_if(m_known, [](const auto& answer) { return !answer.second && !isOfProgram(answer.second.error()); });
     return answers;
 }
 
