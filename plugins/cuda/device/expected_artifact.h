@@ -7,9 +7,14 @@ namespace lathe::cuda {
 /// many launches.
 inline constexpr const char* kExpectedFormat = "expected-times";
 
-/// By which the device is called, and its name.
-inline constexpr const char* kExpectedDevice = "expected";
-inline constexpr const char* kExpectedDeviceName = "expected times of NVIDIA GPUs (no GPU is asked; times are of a "
-                                                   "model)";
+/// The devices, one for each GPU that the model knows (model/gpu_facts.h), since times of two do not compare: by its
+/// key there, and its name. Where a target names none, the first one is meant.
+struct ExpectedDevice
+{
+    const char* gpu;
+    const char* name;
+};
+inline constexpr ExpectedDevice kExpectedDevices[] = {
+    {"a6000", "RTX A6000"}, {"a100", "A100"}, {"h100", "H100"}, {"rtx4090", "RTX 4090"}};
 
 } // namespace lathe::cuda

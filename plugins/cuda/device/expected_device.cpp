@@ -11,6 +11,7 @@
 #include <vector>
 
 using lathe::fail;
+using namespace lathe::cuda;
 
 /// The device half: no device at all. Memory is the process's own, and what a kernel takes stands in its artifact.
 /// Nothing is computed, and each run says so (LATHE_TIMING_NOT_COMPUTED).
@@ -27,22 +28,35 @@ struct LatheDevice
 
 namespace {
 
+std::string keyOf(const ExpectedDevice& device)
+{
+    return std::string("expected-") + device.gpu;
+}
+
 const char* enumerate()
 {
-    static const std::string& text = *new std::string( // NOLINT(cppcoreguidelines-owning-memory)
-        nlohmann::json::array({{{"key", lathe::cuda::kExpectedDevice},
-                                {"name", lathe::cuda::kExpectedDeviceName},
-                                {"hardware", nlohmann::json::object()}}})
-            .dump());
+    static const std::string& text = *new std::string([] { // NOLINT(cppcoreguidelines-owning-memory)
+        nlohmann::json list = nlohmann::json::array();
+        for (const ExpectedDevice& device : kExpectedDevices)
+            list.push_back(
+                {{"key", keyOf(device)},
+                 {"name", std::string("expected ") + device.name + " (no GPU is asked; times are of a model)"},
+                 {"words", std::string("-gpu=") + device.gpu},
+                 {"clock", "model"},
+                 {"hardware", nlohmann::json::object()}});
+        return list.dump();
+    }());
     return text.c_str();
 }
 
 int openDevice(const char* key, const char*, LatheDevice** device, LatheDeviceError* error)
 {
-    if (std::strcmp(key, lathe::cuda::kExpectedDevice) != 0)
-        return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "the only device of expected times has the key expected");
-    *device = new LatheDevice;
-    return 0;
+    for (const ExpectedDevice& known : kExpectedDevices)
+        if (keyOf(known) == key) {
+            *device = new LatheDevice;
+            return 0;
+        }
+    return fail(error, LATHE_ERRC_INVALID_ARGUMENT, std::string("no device of expected times has the key ") + key);
 }
 
 void closeDevice(LatheDevice* device)
@@ -105,7 +119,7 @@ int copyOut(LatheDevice* device, void* host, const void* buffer, size_t offset, 
 int load(LatheDevice*, const void* artifact, size_t bytes, const char* descriptor, LatheModule** module,
          LatheDeviceError* error)
 {
-    if (std::strstr(descriptor, lathe::cuda::kExpectedFormat) == nullptr)
+    if (std::strstr(descriptor, kExpectedFormat) == nullptr)
         return fail(error, LATHE_ERRC_BAD_FILE, "expected times are read of artifacts of format expected-times");
     const auto* const text = static_cast<const char*>(artifact);
     const nlohmann::json read = nlohmann::json::parse(text, text + bytes, nullptr, false);

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 namespace tst_cuda_expected {
 
@@ -108,13 +109,34 @@ private slots:
         QCOMPARE(hardware.get("async_copies"), std::int64_t{1});
     }
 
-    /// The GPUs of "cuda" and this device are never taken for each other.
-    void theDeviceIsOfItsOwnKind()
+    /// The GPUs of "cuda" and these devices are never taken for each other, nor one of these for another.
+    void eachGpuHasADeviceOfItsOwnKind()
     {
-        const auto devices = session::DeviceDirectory::ask().forTarget(kTarget);
-        QCOMPARE(devices.size(), std::size_t{1});
-        QVERIFY2(devices.front().name.find("no GPU is asked") != std::string::npos, devices.front().name.c_str());
-        for (const session::DeviceView& other : session::DeviceDirectory::ask().forTarget("cuda -arch=sm_86"))
+        QCOMPARE(std::size(kExpectedDevices), knownGpus().size());
+        for (std::size_t i = 0; i < knownGpus().size(); ++i) {
+            QCOMPARE(QByteArray(kExpectedDevices[i].gpu), QByteArray(knownGpus()[i].key.data()));
+            QCOMPARE(QByteArray(kExpectedDevices[i].name), QByteArray(knownGpus()[i].name.data()));
+        }
+        const auto directory = session::DeviceDirectory::ask();
+        std::set<std::string> classes;
+        for (const GpuFacts& gpu : knownGpus()) {
+            const std::string target = "expected -gpu=" + std::string(gpu.key);
+            const auto devices = directory.forTarget(target);
+            QCOMPARE(devices.size(), std::size_t{1});
+            QVERIFY2(devices.front().name.find(std::string(gpu.name) + " (no GPU is asked") != std::string::npos,
+                     devices.front().name.c_str());
+            classes.insert(devices.front().deviceKey);
+            const std::string own = devices.front().key, other = gpu.key == "a100" ? "expected-h100" : "expected-a100";
+            QVERIFY(directory.pick(target, std::span(&own, 1)));
+            QVERIFY(!directory.pick(target, std::span(&other, 1)));
+            const LatheDeviceApi* const api = must(serve::loadDeviceApi(pluginDir(), "expected"));
+            QVERIFY(must(serve::Device::open(api, {}, "-gpu=" + std::string(gpu.key)))->description().find(own)
+                    != std::string::npos);
+            QVERIFY(!serve::Device::open(api, other, "-gpu=" + std::string(gpu.key)));
+        }
+        QCOMPARE(classes.size(), knownGpus().size());
+        QCOMPARE(must(directory.pick("expected", {})).front().key, std::string("expected-a6000"));
+        for (const session::DeviceView& other : directory.forTarget("cuda -arch=sm_86"))
             QVERIFY(other.kind != "expected");
     }
 
