@@ -1,6 +1,7 @@
 #include "core/backend/c_source.h"
 
 #include "core/backend/source_text.h"
+#include "core/ir/async_copy.h"
 #include "core/ir/bounds.h"
 #include "core/ir/linear_form.h"
 #include "core/ir/scratch.h"
@@ -185,7 +186,7 @@ private:
     {
         if (!s)
             return 0;
-        std::int64_t inside = s->kind == StmtKind::Store ? 1 : 0;
+        std::int64_t inside = s->kind == StmtKind::Store || s->kind == StmtKind::AsyncCopy ? 1 : 0;
         for (const Stmt& inner : s->body)
             inside += statementsOf(inner);
         const bool isWritten = s->kind == StmtKind::For
@@ -244,6 +245,20 @@ private:
             m_scopes.line(std::string(m_language.barrier));
             m_scopes.forgetValues();
             return;
+        case StmtKind::AsyncCopy:
+            if (m_language.copy.empty()) {
+                statement(ir::synchronously(m_nest, *s));
+                return;
+            }
+            ++m_statements;
+            m_scopes.line(copyLine(*s));
+            m_scopes.stored(s->buffer);
+            return;
+        case StmtKind::AsyncCommit:
+        case StmtKind::AsyncWait:
+            if (!m_language.copy.empty())
+                m_scopes.line(copyLine(*s));
+            return;
         case StmtKind::Prefetch: return; // a hint
         case StmtKind::Evaluate: problem("tensor intrinsics"); return;
         }
@@ -277,6 +292,7 @@ private:
             return false;
         const auto copies = [&](const auto& self, const Stmt& inner) -> bool {
             switch (inner->kind) {
+            case StmtKind::AsyncCopy:
             case StmtKind::Store: return m_nest.buffers[static_cast<std::size_t>(inner->buffer)].scope == Scope::Shared;
             case StmtKind::Barrier:
             case StmtKind::Evaluate: return false;

@@ -14,7 +14,7 @@ constexpr std::string_view kWords =
     "namespace new noexcept not not_eq nullptr operator or or_eq override private protected public register "
     "reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template this "
     "thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor "
-    "xor_eq threadIdx blockIdx blockDim gridDim warpSize dim3 min max isnan exp fabs linux unix";
+    "xor_eq copy_async_4 copy_async_8 copy_async_16 commit_copies wait_for_copies threadIdx blockIdx blockDim gridDim warpSize dim3 min max isnan exp fabs linux unix";
 
 constexpr SourceFunction kFunctions[] = {{"exp", "expf", "exp"},
                                          {"exp2", "exp2f", "exp2"},
@@ -108,6 +108,48 @@ std::string toInteger(DType from, DType to, const std::string& name)
                        language.typeName(to), name, language.typeName(from), value);
 }
 
+/// Devices before compute capability 8.0 have none: their threads copy at once. What waits keeps later loads behind it.
+constexpr std::string_view kCopyHelpers[] = {R"(__device__ inline void copy_async_4(void *to, const void *from)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+#else
+    *(unsigned int*)to = *(const unsigned int*)from;
+#endif
+}
+)",
+                                             R"(__device__ inline void copy_async_8(void *to, const void *from)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+#else
+    *(uint2*)to = *(const uint2*)from;
+#endif
+}
+)",
+                                             R"(__device__ inline void copy_async_16(void *to, const void *from)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+#else
+    *(uint4*)to = *(const uint4*)from;
+#endif
+}
+)",
+                                             R"(__device__ inline void commit_copies()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" : : : "memory");
+#endif
+}
+template<int groups> __device__ inline void wait_for_copies()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" : : "n"(groups) : "memory");
+#endif
+}
+)"};
+
 } // namespace
 
 const SourceLanguage& cudaLanguage()
@@ -163,6 +205,10 @@ const SourceLanguage& cudaLanguage()
         .storeVector = "store_{0}({3}, {2});",
         .lanes = {".x", ".y", ".z", ".w"},
         .wrongOfVectors = {},
+        .copy = "copy_async_{0}({1}, {2});",
+        .commitCopies = "commit_copies();",
+        .waitForCopies = "wait_for_copies<{0}>();",
+        .copyHelpers = kCopyHelpers,
     };
     return kLanguage;
 }

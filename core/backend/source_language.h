@@ -76,6 +76,11 @@ struct SourceLanguage
     std::array<std::string_view, 4> lanes; ///< behind a vector
     std::span<const std::string_view> wrongOfVectors; ///< functions that compilers get wrong there
 
+    // ---- asynchronous copies (core/ir/async_copy.h); empty: none, they are made at once and nothing is waited for
+    std::string_view copy; ///< a statement; {0}: bytes, {1}: the address in the block's memory, {2}: that in global one
+    std::string_view commitCopies, waitForCopies; ///< {0}: groups that may still be on their way
+    std::span<const std::string_view> copyHelpers; ///< functions that these call: of 4, 8, 16 bytes, and both others
+
     std::string_view typeName(DType dtype) const { return types[static_cast<std::size_t>(dtype)].name; }
     std::string floatLiteral(double value, DType dtype) const;
     std::string intLiteral(std::int64_t value, DType dtype) const;

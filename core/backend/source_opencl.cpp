@@ -116,6 +116,10 @@ const SourceLanguage& openClLanguage()
         .storeVector = "vstore{1}({3}, 0, {2});",
         .lanes = {".s0", ".s1", ".s2", ".s3"},
         .wrongOfVectors = kWrongOfVectors,
+        .copy = "",
+        .commitCopies = "",
+        .waitForCopies = "",
+        .copyHelpers = {},
     };
     return kLanguage;
 }

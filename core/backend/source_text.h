@@ -55,6 +55,11 @@ protected:
     void findVectorRegisters(const ir::Stmt& body);
     std::int64_t registerWidth(std::int32_t buffer) const; ///< 1: elements
 
+    // ---- asynchronous copies (source_copies.cpp)
+
+    /// The line of a statement of theirs, in a language that has them.
+    std::string copyLine(const ir::StmtNode& s);
+
     const ir::LoopNest& m_nest;
     const SourceLanguage& m_language;
     std::set<std::string> m_taken, m_takenHere;

@@ -77,7 +77,10 @@ public:
         }
         case StmtKind::Prefetch: // a hint; may point outside
         case StmtKind::Evaluate:
-        case StmtKind::Barrier: break;
+        case StmtKind::Barrier:
+        case StmtKind::AsyncCopy: // only in launches
+        case StmtKind::AsyncCommit:
+        case StmtKind::AsyncWait: break;
         }
     }
 

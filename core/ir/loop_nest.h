@@ -58,7 +58,10 @@ enum class StmtKind : std::uint8_t
     If, ///< condition, body[0], optionally body[1]
     Prefetch, ///< buffer, indices: a hint, may point outside the buffer; `locality` 3 = to L1
     Evaluate, ///< value is a Call with an effect (tensor intrinsics)
-    Barrier ///< all threads of a block come here before any goes on; each of them does
+    Barrier, ///< all threads of a block come here before any goes on; each of them does
+    AsyncCopy, ///< buffer, indices, value, count: as async_copy.h has it
+    AsyncCommit, ///< closes the thread's group of copies
+    AsyncWait ///< count
 };
 
 struct StmtNode;
@@ -73,6 +76,7 @@ struct StmtNode
     /// For: after an enclosing Unrolled emission a Serial loop with this > 1 is unrolled by that many
     /// (llvm.loop.unroll.count).
     std::int32_t unrollHint = 0;
+    std::int32_t count = 1; ///< AsyncCopy: elements. AsyncWait: groups that may still be on their way
     Expr variable;
     Expr min;
     Expr extent;

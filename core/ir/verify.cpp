@@ -1,5 +1,6 @@
 #include "core/ir/verify.h"
 
+#include "core/ir/async_copy.h"
 #include "core/ir/print.h"
 
 #include <fmt/format.h>
@@ -94,8 +95,11 @@ private:
                 expression(*e);
         for (const Expr& index : s->indices)
             expression(index);
-        if (s->kind == StmtKind::Store || s->kind == StmtKind::Prefetch)
-            access(s->buffer, s->indices, s->kind == StmtKind::Store);
+        if (s->kind == StmtKind::Store || s->kind == StmtKind::Prefetch || s->kind == StmtKind::AsyncCopy)
+            access(s->buffer, s->indices, s->kind != StmtKind::Prefetch);
+        if (isAsynchronous(s->kind) && m_problem.empty()) {
+            m_problem = m_launch == nullptr ? "an asynchronous copy stands in a phase" : problemOfCopy(m_nest, *s);
+        }
         if (s->kind == StmtKind::Barrier && m_launch == nullptr)
             problem("a barrier stands in a phase");
         if (s->kind == StmtKind::For) {

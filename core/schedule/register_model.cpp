@@ -431,6 +431,7 @@ private:
         switch (s->kind) {
         case StmtKind::Store: return statement(s);
         case StmtKind::Barrier: endPiece(); return 1;
+        case StmtKind::AsyncCopy: return kOfStore; // past the registers
         case StmtKind::If:
             endPiece();
             cost = kOfBranch + costOf(s->condition, 1, true);

@@ -72,6 +72,7 @@ struct Stage
     std::vector<Alignment> alignments; ///< SA: the stride of `dim` is a multiple of factor, plus offset
     std::int32_t foldDim = -1; ///< FD
     std::int64_t foldRows = 0;
+    std::int32_t slices = 1; ///< SG
 };
 
 /// The loop structure that a schedule yields: stages with iterators, attach relations, and the steps that made it.

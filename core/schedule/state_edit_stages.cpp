@@ -169,6 +169,19 @@ Result<> StateEdit::operator()(const PadStrideStep& step)
     return {};
 }
 
+Result<> StateEdit::operator()(const StagesStep& step)
+{
+    LATHE_TRY(checkComputed(step.stage));
+    const compute::Op& op = m_state.m_dag->ops[step.stage];
+    if (m_stages[step.stage].scope != "shared" || op.bodies.size() != 1 || op.bodies[0]->kind != ir::ExprKind::Load)
+        return illegalStage("'{}' is no copy in shared memory, which alone is filled ahead", op.name);
+    if (step.count < 2 || step.count > StagesStep::kMost)
+        return illegalStage("'{}' has 2 to {} slices where it is filled ahead, not {}", op.name, StagesStep::kMost,
+                            step.count);
+    m_stages[step.stage].slices = step.count;
+    return {};
+}
+
 Result<> StateEdit::operator()(const FoldStep& step)
 {
     LATHE_TRY(checkComputed(step.stage));

@@ -190,6 +190,7 @@ struct ToJson
     json operator()(const PadStrideStep& s) const { return json::array({"PS", s.stage, s.dim, s.elements}); }
     json operator()(const FoldStep& s) const { return json::array({"FD", s.stage, s.dim, s.rows}); }
     json operator()(const OverlapStep& s) const { return json::array({"OV", s.stage, s.iter, s.length}); }
+    json operator()(const StagesStep& s) const { return json::array({"SG", s.stage, s.count}); }
 };
 
 } // namespace
@@ -252,6 +253,9 @@ Result<Step> stepFromJson(const nlohmann::json& value)
         return in.finish(FoldStep{in.index("stage"), in.index("dimension"), in.integer("rows", 1)});
     if (name == "OV")
         return in.finish(OverlapStep{in.index("stage"), in.index("iterator"), in.integer("length", 1)});
+    if (name == "SG")
+        return in.finish(
+            StagesStep{in.index("stage"), static_cast<std::int32_t>(in.integer("count", 2, StagesStep::kMost))});
     return makeError(Errc::BadFile, fmt::format("there is no step '{}'", name));
 }
 

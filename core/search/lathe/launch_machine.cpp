@@ -16,6 +16,7 @@ LaunchMachine::LaunchMachine(const Hardware& hardware, std::string_view family)
     sharedBytes = hardware.get("max_shared_memory_per_block", sharedBytes);
     maxVirtual = limit("max_vthread_extent", maxVirtual);
     vectorBytes = limit("vector_unit_bytes", vectorBytes);
+    asyncCopies = hardware.get("async_copies") > 0;
     if (!hasMemoryOfBlocks(family)) {
         hasSharedMemory = false;
         registers = 64;

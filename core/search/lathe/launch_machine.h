@@ -19,6 +19,7 @@ struct LaunchMachine
     std::int64_t registers = 128; ///< of a thread, of 4 bytes: more are spilled
     /// Shared memory is nearer than what lies behind it. On Mali it is the same memory.
     bool hasSharedMemory = true;
+    bool asyncCopies = false; ///< to it, which threads need not wait for
 
     /// The threads of a block are loops on a processor's cores, whose driver puts `warp` of them in a vector.
     bool isProcessor = false;

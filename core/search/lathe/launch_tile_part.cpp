@@ -245,6 +245,8 @@ void LaunchTilePart::addGenes()
                 break;
             }
         add(Of::Padding, 0, {0, 1, 4});
+        if (m_machine.asyncCopies)
+            add(Of::Stages, 0, {1, 2, 3, 4});
     }
     if (isSplit() || m_form == LaunchForm::Slices) {
         std::vector<std::int64_t> slices;
@@ -259,7 +261,8 @@ void LaunchTilePart::addGenes()
 std::vector<Parameter> LaunchTilePart::parameters() const
 {
     static constexpr const char* kNames[] = {"threads", "sums",   "virtual", "steps", "lanes",   "unroll", "border",
-                                             "pack",    "staged", "fetch",   "turn",  "padding", "slices"};
+                                             "pack",    "staged", "fetch",   "turn",  "padding", "slices",
+                                             "stages"};
     std::vector<Parameter> open;
     for (const Gene& gene : m_genes) {
         std::string name = kNames[static_cast<std::size_t>(gene.of)];
@@ -296,6 +299,7 @@ LaunchTilePart::Choice LaunchTilePart::decode(std::span<const std::int32_t> gene
         case Of::Turn: c.turn = value; break;
         case Of::Padding: c.padding = value; break;
         case Of::Slices: c.slices = value; break;
+        case Of::Stages: c.stages = value; break;
         }
     }
     return c;
@@ -332,6 +336,11 @@ std::int64_t LaunchTilePart::chunks(const Choice& c) const
     for (std::size_t r = 0; r < m_reduces; ++r)
         count *= ir::ceilDivide(length(c, r), c.steps[r]);
     return count;
+}
+
+std::int32_t LaunchTilePart::outerSteps(const Choice& c) const
+{
+    return c.stages > 1 ? 1 : static_cast<std::int32_t>(m_reduces);
 }
 
 /// The innermost inner loops whose steps are together no more than the choice says.
@@ -405,6 +414,7 @@ std::int64_t LaunchTilePart::sharedBytes(const Choice& c) const
     for (std::size_t i = 0; i < m_operands.size(); ++i)
         if (isStaged(c, i))
             add(box(c, i).elements * m_operands[i].elementBytes);
+    bytes *= c.stages;
     if (m_form == LaunchForm::Slices) {
         std::int64_t elements = c.slices;
         for (std::size_t a = 0; a < m_rank; ++a) {
@@ -469,6 +479,8 @@ Result<> LaunchTilePart::check(const Choice& c) const
     const bool isGuarded = m_border >= 0 && c.border == 0 && !isBorderStaged(c);
     if (sums * virtuals * static_cast<double>(unrolledSteps(c)) > (isGuarded ? kMostGuarded : m_machine.mostWritten))
         return refuse("too many statements are written out");
+    if (c.stages > chunks(c))
+        return refuse("there are fewer steps than tiles of them");
     if (sharedBytes(c) > (stages() || m_form == LaunchForm::Slices ? m_machine.sharedBytes : 0))
         return refuse("a block's tiles do not fit in shared memory");
     for (std::size_t i = 0; i < m_operands.size(); ++i) {
