@@ -58,10 +58,10 @@ public:
     bool madeAny() const { return m_madeAny; }
 
 private:
-    /// Lanes of a loop: `width` of them from `first` on are copied at once.
+    /// Some lanes of a loop, which are copied at once: `variable` is `first` and what `lane` counts up to `width`.
     struct Lanes
     {
-        Expr variable, first;
+        Expr variable, first, lane;
         std::int64_t width = 1;
     };
 
@@ -72,27 +72,28 @@ private:
     Stmt lanes(const Stmt& s)
     {
         const bool isPlain = s->min->kind == ExprKind::IntImm && s->extent->kind == ExprKind::IntImm;
-        for (std::int64_t width = isPlain ? s->extent->intValue : 0; width > 0; --width) {
-            if (s->extent->intValue % width != 0)
+        const std::int64_t extent = isPlain ? s->extent->intValue : 0;
+        for (std::int64_t width = extent; width > 0; --width) {
+            if (extent % width != 0)
                 continue;
-            const Expr part = ir::var("part");
+            const Expr part = ir::var("part"), lane = ir::var("lane");
+            const ir::RangeScope parts(m_ranges, part, {0, extent / width - 1}), each(m_ranges, lane, {0, width - 1});
             const Expr first = ir::simplify(part * ir::intImm(width) + s->min, m_ranges);
-            if (const std::optional<Stmt> body = withLanes(s->body[0], {s->variable, first, width}))
-                return ir::makeFor(part, 0, ir::intImm(s->extent->intValue / width), LoopKind::Unrolled, *body);
+            if (const std::optional<Stmt> body = withLanes(s->body[0], {s->variable, first, lane, width}))
+                return ir::makeFor(part, 0, ir::intImm(extent / width), LoopKind::Unrolled, *body);
         }
         return s;
     }
 
     std::optional<Stmt> withLanes(const Stmt& s, const Lanes& lanes)
     {
-        const auto isFree = [&](const Expr& e) { return lanes.width == 1 || !ir::uses(e, lanes.variable); };
         switch (s->kind) {
         case StmtKind::Store: return copies(*s, s->value, lanes);
         case StmtKind::Block:
         case StmtKind::If: {
             auto copy = std::make_shared<ir::StmtNode>(*s);
             if (s->kind == StmtKind::If) {
-                if (!isFree(s->condition))
+                if (!isFree(s->condition, lanes))
                     return std::nullopt;
                 copy->condition = at(s->condition, lanes);
             }
@@ -135,7 +136,7 @@ private:
         if (value->kind != ExprKind::IfThenElse && value->kind != ExprKind::Select)
             return std::nullopt;
         const Expr& condition = value->operands[0];
-        if (lanes.width > 1 && ir::uses(condition, lanes.variable))
+        if (!isFree(condition, lanes))
             return std::nullopt;
         const std::optional<Stmt> taken = copies(store, value->operands[1], lanes),
                                   other = copies(store, value->operands[2], lanes);
@@ -145,18 +146,84 @@ private:
                           other ? *other : stored(store, value->operands[2], lanes));
     }
 
-    Stmt stored(const ir::StmtNode& store, const Expr& value, const Lanes& lanes) const
+    static Stmt stored(const ir::StmtNode& store, const Expr& value, const Lanes& lanes)
     {
-        const Expr lane = ir::var("lane");
         ir::Substitution with;
         if (lanes.variable)
-            with[lanes.variable.get()] = lanes.width > 1 ? lanes.first + lane : lanes.first;
+            with[lanes.variable.get()] = lanes.width > 1 ? lanes.first + lanes.lane : lanes.first;
         std::vector<Expr> indices = store.indices;
         for (Expr& index : indices)
             index = ir::substitute(index, with);
         Stmt made = ir::makeStore(store.buffer, std::move(indices), ir::substitute(value, with));
-        return lanes.width > 1 ? ir::makeFor(lane, 0, ir::intImm(lanes.width), LoopKind::Vectorized, std::move(made))
-                               : made;
+        return lanes.width > 1
+                   ? ir::makeFor(lanes.lane, 0, ir::intImm(lanes.width), LoopKind::Vectorized, std::move(made))
+                   : made;
+    }
+
+    // ---- what lanes change: indices by the threads' numbers are divided, and lanes stay within what is divided by ----
+
+    Expr byLane(const Expr& e, const Lanes& lanes) const
+    {
+        return ir::substitute(e, {{lanes.variable.get(), lanes.first + lanes.lane}});
+    }
+
+    bool isMultiple(const Expr& e, std::int64_t of) const
+    {
+        const ir::LinearForm form = ir::linearForm(e, m_ranges);
+        const auto isOf = [&](const ir::LinearForm::Term& term) {
+            return term.coefficient % of == 0
+                   || (term.atom->kind == ExprKind::FloorMod && isNumber(term.atom->operands[1])
+                       && term.atom->operands[1]->intValue % of == 0 && isMultiple(term.atom->operands[0], of));
+        };
+        return form.constant % of == 0 && std::ranges::all_of(form.terms, isOf);
+    }
+
+    static bool isNumber(const Expr& e) { return e->kind == ExprKind::IntImm && e->intValue > 0; }
+
+    /// By how much the value grows from lane to lane; nothing: now by this, now by that.
+    std::optional<std::int64_t> slope(const Expr& e, const Lanes& lanes) const
+    {
+        const ir::LinearForm form = ir::linearForm(e, m_ranges);
+        std::int64_t sum = 0;
+        for (const ir::LinearForm::Term& term : form.terms) {
+            const std::optional<std::int64_t> own = slopeOfAtom(term.atom, lanes);
+            if (!own)
+                return std::nullopt;
+            sum += *own * term.coefficient;
+        }
+        return sum;
+    }
+
+    std::optional<std::int64_t> slopeOfAtom(const Expr& atom, const Lanes& lanes) const
+    {
+        if (atom.same(lanes.lane))
+            return 1;
+        if (!ir::uses(atom, lanes.lane))
+            return 0;
+        const bool isQuotient = atom->kind == ExprKind::FloorDiv;
+        if ((!isQuotient && atom->kind != ExprKind::FloorMod) || !isNumber(atom->operands[1]))
+            return std::nullopt;
+        const Expr& number = atom->operands[0];
+        const std::optional<std::int64_t> own = slope(number, lanes);
+        if (own == 0)
+            return 0;
+        // Multiples of the width and the lane: no lane comes to the next multiple of the divisor.
+        const Expr first = ir::substitute(number, {{lanes.lane.get(), 0}});
+        if (own != 1 || atom->operands[1]->intValue % lanes.width != 0 || !isMultiple(first, lanes.width))
+            return std::nullopt;
+        return isQuotient ? 0 : 1;
+    }
+
+    /// Whether a condition is the same for all lanes.
+    bool isFree(const Expr& e, const Lanes& lanes) const
+    {
+        if (lanes.width == 1 || !ir::uses(e, lanes.variable))
+            return true;
+        if (e->kind == ExprKind::And || e->kind == ExprKind::Or || e->kind == ExprKind::Not)
+            return std::ranges::all_of(e->operands, [&](const Expr& operand) { return isFree(operand, lanes); });
+        if (e->kind < ExprKind::Eq || e->kind > ExprKind::Ge || !ir::isIndexType(e->operands[0]->dtype))
+            return false;
+        return slope(byLane(e->operands[0], lanes) - byLane(e->operands[1], lanes), lanes) == 0;
     }
 
     /// Whether elements of the lanes follow each other along the last dimension, the first at a multiple of their
@@ -168,19 +235,15 @@ private:
         const ir::Buffer& buffer = bufferOf(id);
         if (indices.empty() || buffer.strides.back() != 1)
             return false;
-        ir::LinearForm offset;
+        Expr first = 0;
         for (std::size_t d = 0; d < indices.size(); ++d) {
-            const ir::LinearForm index = ir::linearForm(ir::cast(DType::I32, indices[d]), m_ranges);
             const bool isLast = d + 1 == indices.size();
-            if (index.coefficientOf(lanes.variable) != (isLast ? 1 : 0))
+            const Expr index = ir::cast(DType::I32, indices[d]);
+            if (slope(byLane(index, lanes), lanes) != (isLast ? 1 : 0))
                 return false;
-            offset.add(index, buffer.strides[d]);
+            first = first + at(index, lanes) * ir::intImm(buffer.strides[d]);
         }
-        for (const ir::LinearForm::Term& term : offset.terms)
-            if (!term.atom.same(lanes.variable)
-                && (ir::uses(term.atom, lanes.variable) || term.coefficient % lanes.width != 0))
-                return false;
-        return offset.constant % lanes.width == 0;
+        return isMultiple(first, lanes.width);
     }
 
     const ir::LoopNest& m_nest;

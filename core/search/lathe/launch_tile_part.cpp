@@ -387,7 +387,7 @@ LaunchTilePart::Box LaunchTilePart::box(const Choice& c, std::size_t operand) co
         for (std::size_t a = 0; a < m_rank; ++a)
             span += std::abs(o.indices[d].spatial[a]) * (tile(c, a) - 1);
         for (std::size_t r = 0; r < m_reduces; ++r)
-            span += std::abs(o.indices[d].reduce[r]) * (c.steps[r] - 1);
+            span += std::abs(o.indices[d].reduce[r]) * (std::min(c.steps[r], length(c, r)) - 1);
         b.shape.push_back(std::min(span, o.shape[d]));
     }
     b.order = c.turn != 0 ? packedOrder(operand) : memoryOrder(c, operand);

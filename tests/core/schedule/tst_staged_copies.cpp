@@ -38,7 +38,7 @@ LowerOptions launches()
 /// at a time: A 0, A.shared 1, B 2, B.shared 3, C.local 4, C 5. `more`: steps behind.
 std::string product(int fetch, int length, const std::string& more)
 {
-    return fmt::format(R"([["CHW", 2, "local"], ["CHR", 1, "shared", [2]], ["CHR", 0, "shared", [4]],
+    return fmt::format(R"([["CHW", 2, "local"], ["CHR", 1, "shared", [2]], ["CHR", 0, "shared", [3]],
         ["SP", 5, 1, 0, [8, 2], 1], ["SP", 5, 0, 0, [8, 2], 1], ["RE", 5, [0, 3, 1, 4, 2, 5]], ["FU", 5, [0, 1]],
         ["FU", 5, [1, 2]], ["AN", 5, 0, 5], ["AN", 5, 1, 6], ["CA", 4, 5, 1], ["SP", 4, 2, 0, [{1}], 1],
         ["RE", 4, [2, 3, 0, 1]], ["AN", 4, 2, 1], ["AN", 4, 3, 1],
@@ -128,8 +128,28 @@ private slots:
     {
         const State state = lathe::test::must(replayed(lathe::schedule::test::matmul(16, 16, 16), product(4, 4, slices(3, 3))));
         const std::string text = ir::print(lathe::test::must(lower(state, launches())).nest);
-        const std::size_t at = text.find("launch C");
-        QCOMPARE(QString::fromStdString(text.substr(at)), QString(R"()"));
+        const std::size_t at = text.find("  for ahead"), end = text.find("    for k.1");
+        QVERIFY2(text.find("buffer A.shared float32 shared [3, 16, 4]\nbuffer B.shared float32 shared [3, 4, 16]\n")
+                     != std::string::npos,
+                 text.c_str());
+        QCOMPARE(QString::fromStdString(text.substr(at, end - at)), QString(R"(  for ahead (0, 2)
+    if (threadIdx.x < 16)
+      async A.shared[ahead, threadIdx.x, 0] = A[threadIdx.x, (ahead*4)] x4
+    if (threadIdx.x < 16)
+      async B.shared[ahead, floordiv(threadIdx.x, 4), (floormod(threadIdx.x, 4)*4)] = B[((ahead*4) + floordiv(threadIdx.x, 4)), (floormod(threadIdx.x, 4)*4)] x4
+    async commit
+  for k.0 (0, 4)
+    async wait 1
+    barrier
+    if (k.0 < 2)
+      if (threadIdx.x < 16)
+        async A.shared[floormod((k.0 + 2), 3), threadIdx.x, 0] = A[threadIdx.x, ((k.0*4) + 8)] x4
+      if (threadIdx.x < 16)
+        async B.shared[floormod((k.0 + 2), 3), floordiv(threadIdx.x, 4), (floormod(threadIdx.x, 4)*4)] = B[(((k.0*4) + floordiv(threadIdx.x, 4)) + 8), (floormod(threadIdx.x, 4)*4)] x4
+    async commit
+)"));
+        QVERIFY2(text.find("A.shared[floormod(k.0, 3), ((floordiv(threadIdx.x, 8)*2) + i_c), k.1]") != std::string::npos,
+                 text.c_str());
     }
 
     /// One tile of two is ahead: the other one needs its barrier behind it.
@@ -150,7 +170,7 @@ private slots:
         for (const int count : {2, 3}) {
             QTest::addRow("%d slices", count) << count << QString();
             QTest::addRow("%d slices, turned", count)
-                << count << R"(, ["LY", 2, [[3, 1, 4], [1, 1, 8], [2, 1, 10], [0, 1, 1]]])";
+                << count << R"(, ["LY", 2, [[3, 1, 8], [1, 1, 8], [2, 1, 10], [0, 1, 1]]])";
             QTest::addRow("%d slices, rows apart", count) << count << R"(, ["PS", 2, 2, 4])";
         }
     }
@@ -184,7 +204,7 @@ private slots:
             });
             const State state = lathe::test::must(replayed(
                 lathe::test::must(std::move(b).finish({c})),
-                fmt::format(R"([["CHR", 0, "shared", [2]], ["SP", 2, 1, 32, [8], 1], ["AN", 2, 0, 5], ["AN", 2, 2, 6],
+                fmt::format(R"([["CHR", 0, "shared", [1]], ["SP", 2, 1, 32, [8], 1], ["AN", 2, 0, 5], ["AN", 2, 2, 6],
                     ["CA", 1, 2, 1], ["FU", 1, [0, 1]], ["SP", 1, 0, 0, [8, {}], 1], ["AN", 1, 1, 6], ["AN", 1, 2, 2],
                     ["SG", 1, 2]])",
                             fetch)));
