@@ -59,7 +59,9 @@ std::string problemOfCopy(const LoopNest& nest, const StmtNode& s)
     if (to.dtype != from.dtype || !isCopied(s.count * sizeOf(to.dtype)))
         return fmt::format("an asynchronous copy from {} to {} is of {} elements of {}, not of 4, 8 or 16 bytes",
                            from.name, to.name, s.count, lathe::toString(to.dtype));
-    const auto liesTogether = [](const Buffer& buffer) { return !buffer.strides.empty() && buffer.strides.back() == 1; };
+    const auto liesTogether = [](const Buffer& buffer) {
+        return !buffer.strides.empty() && buffer.strides.back() == 1;
+    };
     if (s.count > 1 && !(liesTogether(to) && liesTogether(from)))
         return fmt::format("an asynchronous copy from {} to {} is of elements that lie apart", from.name, to.name);
     return {};

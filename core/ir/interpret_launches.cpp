@@ -218,7 +218,8 @@ private:
         }
     }
 
-    // ---- asynchronous copies: what they copy is there at once, but nobody may come to it before it was waited for ----
+    // ---- asynchronous copies: what they copy is there at once, but nobody may come to it before it was waited for
+    // ----
 
     void startCopies(const Instruction& s, const Threads& threads)
     {

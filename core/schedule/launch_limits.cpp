@@ -48,6 +48,8 @@ private:
                     note(e->source, e->operands);
             });
         }
+        if (s->kind == StmtKind::AsyncCopy)
+            m_bytes = std::max(m_bytes, s->count * sizeOf(m_nest.buffers[static_cast<std::size_t>(s->buffer)].dtype));
         for (const Stmt& inner : s->body)
             visit(inner);
         m_loop = outer;

@@ -160,7 +160,8 @@ private:
                    : made;
     }
 
-    // ---- what lanes change: indices by the threads' numbers are divided, and lanes stay within what is divided by ----
+    // ---- what lanes change: indices by the threads' numbers are divided, and lanes stay within what is divided by
+    // ----
 
     Expr byLane(const Expr& e, const Lanes& lanes) const
     {
@@ -339,9 +340,8 @@ private:
     {
         bool fills = true;
         visitStores(s, [&](std::int32_t id) { fills = fills && group.loop.buffers.contains(id); });
-        visitLoads(s, [&](std::int32_t id) {
-            fills = fills && isGlobal(m_nest.buffers[static_cast<std::size_t>(id)]);
-        });
+        visitLoads(s,
+                   [&](std::int32_t id) { fills = fills && isGlobal(m_nest.buffers[static_cast<std::size_t>(id)]); });
         return fills;
     }
 
@@ -392,8 +392,7 @@ private:
         body.push_back(ir::makeIf(ir::simplify(next < s.min + s.extent, ranges),
                                   filled(next, ir::simplify(ir::floorMod(at + early, slice), ranges))));
         body.push_back(commit);
-        body.push_back(
-            withSlice(ir::makeBlock(std::move(rest)), group, ir::simplify(ir::floorMod(at, slice), ranges)));
+        body.push_back(withSlice(ir::makeBlock(std::move(rest)), group, ir::simplify(ir::floorMod(at, slice), ranges)));
         auto loop = std::make_shared<ir::StmtNode>(s);
         loop->body = {ir::makeBlock(std::move(body))};
         return ir::makeBlock({ir::simplify(first, ranges), loop});

@@ -153,18 +153,18 @@ struct OverlapStep
     std::int64_t length;
 };
 
-/// SG: `stage`, a copy in shared memory that is computed in a loop of its reader, is filled count - 1 iterations of that
-/// loop ahead, in slices of its buffer, where the device can by asynchronous copies (staged_copies.h).
+/// SG: `stage`, a copy in shared memory that is computed in a loop of its reader, is filled count - 1 iterations of
+/// that loop ahead, in slices of its buffer, where the device can by asynchronous copies (staged_copies.h).
 struct StagesStep
 {
     std::int32_t stage, count;
     static constexpr std::int32_t kMost = 8;
 };
 
-using Step =
-    std::variant<AnnotateStep, FuseStep, PragmaStep, ReorderStep, SplitStep, FollowSplitStep, FollowFusedSplitStep,
-                 StorageAlignStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep, CacheWriteStep,
-                 RfactorStep, LayoutStep, PartitionStep, PrefetchStep, PadStrideStep, FoldStep, OverlapStep, StagesStep>;
+using Step = std::variant<AnnotateStep, FuseStep, PragmaStep, ReorderStep, SplitStep, FollowSplitStep,
+                          FollowFusedSplitStep, StorageAlignStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep,
+                          CacheReadStep, CacheWriteStep, RfactorStep, LayoutStep, PartitionStep, PrefetchStep,
+                          PadStrideStep, FoldStep, OverlapStep, StagesStep>;
 
 /// The reference's JSON, e.g. ["SP", 3, 0, 56, [1, 7, 2], 1]; ours alike with the short names above.
 nlohmann::json toJson(const Step& step);

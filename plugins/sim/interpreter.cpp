@@ -134,9 +134,9 @@ std::string Program::checkNodes() const
         const bool stores = node.kind == NodeKind::Store || node.kind == NodeKind::Copy;
         const bool access = node.kind == NodeKind::Load || stores;
         const std::uint32_t limit = access ? kernel->bufferCount : kernel->variables;
-        if (node.kind > NodeKind::Wait || node.dtype > DType::F64
-            || node.function > static_cast<int>(Function::Log1p) || node.childCount < minChildren(node.kind)
-            || node.childCount > m_children.size() || node.firstChild > m_children.size() - node.childCount
+        if (node.kind > NodeKind::Wait || node.dtype > DType::F64 || node.function > static_cast<int>(Function::Log1p)
+            || node.childCount < minChildren(node.kind) || node.childCount > m_children.size()
+            || node.firstChild > m_children.size() - node.childCount
             || ((access || node.kind == NodeKind::Var || node.kind == NodeKind::For)
                 && (node.index < 0 || static_cast<std::uint32_t>(node.index) >= limit)))
             return "the artifact has a statement that is out of range";

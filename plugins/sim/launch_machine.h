@@ -6,8 +6,8 @@ namespace lathe::sim {
 
 /// Runs the launches of a kernel, block after block, the threads of a block in step. It finds what goes wrong on a real
 /// device by chance only: two threads at one element, one of which stores, with no barrier between or in different
-/// blocks; bytes of an asynchronous copy before they were waited for; a barrier that not all threads of a block come to;
-/// a read of what nobody has written.
+/// blocks; bytes of an asynchronous copy before they were waited for; a barrier that not all threads of a block come
+/// to; a read of what nobody has written.
 class LaunchMachine final : public Machine
 {
 public:

@@ -123,8 +123,8 @@ struct Buffer
     std::int64_t strides[kMaxDims] = {};
 };
 
-/// Children stand before their parents, so a program has no cycles. For: min, extent, body. Store, Copy: indices, value.
-/// intValue of statements: their first line, in the texts.
+/// Children stand before their parents, so a program has no cycles. For: min, extent, body. Store, Copy: indices,
+/// value. intValue of statements: their first line, in the texts.
 struct Node
 {
     NodeKind kind = NodeKind::IntImm;

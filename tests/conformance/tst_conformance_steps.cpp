@@ -155,26 +155,27 @@ std::vector<StepCase> memory()
         {"PF", "of what is not read", convolution(), R"([["PF", 3, 1, 0, 64]])", kBoth, "'conv' does not read 'data'"}};
 }
 
-/// Tiles that are filled ahead of the loop that reads them: of A in C's sum over 12 or 13 elements, 4 at a time, then of
-/// the padded data in that of a convolution.
+/// Tiles that are filled ahead of the loop that reads them: of A in C's sum over 12 or 13 elements, 4 at a time, then
+/// of the padded data in that of a convolution.
 std::vector<StepCase> stagedTiles()
 {
     const std::string tile = R"([["CHR", 0, "shared", [2]], ["SP", 3, 2, 0, [4], 1], ["AN", 3, 0, 5], ["AN", 3, 1, 6],
         ["CA", 1, 3, 2], ["FU", 1, [0, 1]], ["SP", 1, 0, 0, [8, )";
     const std::string each = R"(], 1], ["AN", 1, 1, 6], ["AN", 1, 2, 2], ["SG", 1, )";
-    return {{"SG", "two slices", matmul(7, 8, 12), tile + "1" + each + "2]]", kLaunches},
-            {"SG", "three slices, of which the last is not whole", matmul(7, 8, 13), tile + "1" + each + "3]]", kLaunches},
-            {"SG", "two elements at once", matmul(7, 8, 12), tile + "2" + each + "2]]", kLaunches},
-            {"SG", "a vector at once, more slices than steps", matmul(7, 8, 12), tile + "4" + each + "4]]", kLaunches},
-            {"SG", "padding", convolution(),
-             R"([["CHR", 1, "shared", [4]], ["CI", 1], ["AN", 4, 1, 5], ["AN", 4, 3, 6], ["CA", 2, 4, 4],
+    return {
+        {"SG", "two slices", matmul(7, 8, 12), tile + "1" + each + "2]]", kLaunches},
+        {"SG", "three slices, of which the last is not whole", matmul(7, 8, 13), tile + "1" + each + "3]]", kLaunches},
+        {"SG", "two elements at once", matmul(7, 8, 12), tile + "2" + each + "2]]", kLaunches},
+        {"SG", "a vector at once, more slices than steps", matmul(7, 8, 12), tile + "4" + each + "4]]", kLaunches},
+        {"SG", "padding", convolution(),
+         R"([["CHR", 1, "shared", [4]], ["CI", 1], ["AN", 4, 1, 5], ["AN", 4, 3, 6], ["CA", 2, 4, 4],
              ["FU", 2, [0, 1, 2, 3]], ["SP", 2, 0, 0, [4], 1], ["AN", 2, 1, 6], ["SG", 2, 2]])",
-             kLaunches},
-            {"SG", "on a processor", matmul(7, 8, 12),
-             R"([["CHR", 0, "shared", [2]], ["SP", 3, 2, 0, [4], 1], ["CA", 1, 3, 2], ["SG", 1, 2]])", kPhases,
-             "'A.shared' is filled ahead in memory that threads share, which a processor has not"},
-            {"SG", "of what is no copy", matmul(7, 8, 12), R"([["SG", 2, 2]])", kBoth,
-             "'C' is no copy in shared memory, which alone is filled ahead"}};
+         kLaunches},
+        {"SG", "on a processor", matmul(7, 8, 12),
+         R"([["CHR", 0, "shared", [2]], ["SP", 3, 2, 0, [4], 1], ["CA", 1, 3, 2], ["SG", 1, 2]])", kPhases,
+         "'A.shared' is filled ahead in memory that threads share, which a processor has not"},
+        {"SG", "of what is no copy", matmul(7, 8, 12), R"([["SG", 2, 2]])", kBoth,
+         "'C' is no copy in shared memory, which alone is filled ahead"}};
 }
 
 std::vector<StepCase> casesOf(KernelForm form)

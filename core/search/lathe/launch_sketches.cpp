@@ -35,11 +35,11 @@ const char* nameOf(LaunchForm form)
 const std::vector<std::string>& launchFeatureNames()
 {
     static const std::vector<std::string> names = {
-        "blocks",     "threads",   "virtual_threads", "sums",         "lanes",        "registers",     "shared_bytes",
-        "steps",      "unrolled",  "chunks",          "slices",       "flops",        "waste",         "bytes",
-        "arithmetic", "accesses",  "shared_accesses", "segments",     "conflicts",    "waits",         "barriers",
-        "packed",     "copied",    "fetch",           "padded",       "resident",     "occupancy",     "waves",
-        "last_wave",  "intensity", "compute",         "memory",       "main_seconds", "other_seconds", "launches",
+        "blocks",     "threads",   "virtual_threads", "sums",          "lanes",        "registers",     "shared_bytes",
+        "steps",      "unrolled",  "chunks",          "slices",        "flops",        "waste",         "bytes",
+        "arithmetic", "accesses",  "shared_accesses", "segments",      "conflicts",    "waits",         "barriers",
+        "packed",     "copied",    "fetch",           "padded",        "resident",     "occupancy",     "waves",
+        "last_wave",  "intensity", "compute",         "memory",        "main_seconds", "other_seconds", "launches",
         "form",       "parts",     "sums_per_access", "total_seconds", "ahead"};
     return names;
 }

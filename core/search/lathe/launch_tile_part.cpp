@@ -261,8 +261,7 @@ void LaunchTilePart::addGenes()
 std::vector<Parameter> LaunchTilePart::parameters() const
 {
     static constexpr const char* kNames[] = {"threads", "sums",   "virtual", "steps", "lanes",   "unroll", "border",
-                                             "pack",    "staged", "fetch",   "turn",  "padding", "slices",
-                                             "stages"};
+                                             "pack",    "staged", "fetch",   "turn",  "padding", "slices", "stages"};
     std::vector<Parameter> open;
     for (const Gene& gene : m_genes) {
         std::string name = kNames[static_cast<std::size_t>(gene.of)];

@@ -82,9 +82,9 @@ private slots:
         Exchange e;
         QCOMPARE(e.run(makeBlock({e.copy, makeAsyncCommit(), makeAsyncWait(0), makeBarrier(), e.use})), std::string());
         // Others may still be on their way: later ones, and empty ones count as well.
-        QCOMPARE(e.run(makeBlock(
-                     {e.copy, makeAsyncCommit(), makeAsyncCommit(), makeAsyncWait(1), makeBarrier(), e.use})),
-                 std::string());
+        QCOMPARE(
+            e.run(makeBlock({e.copy, makeAsyncCommit(), makeAsyncCommit(), makeAsyncWait(1), makeBarrier(), e.use})),
+            std::string());
         // Each thread has what it waited for before others have it.
         QVERIFY(e.run(makeBlock({e.copy, makeAsyncCommit(), makeAsyncWait(0), e.useOf(e.thread)})) == "wrong numbers");
     }
@@ -93,16 +93,18 @@ private slots:
     {
         Exchange e;
         const auto words = [&](std::vector<Stmt> body) { return QString::fromStdString(e.run(makeBlock(body))); };
-        const QString early = QStringLiteral(
-            "launch all of kernel exchange: thread (0, 0, 0) of block (0, 0, 0) reads tile at 4 before the asynchronous "
-            "copy of thread (1, 0, 0) of block (0, 0, 0) was waited for: y[threadIdx.x, lane] = tile[(1 - threadIdx.x), "
-            "lane]");
+        const QString early = QStringLiteral("launch all of kernel exchange: thread (0, 0, 0) of block (0, 0, 0) reads "
+                                             "tile at 4 before the asynchronous "
+                                             "copy of thread (1, 0, 0) of block (0, 0, 0) was waited for: "
+                                             "y[threadIdx.x, lane] = tile[(1 - threadIdx.x), "
+                                             "lane]");
         QCOMPARE(words({e.copy, makeAsyncCommit(), makeAsyncWait(1), makeBarrier(), e.use}), early);
         QCOMPARE(words({e.copy, makeAsyncWait(0), makeBarrier(), e.use}), early); // of no group
         QCOMPARE(words({e.copy, makeAsyncCommit(), makeBarrier(), e.use}), early);
         QVERIFY(words({e.copy, makeAsyncCommit(), makeBarrier(), makeAsyncWait(0), e.use})
                     .contains("reads tile at 4, and thread (1, 0, 0) of block (0, 0, 0) stores to it with no barrier"));
-        QVERIFY(words({e.copy, makeAsyncCommit(), e.copy}).contains("stores to tile at 0 before the asynchronous copy"));
+        QVERIFY(
+            words({e.copy, makeAsyncCommit(), e.copy}).contains("stores to tile at 0 before the asynchronous copy"));
         QVERIFY(words({e.copy, makeAsyncCommit(), makeAsyncWait(0), makeBarrier(), e.use, e.copy})
                     .contains("reads it with no barrier between: async tile[threadIdx.x, 0] = x[threadIdx.x, 0] x4"));
     }

@@ -126,7 +126,8 @@ private slots:
 
     void theTextOfOne()
     {
-        const State state = lathe::test::must(replayed(lathe::schedule::test::matmul(16, 16, 16), product(4, 4, slices(3, 3))));
+        const State state = lathe::test::must(
+            replayed(lathe::schedule::test::matmul(16, 16, 16), product(4, 4, slices(3, 3))));
         const std::string text = ir::print(lathe::test::must(lower(state, launches())).nest);
         const std::size_t at = text.find("  for ahead"), end = text.find("    for k.1");
         QVERIFY2(text.find("buffer A.shared float32 shared [3, 16, 4]\nbuffer B.shared float32 shared [3, 4, 16]\n")
@@ -148,7 +149,8 @@ private slots:
         async B.shared[floormod((k.0 + 2), 3), floordiv(threadIdx.x, 4), (floormod(threadIdx.x, 4)*4)] = B[(((k.0*4) + floordiv(threadIdx.x, 4)) + 8), (floormod(threadIdx.x, 4)*4)] x4
     async commit
 )"));
-        QVERIFY2(text.find("A.shared[floormod(k.0, 3), ((floordiv(threadIdx.x, 8)*2) + i_c), k.1]") != std::string::npos,
+        QVERIFY2(text.find("A.shared[floormod(k.0, 3), ((floordiv(threadIdx.x, 8)*2) + i_c), k.1]")
+                     != std::string::npos,
                  text.c_str());
     }
 
@@ -185,7 +187,8 @@ private slots:
             ["CA", 2, 4, 0]{}, ["FU", 2, [0, 1, 2, 3]], ["SP", 2, 0, 0, [32, 4], 1], ["AN", 2, 1, 6], ["AN", 2, 2, 2],
             ["SG", 2, {}]])",
                                               layout.toStdString(), count);
-        const State state = lathe::test::must(replayed(lathe::schedule::test::convBiasRelu(6, 8, 8, 8, 3, 1, 1), steps));
+        const State state = lathe::test::must(
+            replayed(lathe::schedule::test::convBiasRelu(6, 8, 8, 8, 3, 1, 1), steps));
         QCOMPARE(QString::fromStdString(lathe::schedule::test::checkKernel(state, 5, launches())), QString());
         const LoweredKernel kernel = lathe::test::must(lower(state, launches()));
         const std::vector<ir::Stmt> copies = found(kernel, ir::StmtKind::AsyncCopy);
@@ -209,7 +212,8 @@ private slots:
                     ["SG", 1, 2]])",
                             fetch)));
             QCOMPARE(QString::fromStdString(lathe::schedule::test::checkKernel(state, 6, launches())), QString());
-            const std::vector<ir::Stmt> copies = found(lathe::test::must(lower(state, launches())), ir::StmtKind::AsyncCopy);
+            const std::vector<ir::Stmt> copies = found(lathe::test::must(lower(state, launches())),
+                                                       ir::StmtKind::AsyncCopy);
             QCOMPARE(copies.empty(), fetch == 1);
             if (fetch > 1)
                 QCOMPARE(copies[0]->count, fetch);
@@ -245,7 +249,8 @@ private slots:
     {
         QFETCH(int, fault);
         QFETCH(QString, words);
-        const State state = lathe::test::must(replayed(lathe::schedule::test::matmul(16, 16, 32), product(4, 4, slices(3, 3))));
+        const State state = lathe::test::must(
+            replayed(lathe::schedule::test::matmul(16, 16, 32), product(4, 4, slices(3, 3))));
         LoweredKernel kernel = lathe::test::must(lower(state, launches()));
         ir::Stmt& body = kernel.nest.launches[0].body;
         body = changed(body, [&](const ir::Stmt& s) -> ir::Stmt {
@@ -310,9 +315,9 @@ private slots:
 
     void processorsHaveNone()
     {
-        const State state = lathe::test::must(replayed(
-            lathe::schedule::test::matmul(16, 16, 16),
-            R"([["CHR", 0, "shared", [2]], ["SP", 3, 2, 16, [4], 1], ["CA", 1, 3, 2], ["SG", 1, 2]])"));
+        const State state = lathe::test::must(
+            replayed(lathe::schedule::test::matmul(16, 16, 16),
+                     R"([["CHR", 0, "shared", [2]], ["SP", 3, 2, 16, [4], 1], ["CA", 1, 3, 2], ["SG", 1, 2]])"));
         const auto kernel = lower(state, {});
         QVERIFY(!kernel && kernel.error().code == Errc::Unsupported);
     }

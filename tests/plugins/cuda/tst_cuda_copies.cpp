@@ -41,8 +41,8 @@ Result<cuda::Compiled> compiled(const ir::LoopNest& nest, int capability)
     return place->second;
 }
 
-/// Whether a finding is of the compiler's own: it reads whole vectors where only some of their elements are needed, which
-/// nobody may have stored to (".pragma used_bytes_mask" before the line).
+/// Whether a finding is of the compiler's own: it reads whole vectors where only some of their elements are needed,
+/// which nobody may have stored to (".pragma used_bytes_mask" before the line).
 bool isOfNoUse(const ptx::Finding& finding, const std::string& ptx)
 {
     const QStringList lines = QString::fromStdString(ptx).split('\n');
@@ -72,8 +72,8 @@ std::string runPtx(const ir::LoopNest& nest, std::span<const std::span<std::byte
         const auto parameter = std::ranges::find(nest.parameters, id);
         if (parameter == nest.parameters.end() || !buffer.readOnly)
             continue;
-        std::memcpy(place->bytes.get(), parameters[static_cast<std::size_t>(parameter - nest.parameters.begin())].data(),
-                    place->size);
+        std::memcpy(place->bytes.get(),
+                    parameters[static_cast<std::size_t>(parameter - nest.parameters.begin())].data(), place->size);
         std::memset(place->initialized.get(), 1, place->size);
     }
     for (const backend::SourceLaunch& launch : source.launches) {
@@ -114,8 +114,7 @@ std::string wrongWith(const schedule::State& state, const schedule::LowerOptions
     for (const ptx::AsyncArrival arrival : {ptx::AsyncArrival::AtIssue, ptx::AsyncArrival::AtWait})
         if (wrong.empty())
             wrong = schedule::test::checkKernel(
-                state, 3, options,
-                [&](const ir::LoopNest& nest, std::span<const std::span<std::byte>> parameters) {
+                state, 3, options, [&](const ir::LoopNest& nest, std::span<const std::span<std::byte>> parameters) {
                     return runPtx(nest, parameters, capability, arrival);
                 });
     return wrong;
@@ -160,8 +159,8 @@ ir::Stmt changed(const ir::Stmt& s, const std::function<ir::Stmt(const ir::Stmt&
 
 } // namespace
 
-/// Tiles that are filled ahead by asynchronous copies, as CUDA: NVRTC takes them, and the interpreter of PTX finds their
-/// results right and nothing to say, whether copies arrive at once or as late as they may.
+/// Tiles that are filled ahead by asynchronous copies, as CUDA: NVRTC takes them, and the interpreter of PTX finds
+/// their results right and nothing to say, whether copies arrive at once or as late as they may.
 class TestCudaCopies : public QObject
 {
     Q_OBJECT
