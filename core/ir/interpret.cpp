@@ -77,7 +77,8 @@ public:
         }
         case StmtKind::Prefetch: // a hint; may point outside
         case StmtKind::Evaluate:
-        case StmtKind::Barrier: break;
+        case StmtKind::Barrier:
+        case StmtKind::Shuffle: break; // of launches; verify() finds them in phases
         }
     }
 

@@ -242,6 +242,10 @@ private:
             break;
         case StmtKind::Evaluate: line(depth, "do " + text(s.value)); break;
         case StmtKind::Barrier: line(depth, "barrier"); break;
+        case StmtKind::Shuffle:
+            line(depth, fmt::format("shuffle {}{} = {} of lane ^ {} of {}", bufferName(s.buffer),
+                                    text.list(s.indices, '[', ']'), text(s.value), s.distance, s.warp));
+            break;
         }
     }
 

@@ -255,6 +255,7 @@ Stmt simplify(const Stmt& s, Ranges& ranges)
     }
     case StmtKind::Barrier: return s;
     case StmtKind::Store:
+    case StmtKind::Shuffle:
     case StmtKind::Prefetch:
     case StmtKind::Evaluate: {
         auto copy = std::make_shared<StmtNode>(*s);

@@ -139,6 +139,7 @@ private:
             return;
         }
         case StmtKind::Store:
+        case StmtKind::Shuffle:
             countIn(s.value);
             loadsIn(s.value);
             touch(s.buffer, s.indices);

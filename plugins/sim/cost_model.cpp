@@ -108,7 +108,8 @@ private:
             break;
         case StmtKind::Prefetch:
         case StmtKind::Evaluate:
-        case StmtKind::Barrier: break;
+        case StmtKind::Barrier:
+        case StmtKind::Shuffle: break;
         }
     }
 

@@ -58,7 +58,8 @@ bool independentLanes(const ir::Stmt& stmt, VariableSet& varying)
             return false;
         break;
     case StmtKind::Evaluate:
-    case StmtKind::Barrier: return false;
+    case StmtKind::Barrier:
+    case StmtKind::Shuffle: return false;
     case StmtKind::Block:
     case StmtKind::If:
     case StmtKind::Prefetch: break;
@@ -198,6 +199,7 @@ void PhaseEmitter::emitUnlocated(const ir::Stmt& stmt)
                                             stmt->value ? stmt->value->name : std::string()));
         return;
     case StmtKind::Barrier: fail(Errc::Unsupported, "the CPU back end runs phases, which have no barriers inside"); return;
+    case StmtKind::Shuffle: fail(Errc::Unsupported, "the CPU back end runs phases, which have no warps"); return;
     }
 }
 
