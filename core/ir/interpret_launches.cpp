@@ -223,8 +223,8 @@ private:
             for (std::int32_t lane = 0; lane < lanes; ++lane) {
                 enter(begin + lane);
                 if ((lane ^ distance) >= lanes)
-                    return wrong(fmt::format("divergent shuffle: {} takes from lane {} of {}", who(), lane ^ distance,
-                                             lanes));
+                    return wrong(
+                        fmt::format("divergent shuffle: {} takes from lane {} of {}", who(), lane ^ distance, lanes));
                 given.push_back(evaluate(s.value));
                 if (failed())
                     return nameStatement();

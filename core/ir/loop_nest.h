@@ -59,8 +59,9 @@ enum class StmtKind : std::uint8_t
     Prefetch, ///< buffer, indices: a hint, may point outside the buffer; `locality` 3 = to L1
     Evaluate, ///< value is a Call with an effect (tensor intrinsics)
     Barrier, ///< all threads of a block come here before any goes on; each of them does
-    Shuffle ///< buffer, indices: of a thread's own; they become what `value` is in the lane of the same warp whose number
-            ///< differs in the bit `distance`. All lanes of the warp come here together, and none but they do at once
+    Shuffle ///< buffer, indices: of a thread's own; they become what `value` is in the lane of the same warp whose
+            ///< number differs in the bit `distance`. All lanes of the warp come here together, and none but they do at
+            ///< once
 };
 
 struct StmtNode;
@@ -75,9 +76,9 @@ struct StmtNode
     /// For: after an enclosing Unrolled emission a Serial loop with this > 1 is unrolled by that many
     /// (llvm.loop.unroll.count).
     std::int32_t unrollHint = 0;
-    /// Shuffle: threads whose numbers (x + block x * (y + block y * z)) have the same quotient by `warp` are a warp, the
-    /// rest of it is the lane. Both are powers of two, distance < warp. The text is right where a device has warps of
-    /// just so many lanes.
+    /// Shuffle: threads whose numbers (x + block x * (y + block y * z)) have the same quotient by `warp` are a warp,
+    /// the rest of it is the lane. Both are powers of two, distance < warp. The text is right where a device has warps
+    /// of just so many lanes.
     std::int32_t warp = 0, distance = 0;
     Expr variable;
     Expr min;

@@ -376,6 +376,11 @@ private:
         const std::int32_t warp = m_stage.iters[thread].warp;
         if (const std::string why = warp > 0 ? whyNoShuffles(extent(thread), warp) : std::string(); !why.empty())
             return refuse(why.c_str());
+        const bool isShared = warp == 0 || warpsOf(extent(thread), warp) > 1;
+        for (std::size_t i = 0; i < firstReduce && isShared; ++i)
+            if (extent(i) > 1 && m_kinds[i] >= LoopKind::ThreadX && m_kinds[i] <= LoopKind::ThreadZ)
+                return refuse("shares parts of several sums of a block in memory, which lowering has no form for",
+                              Errc::Unsupported);
         std::vector<std::int32_t> own;
         std::vector<HandOver> parts;
         std::vector<LanePart> lanes;
@@ -386,11 +391,13 @@ private:
                 const std::int64_t warps = warpsOf(extent(thread), warp);
                 const std::int32_t other = addBeside(m_lowering, m_id, to, dtype, ir::Scope::Part, 1);
                 lanes.push_back({own.back(), other,
-                                 warps > 1 ? addBeside(m_lowering, m_id, from, dtype, ir::Scope::Shared, warps) : -1, dtype, identity});
+                                 warps > 1 ? addBeside(m_lowering, m_id, from, dtype, ir::Scope::Shared, warps) : -1,
+                                 dtype, identity});
                 return;
             }
-            parts.push_back({addBeside(m_lowering, m_id, from, dtype, ir::Scope::Shared, extent(thread)),
-                             addBeside(m_lowering, m_id, to, dtype, ir::Scope::Shared, ir::ceilDivide(extent(thread), 2)), dtype});
+            parts.push_back(
+                {addBeside(m_lowering, m_id, from, dtype, ir::Scope::Shared, extent(thread)),
+                 addBeside(m_lowering, m_id, to, dtype, ir::Scope::Shared, ir::ceilDivide(extent(thread), 2)), dtype});
         };
         Stmt init, update;
         if (isIndex()) {

@@ -35,8 +35,7 @@ void exchange(std::int64_t lanes, std::int32_t warp, ir::Combiner combiner, cons
 {
     for (std::int64_t distance = lanes / 2; distance > 0; distance /= 2) {
         for (const LanePart& part : parts)
-            into.push_back(
-                ir::makeShuffle(part.other, {0}, ownOf(part), static_cast<std::int32_t>(distance), warp));
+            into.push_back(ir::makeShuffle(part.other, {0}, ownOf(part), static_cast<std::int32_t>(distance), warp));
         if (parts.size() == 1) {
             into.push_back(ir::makeStore(parts[0].own, {0}, combine(combiner, ownOf(parts[0]), otherOf(parts[0]))));
             continue;
@@ -84,18 +83,18 @@ std::vector<Stmt> combineLanes(ir::Ranges& ranges, const Expr& thread, std::int6
     std::vector<Stmt> handed;
     for (const LanePart& part : parts)
         handed.push_back(ir::makeStore(part.warps, {ir::floorDiv(thread, ir::intImm(warp))}, ownOf(part)));
-    each.push_back(ir::makeIf(ir::eq(ir::floorMod(thread, ir::intImm(warp)), ir::intImm(0)),
-                              ir::makeBlock(std::move(handed))));
+    each.push_back(
+        ir::makeIf(ir::eq(ir::floorMod(thread, ir::intImm(warp)), ir::intImm(0)), ir::makeBlock(std::move(handed))));
 
     const Expr lane = ir::var("lane");
     ranges.setExtent(lane, threads);
     std::vector<Stmt> first;
     for (const LanePart& part : parts) {
         const Expr handedOver = ir::load(part.warps, part.dtype, {lane});
-        first.push_back(ir::makeStore(part.own, {0},
-                                      warps == warp ? handedOver
-                                                    : ir::ifThenElse(lane < ir::intImm(warps), handedOver,
-                                                                     ir::cast(part.dtype, part.identity))));
+        first.push_back(ir::makeStore(
+            part.own, {0},
+            warps == warp ? handedOver
+                          : ir::ifThenElse(lane < ir::intImm(warps), handedOver, ir::cast(part.dtype, part.identity))));
     }
     exchange(powerFrom(warps), warp, combiner, parts, first);
     return {byThreads(thread, std::move(each)),

@@ -33,8 +33,8 @@ std::string whyNoShuffles(std::int64_t threads, std::int32_t warp);
 ///     each; in each warp: own = combine(own, own of the lane that differs in one bit), a bit after the other
 ///     where there are several warps: their parts to shared memory; the first warp reads them and does it once more
 ///
-/// In the end `own` of thread 0 holds the result. Which parts are combined with which is the same in each run. All lanes
-/// of a warp come to each shuffle.
+/// In the end `own` of thread 0 holds the result. Which parts are combined with which is the same in each run. All
+/// lanes of a warp come to each shuffle.
 /// @param parts of a sum one; of a reduction to an index two, values and positions: of equal values the first counts.
 std::vector<ir::Stmt> combineLanes(ir::Ranges& ranges, const ir::Expr& thread, std::int64_t threads, std::int32_t warp,
                                    ir::Combiner combiner, const std::vector<LanePart>& parts,
@@ -42,6 +42,7 @@ std::vector<ir::Stmt> combineLanes(ir::Ranges& ranges, const ir::Expr& thread, s
 
 /// Whether the warps of a block of these threads along x, y, z have the lanes that a shuffle of threads along x counts
 /// on, which only those with an index below `threads` come to. Empty: yes; else why not.
-std::string whyNoWholeWarps(const std::array<std::int64_t, 3>& block, std::int64_t threads, const ir::StmtNode& shuffle);
+std::string whyNoWholeWarps(const std::array<std::int64_t, 3>& block, std::int64_t threads,
+                            const ir::StmtNode& shuffle);
 
 } // namespace lathe::schedule

@@ -23,8 +23,8 @@ struct ExchangeFacts
 
 /// @param elementBytes of each value that is exchanged
 /// Errors: IllegalSchedule, where so many threads cannot exchange parts that way.
-Result<ExchangeFacts> exchangeFacts(Exchange exchange, std::int64_t threads, const std::vector<std::int64_t>& elementBytes,
-                                    const LaunchMachine& machine);
+Result<ExchangeFacts> exchangeFacts(Exchange exchange, std::int64_t threads,
+                                    const std::vector<std::int64_t>& elementBytes, const LaunchMachine& machine);
 
 /// The step that says so, for a loop over threads; nothing where the exchange is through shared memory.
 void emitExchange(Exchange exchange, std::int32_t stage, std::int32_t iter, const LaunchMachine& machine,

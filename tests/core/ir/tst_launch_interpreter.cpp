@@ -87,8 +87,7 @@ struct LaneSum
 
     Stmt step(std::int32_t distance, std::int32_t warp = kThreads) const
     {
-        return makeBlock({makeShuffle(3, {1}, own, distance, warp),
-                          makeStore(3, {0}, own + load(3, DType::F32, {1}))});
+        return makeBlock({makeShuffle(3, {1}, own, distance, warp), makeStore(3, {0}, own + load(3, DType::F32, {1}))});
     }
 };
 
@@ -135,8 +134,9 @@ private slots:
         QTest::addColumn<int>("fault");
         QTest::addColumn<QByteArray>("words");
         const auto row = [](int fault, const char* words) { QTest::newRow(words) << fault << QByteArray(words); };
-        row(0, "launch all of kernel reversal: divergent shuffle: 3 of 4 lanes of the warp of thread (0, 0, 0) of block "
-               "(0, 0, 0) come to it: shuffle own[1] = own[0] of lane ^ 1 of 4");
+        row(0,
+            "launch all of kernel reversal: divergent shuffle: 3 of 4 lanes of the warp of thread (0, 0, 0) of block "
+            "(0, 0, 0) come to it: shuffle own[1] = own[0] of lane ^ 1 of 4");
         row(1, "divergent shuffle: 2 of 4 lanes of the warp of thread (2, 0, 0)"); // the others' turn
         row(2, "divergent shuffle: 1 of 4 lanes of the warp of thread (3, 0, 0)"); // a loop that others have left
         row(3, "divergent shuffle: thread (0, 0, 0) of block (0, 0, 0) takes from lane 4 of 4");
@@ -156,8 +156,7 @@ private slots:
         case 0: middle = makeIf(sum.r.thread < intImm(3), sum.step(1)); break;
         case 1: middle = makeIf(sum.r.thread >= intImm(2), sum.step(1)); break;
         case 2:
-            middle = makeFor(i, 0, sum.r.thread + intImm(1), LoopKind::Serial,
-                             makeIf(i >= intImm(3), sum.step(1)));
+            middle = makeFor(i, 0, sum.r.thread + intImm(1), LoopKind::Serial, makeIf(i >= intImm(3), sum.step(1)));
             break;
         case 3: middle = sum.step(4, 8); break;
         case 4: sum.begin = makeStore(3, {1}, sum.x), middle = sum.step(1); break;

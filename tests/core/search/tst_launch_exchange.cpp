@@ -98,10 +98,9 @@ private slots:
     void candidatesAreWhatTheyAreEstimatedToBe_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char* const name :
-             {"softmax", "softmax of short rows", "layer norm", "sum of rows", "maximum of all", "mean of columns",
-              "position", "dense of one sample", "dense to one", "dense in halves", "global pool NHWC",
-              "global pool NCHW"})
+        for (const char* const name : {"softmax", "softmax of short rows", "layer norm", "sum of rows",
+                                       "maximum of all", "mean of columns", "position", "dense of one sample",
+                                       "dense to one", "dense in halves", "global pool NHWC", "global pool NCHW"})
             QTest::newRow(name) << name;
     }
     void candidatesAreWhatTheyAreEstimatedToBe()
@@ -126,7 +125,8 @@ private slots:
                 const auto state = must(schedule::State::replay(alternative.dag, steps));
                 const ir::LoopNest nest = must(schedule::lower(state, loweringOf(alternative))).nest;
                 const auto resources = schedule::resourcesOf(nest);
-                const QString which = QString("%1 %2").arg(sketch->name().c_str(), nlohmann::json(genome).dump().c_str());
+                const QString which = QString("%1 %2").arg(sketch->name().c_str(),
+                                                           nlohmann::json(genome).dump().c_str());
                 QCOMPARE(resources.size(), std::size_t{1});
                 QVERIFY2(resources[0].threads == static_cast<std::int64_t>(facts->threads), qPrintable(which));
                 QVERIFY2(resources[0].sharedBytes == static_cast<std::int64_t>(facts->sharedBytes),

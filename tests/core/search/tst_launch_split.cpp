@@ -68,7 +68,8 @@ private slots:
     void longSumsOfOneImageMayBeDivided_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char* const name : {"dense of one sample", "dense", "3x3 NHWC", "3x3 NCHW", "1x1 NHWC, nothing after"})
+        for (const char* const name :
+             {"dense of one sample", "dense", "3x3 NHWC", "3x3 NCHW", "1x1 NHWC, nothing after"})
             QTest::newRow(name) << name;
     }
     void longSumsOfOneImageMayBeDivided()

@@ -38,18 +38,17 @@ compute::DagPtr rows(ir::Combiner combiner, std::int64_t count, std::int64_t len
     compute::DagBuilder b;
     const compute::Tensor x = b.placeholder("x", {count, length}, dtype);
     if (combiner >= ir::Combiner::ArgMax)
-        return must(
-            std::move(b).finish({compute::argReduction(b, combiner == ir::Combiner::ArgMax, x, 1, false)}));
-    return must(std::move(b).finish({b.reduce("y", {count}, {"i"}, "", combiner, {{"k", length}},
-                                              [&](const auto& i, const auto& r) { return b.at(x, {i[0], r[0]}); })}));
+        return must(std::move(b).finish({compute::argReduction(b, combiner == ir::Combiner::ArgMax, x, 1, false)}));
+    return must(std::move(b).finish(
+        {b.reduce("y", {count}, {"i"}, "", combiner, {{"k", length}}, [&](const auto& i, const auto& r) {
+            return b.at(x, {i[0], r[0]});
+        })}));
 }
 
 schedule::State stateOf(const compute::DagPtr& dag, std::int64_t length, std::int64_t threads)
 {
-    const nlohmann::json steps = {{"AN", 1, 0, 5},
-                                  {"SP", 1, 1, length, nlohmann::json::array({threads}), 1},
-                                  {"AN", 1, 2, 6},
-                                  {"SH", 1, 2, 32}};
+    const nlohmann::json steps = {
+        {"AN", 1, 0, 5}, {"SP", 1, 1, length, nlohmann::json::array({threads}), 1}, {"AN", 1, 2, 6}, {"SH", 1, 2, 32}};
     return must(schedule::State::replay(dag, must(schedule::stepsFromJson(steps))));
 }
 
@@ -143,8 +142,8 @@ private slots:
         const auto compiler = cuda::Nvrtc::find(capability);
         if (!compiler)
             QSKIP(compiler.error().message.c_str());
-        for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64, DType::I8, DType::U8, DType::I32,
-                                  DType::I64}) {
+        for (const DType dtype :
+             {DType::F32, DType::F16, DType::BF16, DType::F64, DType::I8, DType::U8, DType::I32, DType::I64}) {
             const auto kernel = must(
                 schedule::lower(stateOf(rows(ir::Combiner::Sum, 2, 300, dtype), 300, 128), loweringOf()));
             const backend::KernelSource source = must(backend::printCuda(kernel.nest));
@@ -171,9 +170,9 @@ private slots:
         for (const ir::Combiner combiner : {Sum, Prod, Max, Min, ArgMax, ArgMin})
             for (const int threads : {16, 32, 96, 256})
                 row(combiner, DType::F32, 301, threads);
-        for (const DType dtype : {DType::F16, DType::BF16, DType::F64, DType::I8, DType::U8, DType::I16, DType::I32,
-                                  DType::I64})
-            row(Max, dtype, 49, 64);
+        for (const DType dtype :
+             {DType::F16, DType::BF16, DType::F64, DType::I8, DType::U8, DType::I16, DType::I32, DType::I64})
+            row(Max, dtype, 49, 32);
         row(Sum, DType::F32, 1031, 1024);
     }
     void resultsAreRight()
@@ -216,8 +215,7 @@ private slots:
             genome.push_back(isExchange || parameter.name.starts_with("threads ") ? parameter.count - 1 : 0);
         }
         QVERIFY(hasExchange);
-        const auto state = must(
-            schedule::State::replay(t.alternatives.front().dag, must(sketch->instantiate(genome))));
+        const auto state = must(schedule::State::replay(t.alternatives.front().dag, must(sketch->instantiate(genome))));
         OnDriver driver;
         const std::string wrong = schedule::test::checkKernel(
             state, 9, loweringOf(t.alternatives.front().constantInputs),
@@ -235,7 +233,8 @@ private slots:
     {
         QTest::addColumn<QString>("what");
         QTest::addColumn<QString>("by");
-        QTest::newRow("a mask of half the lanes") << "__shfl_xor_sync(0xffffffffu," << "__shfl_xor_sync(0xffffu,";
+        QTest::newRow("a mask of half the lanes") << "__shfl_xor_sync(0xffffffffu,"
+                                                  << "__shfl_xor_sync(0xffffu,";
         QTest::newRow("a lane that stays away")
             << "y_pairs[0] = __shfl_xor_sync(0xffffffffu, y_own[0], 16);"
             << "if (threadIdx.x != 5) y_pairs[0] = __shfl_xor_sync(0xffffffffu, y_own[0], 16);";
