@@ -48,8 +48,10 @@ public:
         const auto take = [&bytes](std::int64_t elements, const compute::Op& o) {
             bytes += ir::ceilDivide(elements * sizeOf(o.dtype), 16) * 16;
         };
+        // All threads go equally often: past the end of the row, what is kept has room for it.
         for (const std::int32_t kept : m_stages.kept)
-            take(op(kept).shape.back() == m_stages.length ? m_stages.length : 1, op(kept));
+            take(op(kept).shape.back() == m_stages.length ? ir::ceilDivide(m_stages.length, threads) * threads : 1,
+                 op(kept));
         ExchangeFacts exchanged; // of all sums
         for (const std::int32_t sum : m_stages.sums) {
             LATHE_TRY_ASSIGN(const ExchangeFacts one,

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <functional>
 #include <map>
 
 namespace tst_cuda_shuffles {
@@ -57,7 +58,7 @@ class OnDriver
 {
 public:
     OnDriver()
-        : m_driver({{"LATHE_CUDA_DRIVER_STRICT", "1"}})
+        : m_driver(cuda_driver::testing::Environment{{"LATHE_CUDA_DRIVER_STRICT", "1"}})
     {
         m_driver.context();
     }
