@@ -2459,6 +2459,14 @@
             <translation>请说明调优多久：20 min、until 18:00、1000 trials，或 until the last hour gained under 0.1 %</translation>
         </message>
         <message>
+            <source>{device} computes its latencies by a model: none is measured, and the whole network is not timed</source>
+            <translation>{device} 的延迟由模型计算：没有一项是实测值，也不对整个网络计时</translation>
+        </message>
+        <message>
+            <source>{device} computes its latencies by a model, so the library was not timed on it</source>
+            <translation>{device} 的延迟由模型计算，因此没有在其上对部署库计时</translation>
+        </message>
+        <message>
             <source>the network has no tasks to tune</source>
             <translation>网络中没有可调优的任务</translation>
         </message>

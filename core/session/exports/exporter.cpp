@@ -6,6 +6,8 @@
 #include "core/deploy/npy.h"
 #include "core/measure/measurer.h"
 #include "core/runtime/cpu_features.h"
+#include "core/session/condition_texts.h"
+#include "core/session/device_clock.h"
 #include "core/session/device_directory.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/exports/library_check.h"
@@ -274,8 +276,11 @@ private:
         for (auto& model : m_models)
             if (m_options.device.empty() && model->target.traits().takesDeviceFigures) {
                 const auto picked = DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), {});
-                if (picked) // else it is compiled for a device that is elsewhere
+                if (picked) { // else it is compiled for a device that is elsewhere
                     takeFigures(model, picked->front());
+                    if (model == m_models.front())
+                        m_limitsOf = picked->front().fingerprint;
+                }
             }
         if (m_options.device.empty())
             return {};
@@ -437,6 +442,13 @@ private:
 
     Result<> benchmark()
     {
+        const std::string& on = m_device.fingerprint.empty() ? m_limitsOf : m_device.fingerprint;
+        if (clockOf(first().target.traits(), on) == CostClock::Model) { // its library is timed by another clock
+            const Message why = say(Msg::LibraryOnModel, deviceNameOf(on));
+            m_report.notTimed = textOf(why);
+            m_report.aboutNotTimed = about(why);
+            return {};
+        }
         const double runSeconds = runSecondsOf(first(), !allGiven());
         auto timed = benchExported(
             m_staged.file, m_report.threads, m_stop, 0,
@@ -515,6 +527,7 @@ private:
     std::unique_ptr<measure::RemoteDevices> m_remote; ///< of the next; ends after it
     std::unique_ptr<measure::Endpoint> m_lent; ///< behind CompileOptions::broker; null: it is verified and timed here
     DeviceView m_device; ///< CompileOptions::device
+    std::string m_limitsOf; ///< fingerprint of the one whose figures the first variant is made by; empty: of none
     std::string m_deviceName; ///< of the one on which it was timed; empty: the processor, or it was not timed
     std::size_t m_figured = 0; ///< the variant that is timed, among those of the library
     CompileReport m_report;

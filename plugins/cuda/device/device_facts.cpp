@@ -127,13 +127,16 @@ std::string devicesText()
     std::string problem;
     json list = json::array();
     if (const Driver* const driver = openDriver(problem))
-        for (const DeviceFacts& facts : listDevices(*driver, problem))
+        for (const DeviceFacts& facts : listDevices(*driver, problem)) {
             list.push_back({{"key", facts.key},
                             {"name", facts.name},
                             {"driver", "CUDA " + versionText(driver->version)},
                             {"architecture", architectureName(facts.capability)},
                             {"shares_cores", driver->isOnProcessor},
                             {"hardware", hardwareOf(facts)}});
+            if (driver->isOnProcessor)
+                list.back()["clock"] = "model";
+        }
     if (!problem.empty())
         list.push_back({{"name", "NVIDIA GPUs (CUDA)"}, {"error", problem}});
     return list.dump(-1, ' ', false, json::error_handler_t::replace);
