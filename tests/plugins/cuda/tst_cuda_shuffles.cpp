@@ -197,15 +197,16 @@ private slots:
         QTest::addColumn<int>("form");
         for (const char* const name : {"softmax", "layer norm"})
             QTest::addRow("%s by rows", name) << name << int(search::LaunchForm::Rows);
-        for (const char* const name : {"dense of one sample", "dense in halves", "sum of rows", "position",
-                                       "global pool NHWC", "global pool NCHW", "maximum of all"})
+        for (const char* const name : {"dense of one sample", "long dense", "dense in halves", "sum of rows",
+                                       "position", "global pool NHWC", "global pool NCHW", "maximum of all"})
             QTest::addRow("%s by trees", name) << name << int(search::LaunchForm::Tree);
     }
     void sketchesAreRight()
     {
         QFETCH(QString, name);
         QFETCH(int, form);
-        const search::SearchTask t = task({launchCase(name.toStdString())}, "cuda");
+        const search::SearchTask t = task(
+            {name == "long dense" ? test::dense(2050, 10) : launchCase(name.toStdString())}, "cuda");
         const auto sketch = must(search::LaunchSketch::create(t.alternatives.front(), t.hardware, t.target.family(),
                                                               search::LaunchForm(form)));
         search::Genome genome;
