@@ -3562,6 +3562,10 @@
             <source>a kernel of more than {most} instructions is not read</source>
             <translation>不读取超过 {most} 条指令的内核</translation>
         </message>
+        <message>
+            <source>sums are exchanged within warps of {lanes:lane|lanes}, but the device exchanges registers among {width:lane|lanes}{limit:-}</source>
+            <translation>求和在 {lanes} 个通道的线程束内交换，而设备在 {width} 个通道之间交换寄存器</translation>
+        </message>
     </context>
     <context>
         <name>Devices</name>
@@ -3900,6 +3904,14 @@
         <message>
             <source>Warp</source>
             <translation>线程束</translation>
+        </message>
+        <message>
+            <source>Lanes of a shuffle</source>
+            <translation>洗牌的通道数</translation>
+        </message>
+        <message>
+            <source>that exchange registers, on GPUs</source>
+            <translation>交换寄存器的线程，GPU 上</translation>
         </message>
         <message>
             <source>threads</source>
