@@ -100,7 +100,7 @@ struct Alike<cuda::Uuid, CUuuid> : std::bool_constant<sizeof(cuda::Uuid) == size
 // ---- functions
 
 /// The members of Driver that the list below has: all of them.
-constexpr std::size_t kFunctions = 45;
+constexpr std::size_t kFunctions = 46;
 static_assert(offsetof(cuda::Driver, version) == kFunctions * sizeof(void*), "a function is not in the list");
 
 #define LATHE_IS(member, name) static_assert(Alike<decltype(cuda::Driver::member), decltype(&::name)>::value, #name);
@@ -147,6 +147,7 @@ LATHE_IS(graphInstantiate, cuGraphInstantiateWithFlags)
 LATHE_IS(graphLaunch, cuGraphLaunch)
 LATHE_IS(graphExecDestroy, cuGraphExecDestroy)
 LATHE_IS(graphDestroy, cuGraphDestroy)
+LATHE_IS(graphUpload, cuGraphUpload)
 LATHE_IS(memHostGetDevicePointer, cuMemHostGetDevicePointer_v2)
 LATHE_IS(streamGetContext, cuStreamGetCtx)
 LATHE_IS(getErrorName, cuGetErrorName)
@@ -172,6 +173,9 @@ LATHE_IS_CODE(kInvalidPtx, ERROR_INVALID_PTX)
 LATHE_IS_CODE(kNvlinkUncorrectable, ERROR_NVLINK_UNCORRECTABLE)
 LATHE_IS_CODE(kNoJitCompiler, ERROR_JIT_COMPILER_NOT_FOUND)
 LATHE_IS_CODE(kUnsupportedPtxVersion, ERROR_UNSUPPORTED_PTX_VERSION)
+#if CUDA_VERSION >= 12090
+LATHE_IS_CODE(kContained, ERROR_CONTAINED)
+#endif
 LATHE_IS_CODE(kNotFound, ERROR_NOT_FOUND)
 LATHE_IS_CODE(kIllegalAddress, ERROR_ILLEGAL_ADDRESS)
 LATHE_IS_CODE(kLaunchOutOfResources, ERROR_LAUNCH_OUT_OF_RESOURCES)
@@ -186,6 +190,12 @@ LATHE_IS_CODE(kInvalidProgramCounter, ERROR_INVALID_PC)
 LATHE_IS_CODE(kLaunchFailed, ERROR_LAUNCH_FAILED)
 LATHE_IS_CODE(kSystemNotReady, ERROR_SYSTEM_NOT_READY)
 LATHE_IS_CODE(kSystemDriverMismatch, ERROR_SYSTEM_DRIVER_MISMATCH)
+LATHE_IS_CODE(kMpsConnectionFailed, ERROR_MPS_CONNECTION_FAILED)
+LATHE_IS_CODE(kMpsRpcFailure, ERROR_MPS_RPC_FAILURE)
+LATHE_IS_CODE(kMpsServerNotReady, ERROR_MPS_SERVER_NOT_READY)
+LATHE_IS_CODE(kMpsMaxClientsReached, ERROR_MPS_MAX_CLIENTS_REACHED)
+LATHE_IS_CODE(kMpsMaxConnectionsReached, ERROR_MPS_MAX_CONNECTIONS_REACHED)
+LATHE_IS_CODE(kMpsClientTerminated, ERROR_MPS_CLIENT_TERMINATED)
 LATHE_IS_CODE(kUnknown, ERROR_UNKNOWN)
 #undef LATHE_IS_CODE
 
