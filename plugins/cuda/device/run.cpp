@@ -15,9 +15,9 @@ constexpr std::size_t kMostQueued = 512;
 constexpr std::size_t kMostInGraph = 256;
 /// Fewer are started one by one: a graph would cost more than it spares.
 constexpr std::size_t kLeastForGraph = 32;
-/// What is written ahead of a stretch of few launches or graphs, so that these are in the stream before the device comes
-/// to them: else a first short kernel is timed with the host's work of starting it. Untimed, and less than most caches
-/// hold.
+/// What is written ahead of a stretch of few launches or graphs, so that these are in the stream before the device
+/// comes to them: else a first short kernel is timed with the host's work of starting it. Untimed, and less than most
+/// caches hold.
 constexpr std::size_t kLeadBytes = 8 << 20;
 constexpr std::size_t kFewCalls = 32;
 
@@ -59,7 +59,8 @@ public:
             m_driver.graphDestroy(graph);
         if (!isGood)
             m_exec = nullptr;
-        // Its first start would bring it to the device, and be timed with that. Where that fails, starting it will tell.
+        // Its first start would bring it to the device, and be timed with that. Where that fails, starting it will
+        // tell.
         if (isGood && m_driver.graphUpload != nullptr)
             m_driver.graphUpload(m_exec, stream);
         return isGood;
