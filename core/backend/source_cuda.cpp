@@ -14,7 +14,7 @@ constexpr std::string_view kWords =
     "namespace new noexcept not not_eq nullptr operator or or_eq override private protected public register "
     "reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template this "
     "thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor "
-    "xor_eq threadIdx blockIdx blockDim gridDim warpSize dim3 min max isnan exp fabs linux unix";
+    "xor_eq threadIdx blockIdx blockDim gridDim warpSize dim3 min max isnan exp fabs linux unix NULL assert";
 
 constexpr SourceFunction kFunctions[] = {{"exp", "expf", "exp"},
                                          {"exp2", "exp2f", "exp2"},
