@@ -15,7 +15,7 @@ constexpr std::string_view kWords =
     "reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template this "
     "thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor "
     "xor_eq copy_async_4 copy_async_8 copy_async_16 commit_copies wait_for_copies threadIdx blockIdx blockDim gridDim "
-    "warpSize dim3 min max isnan exp fabs linux unix";
+    "warpSize dim3 min max isnan exp fabs linux unix NULL assert";
 
 constexpr SourceFunction kFunctions[] = {{"exp", "expf", "exp"},
                                          {"exp2", "exp2f", "exp2"},
