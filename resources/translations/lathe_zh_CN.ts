@@ -3574,6 +3574,14 @@
             <source>'{target}' has no device: its latencies are those that a model expects of '{other}', none is measured and no output is compared</source>
             <translation>“{target}”没有设备：其延迟是模型对“{other}”的预期，没有一项是实测值，也不比较输出</translation>
         </message>
+        <message>
+            <source>{device} does not run code for {target}: its {limit} is {has}, and {needed} is needed</source>
+            <translation>{device} 不能运行 {target} 的代码：其 {limit} 为 {has}，而需要 {needed}</translation>
+        </message>
+        <message>
+            <source>no device for {target} is here to compare and time the library on ({reason}): skip the comparison and the benchmark (--no-verify --no-bench)</source>
+            <translation>本机没有用于 {target} 的设备来比较库并测量其时间（{reason}）：请跳过比较和基准测试（--no-verify --no-bench）</translation>
+        </message>
     </context>
     <context>
         <name>Devices</name>
