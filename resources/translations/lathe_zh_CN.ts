@@ -3563,12 +3563,24 @@
             <translation>不读取超过 {most} 条指令的内核</translation>
         </message>
         <message>
+            <source>sums are exchanged within warps of {lanes:lane|lanes}, but the device exchanges registers among {width:lane|lanes}{limit:-}</source>
+            <translation>求和在 {lanes} 个通道的线程束内交换，而设备在 {width} 个通道之间交换寄存器</translation>
+        </message>
+        <message>
             <source>the machine code of {kernel} does not tell how often its loops run, so that no time can be expected of it</source>
             <translation>从 {kernel} 的机器码看不出其循环运行多少次，因此无法给出预期时间</translation>
         </message>
         <message>
             <source>'{target}' has no device: its latencies are those that a model expects of '{other}', none is measured and no output is compared</source>
             <translation>“{target}”没有设备：其延迟是模型对“{other}”的预期，没有一项是实测值，也不比较输出</translation>
+        </message>
+        <message>
+            <source>{device} does not run code for {target}: its {limit} is {has}, and {needed} is needed</source>
+            <translation>{device} 不能运行 {target} 的代码：其 {limit} 为 {has}，而需要 {needed}</translation>
+        </message>
+        <message>
+            <source>no device for {target} is here to compare and time the library on ({reason}): skip the comparison and the benchmark (--no-verify --no-bench)</source>
+            <translation>本机没有用于 {target} 的设备来比较库并测量其时间（{reason}）：请跳过比较和基准测试（--no-verify --no-bench）</translation>
         </message>
     </context>
     <context>
@@ -3908,6 +3920,14 @@
         <message>
             <source>Warp</source>
             <translation>线程束</translation>
+        </message>
+        <message>
+            <source>Lanes of a shuffle</source>
+            <translation>洗牌的通道数</translation>
+        </message>
+        <message>
+            <source>that exchange registers, on GPUs</source>
+            <translation>交换寄存器的线程，GPU 上</translation>
         </message>
         <message>
             <source>threads</source>

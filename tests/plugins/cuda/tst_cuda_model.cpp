@@ -99,6 +99,32 @@ private slots:
         QVERIFY(timeOf(facts).bound == Bound::Memory);
     }
 
+    /// Of the whitepapers, at the boost clock: what the figures of one SM must come to.
+    void theWholeGpuHasItsPublishedPeak_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<double>("single"); // TFLOP/s, each without tensor cores
+        QTest::addColumn<double>("doubled");
+        QTest::addColumn<double>("half");
+        QTest::newRow("GA102") << "RTX A6000" << 38.7 << 0.605 << 38.7;
+        QTest::newRow("GA100") << "A100" << 19.5 << 9.7 << 78.0;
+        QTest::newRow("GH100") << "H100" << 66.9 << 33.5 << 133.8;
+        QTest::newRow("AD102") << "RTX 4090" << 82.6 << 1.29 << 82.6;
+    }
+    void theWholeGpuHasItsPublishedPeak()
+    {
+        QFETCH(QString, name);
+        QFETCH(double, single);
+        QFETCH(double, doubled);
+        QFETCH(double, half);
+        const GpuFacts& gpu = *findGpu(name.toStdString());
+        const double lanes = 1e-12 * gpu.sms * gpu.boostHz; // TFLOP/s of one that gives one result
+        const auto isNear = [](double figure, double published) { return std::abs(figure / published - 1) < 0.01; };
+        QVERIFY(isNear(1e-12 * gpu.peakFlops(), single));
+        QVERIFY(isNear(2 * gpu.doubleLanes * lanes, doubled));
+        QVERIFY(isNear(4 * gpu.halfLanes * lanes, half)); // two products and two sums each
+    }
+
     void lanesOfAnA100AreHalfAsMany()
     {
         KernelFacts facts = plain();
