@@ -15,7 +15,7 @@ constexpr std::string_view kWords =
     "reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template this "
     "thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor "
     "xor_eq copy_async_4 copy_async_8 copy_async_16 commit_copies wait_for_copies threadIdx blockIdx blockDim gridDim "
-    "warpSize dim3 min max isnan exp fabs linux unix";
+    "warpSize dim3 min max isnan exp fabs linux unix NULL assert";
 
 constexpr SourceFunction kFunctions[] = {{"exp", "expf", "exp"},
                                          {"exp2", "exp2f", "exp2"},
@@ -48,7 +48,13 @@ constexpr SourceHelper kHelpers[] = {
     {"min_TYPE", "TYPE min_TYPE(TYPE a, TYPE b) { return (a < b) | (a != a) ? a : b; } // not-a-number stays\n"},
     {"max_TYPE", "TYPE max_TYPE(TYPE a, TYPE b) { return (a > b) | (a != a) ? a : b; }\n"},
     // The language's own is undefined for the lowest number, which wraps around.
-    {"absolute_TYPE", "TYPE absolute_TYPE(TYPE x) { return x < 0 ? (TYPE)(0 - (WIDE)x) : x; }\n"}};
+    {"absolute_TYPE", "TYPE absolute_TYPE(TYPE x) { return x < 0 ? (TYPE)(0 - (WIDE)x) : x; }\n"},
+    // By its bits: as a number it would go through float and back.
+    {"shuffle_TYPE", "TYPE shuffle_TYPE(unsigned int lanes, TYPE x, int distance)\n"
+                     "{\n"
+                     "    x.bits = (unsigned short)__shfl_xor_sync(lanes, (int)x.bits, distance);\n"
+                     "    return x;\n"
+                     "}\n"}};
 
 /// A type of 16 bits that is computed with in float, each result rounded: as hardware does it, for devices and headers
 /// that have it or not. {0}: its name, {1}: the bits of a float x, {2}: the bits of a double x, {3}: the float of bits.
@@ -184,6 +190,9 @@ const SourceLanguage& cudaLanguage()
         .blockIndex = {"blockIdx.x", "blockIdx.y", "blockIdx.z"},
         .threadIndex = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
         .barrier = "__syncthreads();",
+        .shuffle = "__shfl_xor_sync({1}, {0}, {2})",
+        .shuffleNarrow = "shuffle_TYPE",
+        .warp = 32,
         .mostSharedBytes = 48 * 1024,
         .unsizedShared = "extern __shared__ __align__(16) unsigned char {0}[];",
         .joinsStatements = true,

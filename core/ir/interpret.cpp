@@ -78,9 +78,10 @@ public:
         case StmtKind::Prefetch: // a hint; may point outside
         case StmtKind::Evaluate:
         case StmtKind::Barrier:
-        case StmtKind::AsyncCopy: // only in launches
+        case StmtKind::AsyncCopy: // of launches; verify() finds them in phases
         case StmtKind::AsyncCommit:
-        case StmtKind::AsyncWait: break;
+        case StmtKind::AsyncWait:
+        case StmtKind::Shuffle: break;
         }
     }
 

@@ -156,6 +156,7 @@ private:
             for (const std::int32_t thread : threads)
                 waitForCopies(thread, s.of->count);
             break;
+        case StmtKind::Shuffle: shuffle(s, threads); break;
         case StmtKind::Prefetch: // a hint; may point outside
         case StmtKind::Evaluate: break;
         }
@@ -201,24 +202,19 @@ private:
     void store(const Instruction& s, const Threads& threads)
     {
         m_statement = s.of;
-        const Buffer& buffer = m_nest.buffers[s.buffer];
         for (const std::int32_t thread : threads) {
             enter(thread);
             const Scalar value = evaluate(s.value);
             const std::int64_t at = failed() ? -1 : offset(s.buffer, s.indices, "stores to");
             if (at < 0)
                 return nameStatement();
-            if (!buffer.readOnly)
-                noteWrite(s.buffer, at);
-            WatchedMemory& memory = m_memory[s.buffer];
-            memory.isWritten[static_cast<std::size_t>(ownPlace(s.buffer, at))] = true;
-            storeScalar(memory.bytes.data() + ownPlace(s.buffer, at) * sizeOf(buffer.dtype), buffer.dtype, value);
+            put(s.buffer, at, value);
             if (failed())
                 return;
         }
     }
 
-    // ---- asynchronous copies: what they copy is there at once, but nobody may come to it before it was waited for
+    // ---- asynchronous copies: what they copy is there at once, and nobody may come to it before it was waited for
     // ----
 
     void startCopies(const Instruction& s, const Threads& threads)
@@ -281,6 +277,55 @@ private:
         wrong(fmt::format("{} {} {} at {} before the asynchronous copy of {} was waited for", who(), verb,
                           m_nest.buffers[id].name, at, nameOf(copier)));
         return true;
+    }
+
+    /// All lanes give before any takes. A block that ends within a warp has no lanes beyond its end.
+    void shuffle(const Instruction& s, const Threads& threads)
+    {
+        m_statement = s.of;
+        const std::int32_t warp = s.of->warp, distance = s.of->distance;
+        for (std::size_t first = 0; first < threads.size();) {
+            const std::int32_t begin = threads[first] / warp * warp;
+            const auto end = static_cast<std::int32_t>(std::min<std::int64_t>(begin + warp, m_threads));
+            std::size_t next = first;
+            while (next < threads.size() && threads[next] < end)
+                ++next;
+            const auto lanes = static_cast<std::int32_t>(next - first);
+            if (lanes != end - begin) {
+                enter(threads[first]);
+                return wrong(fmt::format("divergent shuffle: {} of {} lanes of the warp of {} come to it", lanes,
+                                         end - begin, who()));
+            }
+            std::vector<Scalar> given;
+            for (std::int32_t lane = 0; lane < lanes; ++lane) {
+                enter(begin + lane);
+                if ((lane ^ distance) >= lanes)
+                    return wrong(
+                        fmt::format("divergent shuffle: {} takes from lane {} of {}", who(), lane ^ distance, lanes));
+                given.push_back(evaluate(s.value));
+                if (failed())
+                    return nameStatement();
+            }
+            for (std::int32_t lane = 0; lane < lanes; ++lane) {
+                enter(begin + lane);
+                const std::int64_t at = offset(s.buffer, s.indices, "stores to");
+                if (at < 0)
+                    return nameStatement();
+                put(s.buffer, at, given[static_cast<std::size_t>(lane ^ distance)]);
+            }
+            first = next;
+        }
+    }
+
+    /// The thread's store to a place that exists.
+    void put(std::int32_t id, std::int64_t at, const Scalar& value)
+    {
+        const Buffer& buffer = m_nest.buffers[id];
+        if (!buffer.readOnly)
+            noteWrite(id, at);
+        WatchedMemory& memory = m_memory[id];
+        memory.isWritten[static_cast<std::size_t>(ownPlace(id, at))] = true;
+        storeScalar(memory.bytes.data() + ownPlace(id, at) * sizeOf(buffer.dtype), buffer.dtype, value);
     }
 
     const std::byte* read(std::int32_t id, const std::vector<Code>& indices) override

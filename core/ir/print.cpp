@@ -250,6 +250,10 @@ private:
             break;
         case StmtKind::AsyncCommit: line(depth, "async commit"); break;
         case StmtKind::AsyncWait: line(depth, fmt::format("async wait {}", s.count)); break;
+        case StmtKind::Shuffle:
+            line(depth, fmt::format("shuffle {}{} = {} of lane ^ {} of {}", bufferName(s.buffer),
+                                    text.list(s.indices, '[', ']'), text(s.value), s.distance, s.warp));
+            break;
         }
     }
 

@@ -257,6 +257,7 @@ Stmt simplify(const Stmt& s, Ranges& ranges)
     case StmtKind::AsyncCommit:
     case StmtKind::AsyncWait: return s;
     case StmtKind::Store:
+    case StmtKind::Shuffle:
     case StmtKind::Prefetch:
     case StmtKind::AsyncCopy:
     case StmtKind::Evaluate: {

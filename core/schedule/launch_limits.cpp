@@ -69,6 +69,19 @@ private:
     std::int64_t m_bytes = 0;
 };
 
+/// Lanes of the warps that shuffles count on, or the first of them that is not `width`; 0: there are no shuffles.
+std::int32_t warpOfShuffles(const Stmt& s, std::int64_t width)
+{
+    if (!s)
+        return 0;
+    std::int32_t found = s->kind == StmtKind::Shuffle ? s->warp : 0;
+    for (const Stmt& inner : s->body)
+        if (found == 0 || found == width)
+            if (const std::int32_t other = warpOfShuffles(inner, width); other != 0)
+                found = other;
+    return found;
+}
+
 Result<> checkLaunch(const ir::LoopNest& nest, const ir::Launch& launch, const Hardware& hardware)
 {
     const LaunchResources taken = resourcesOf(nest, launch);
@@ -94,6 +107,9 @@ Result<> checkLaunch(const ir::LoopNest& nest, const ir::Launch& launch, const H
         if (taken.grid[d] > most)
             return makeError(Errc::IllegalSchedule, say(Msg::BlocksOverGrid, taken.grid[d], most, kGrid[d]));
     }
+    const std::int64_t width = hardware.get("shuffle_width");
+    if (const std::int32_t warp = warpOfShuffles(launch.body, width); warp != 0 && warp != width)
+        return makeError(Errc::IllegalSchedule, say(Msg::ShufflesOfOtherWarps, warp, width, "shuffle_width"));
     const std::int64_t vector = WidestVector(nest).of(launch.body);
     if (isOver(vector, "vector_unit_bytes"))
         return makeError(Errc::IllegalSchedule,

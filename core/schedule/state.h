@@ -22,6 +22,7 @@ struct Iterator
     IterKind kind = IterKind::Spatial;
     Annotation annotation = Annotation::None;
     bool partition = false; ///< PT
+    std::int32_t warp = 0; ///< SH; 0: none
     std::int32_t id = -1; ///< in the stage's derivation: root axes first, then what relations made
 };
 

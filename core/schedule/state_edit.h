@@ -37,6 +37,7 @@ public:
     Result<> operator()(const PadStrideStep& step);
     Result<> operator()(const FoldStep& step);
     Result<> operator()(const StagesStep& step);
+    Result<> operator()(const ShuffleStep& step);
 
     /// A stage with the operation's own iterators.
     static Stage freshStage(const compute::Dag& dag, std::int32_t op);

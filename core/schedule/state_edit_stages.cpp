@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 namespace lathe::schedule {
@@ -132,6 +133,20 @@ Result<> StateEdit::operator()(const PartitionStep& step)
 {
     LATHE_TRY(checkIter(step.stage, step.iter));
     m_stages[step.stage].iters[step.iter].partition = true;
+    return {};
+}
+
+Result<> StateEdit::operator()(const ShuffleStep& step)
+{
+    LATHE_TRY(checkIter(step.stage, step.iter));
+    Iterator& iter = m_stages[step.stage].iters[step.iter];
+    if (iter.kind != IterKind::Reduction)
+        return illegalStage("{} of '{}' is not summed over: its threads have no parts to exchange", iter.name,
+                            name(step.stage));
+    if (step.warp < 2 || !std::has_single_bit(static_cast<std::uint32_t>(step.warp)))
+        return illegalStage("{} of '{}' exchanges parts in warps of {} lanes, which is no power of two", iter.name,
+                            name(step.stage), step.warp);
+    iter.warp = step.warp;
     return {};
 }
 

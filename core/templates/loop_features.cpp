@@ -140,6 +140,7 @@ private:
         }
         case StmtKind::Store:
         case StmtKind::AsyncCopy:
+        case StmtKind::Shuffle:
             countIn(s.value);
             loadsIn(s.value);
             touch(s.buffer, s.indices);

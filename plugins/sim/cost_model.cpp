@@ -111,7 +111,8 @@ private:
         case StmtKind::Barrier:
         case StmtKind::AsyncCopy:
         case StmtKind::AsyncCommit:
-        case StmtKind::AsyncWait: break; // not in phases
+        case StmtKind::AsyncWait:
+        case StmtKind::Shuffle: break; // not in phases
         }
     }
 

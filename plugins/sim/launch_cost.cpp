@@ -74,6 +74,7 @@ private:
             m_loops.pop_back();
             break;
         case StmtKind::Store: estimate(*s); break;
+        case StmtKind::Shuffle: m_instructions += iterations(nullptr) * 2; break; // as an access to shared memory
         case StmtKind::Barrier: m_instructions += iterations(nullptr) * 10; break;
         case StmtKind::Block:
         case StmtKind::If:

@@ -1,5 +1,6 @@
 #include "plugins/sim/launch_machine.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -119,6 +120,7 @@ void LaunchMachine::step(std::int32_t index, const Threads& threads)
         for (const std::int32_t thread : threads)
             wait(thread, node.index);
         break;
+    case NodeKind::Shuffle: shuffle(node, threads); break;
     case NodeKind::Barrier:
         m_statement = &node;
         if (static_cast<std::int64_t>(threads.size()) != m_threads)
@@ -205,6 +207,45 @@ bool LaunchMachine::isOnItsWay(const char* verb, std::int32_t buffer, std::int64
     wrong(nameOf(self()) + " " + verb + " " + (m_program.texts + m_program.buffers[buffer].name) + " at "
           + std::to_string(at) + " before the asynchronous copy of " + nameOf(copier) + " was waited for");
     return true;
+}
+
+/// All lanes of a warp give before any takes.
+void LaunchMachine::shuffle(const Node& node, const Threads& threads)
+{
+    m_statement = &node;
+    const std::int32_t last = m_program.children[node.firstChild + node.childCount - 1];
+    const std::int32_t warp = 1 << node.reserved, distance = 1 << node.function;
+    for (std::size_t first = 0; first < threads.size();) {
+        const std::int32_t begin = threads[first] / warp * warp;
+        const auto end = static_cast<std::int32_t>(std::min<std::int64_t>(begin + warp, m_threads));
+        std::size_t next = first;
+        while (next < threads.size() && threads[next] < end)
+            ++next;
+        const auto lanes = static_cast<std::int32_t>(next - first);
+        enter(threads[first]);
+        if (lanes != end - begin)
+            return wrong("divergent shuffle: " + std::to_string(lanes) + " of " + std::to_string(end - begin)
+                         + " lanes of the warp of " + nameOf(self()) + " come to it");
+        std::vector<Value> given;
+        for (std::int32_t lane = 0; lane < lanes; ++lane) {
+            enter(begin + lane);
+            if ((lane ^ distance) >= lanes)
+                return wrong("divergent shuffle: " + nameOf(self()) + " takes from lane "
+                             + std::to_string(lane ^ distance) + " of " + std::to_string(lanes));
+            given.push_back(evaluate(last));
+        }
+        for (std::int32_t lane = 0; lane < lanes; ++lane) {
+            enter(begin + lane);
+            m_stores = true;
+            char* const at = ok() ? element(node, node.childCount - 1) : nullptr;
+            m_stores = false;
+            if (at == nullptr)
+                return;
+            store(at, m_program.buffers[node.index].dtype, given[static_cast<std::size_t>(lane ^ distance)],
+                  m_program.nodes[last].dtype);
+        }
+        first = next;
+    }
 }
 
 char* LaunchMachine::element(const Node& node, std::uint32_t indices)

@@ -7,7 +7,7 @@ namespace lathe::sim {
 /// Runs the launches of a kernel, block after block, the threads of a block in step. It finds what goes wrong on a real
 /// device by chance only: two threads at one element, one of which stores, with no barrier between or in different
 /// blocks; bytes of an asynchronous copy before they were waited for; a barrier that not all threads of a block come
-/// to; a read of what nobody has written.
+/// to; a shuffle that not all lanes of a warp come to; a read of what nobody has written.
 class LaunchMachine final : public Machine
 {
 public:
@@ -40,6 +40,7 @@ private:
     void step(std::int32_t index, const Threads& threads);
     void loop(const Node& node, const Threads& threads);
     void branch(const Node& node, const Threads& threads);
+    void shuffle(const Node& node, const Threads& threads);
     void storeAll(const Node& node, const Threads& threads);
     void wait(std::int32_t thread, std::int32_t latest);
     bool isOnItsWay(const char* verb, std::int32_t buffer, std::int64_t at, std::int64_t copier);

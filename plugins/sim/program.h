@@ -10,7 +10,7 @@
 
 namespace lathe::sim {
 
-inline constexpr std::uint32_t kMagic = 0x334d4953; // "SIM3"
+inline constexpr std::uint32_t kMagic = 0x344d4953; // "SIM4"
 inline constexpr int kMaxDims = 24;
 
 enum class NodeKind : std::uint8_t
@@ -46,7 +46,8 @@ enum class NodeKind : std::uint8_t
     Barrier,
     Copy, ///< asynchronous, of one element
     Commit,
-    Wait
+    Wait,
+    Shuffle
 };
 
 /// Who shares a buffer.
@@ -123,8 +124,9 @@ struct Buffer
     std::int64_t strides[kMaxDims] = {};
 };
 
-/// Children stand before their parents, so a program has no cycles. For: min, extent, body. Store, Copy: indices,
-/// value. intValue of statements: their first line, in the texts.
+/// Children stand before their parents, so a program has no cycles. For: min, extent, body. Store, Copy, Shuffle:
+/// indices, value. Shuffle: `function` and `reserved` are binary logarithms of the distance and of the warp's lanes.
+/// intValue of statements: their first line, in the texts.
 struct Node
 {
     NodeKind kind = NodeKind::IntImm;

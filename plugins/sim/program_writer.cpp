@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 
 namespace lathe::sim {
@@ -284,8 +285,12 @@ Result<std::int32_t> ProgramWriter::addStmt(const ir::StmtNode& s)
         children = {min, extent};
         break;
     }
+    case ir::StmtKind::Shuffle:
+        node.function = static_cast<std::uint8_t>(std::countr_zero(static_cast<std::uint32_t>(s.distance)));
+        node.reserved = static_cast<std::uint8_t>(std::countr_zero(static_cast<std::uint32_t>(s.warp)));
+        [[fallthrough]];
     case ir::StmtKind::Store: {
-        node.kind = NodeKind::Store;
+        node.kind = s.kind == ir::StmtKind::Store ? NodeKind::Store : NodeKind::Shuffle;
         node.index = s.buffer;
         LATHE_TRY_ASSIGN(children, addAll(s.indices));
         LATHE_TRY_ASSIGN(const std::int32_t value, addExpr(*s.value));

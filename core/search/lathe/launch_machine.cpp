@@ -34,6 +34,7 @@ LaunchMachine::LaunchMachine(const Hardware& hardware, std::string_view family)
     // Presets say 1 where it is not known.
     if (const std::int64_t told = hardware.get("warp_size"); told > 1)
         warp = told;
+    shuffles = std::max<std::int64_t>(0, hardware.get("shuffle_width"));
     if (const std::int64_t width = hardware.get("simd_width"); width > 0) {
         isProcessor = true;
         warp = width;

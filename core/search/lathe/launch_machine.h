@@ -26,6 +26,7 @@ struct LaunchMachine
     double mostWritten = 512; ///< statements that are written out
 
     std::int64_t warp = 32; ///< threads that take each step together
+    std::int64_t shuffles = 0; ///< threads of a warp that exchange registers; 0: none do
     double cores = 32;
     double lanes = 64; ///< of 4 bytes, of one core
     double coreThreads = 1024; ///< resident in one core

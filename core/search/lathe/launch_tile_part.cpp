@@ -253,6 +253,10 @@ void LaunchTilePart::addGenes()
         for (const std::int64_t d : divisors(m_op.reduceExtents.empty() ? 1 : m_op.reduceExtents[m_long]))
             if (d > 1 && d <= 64 && m_op.reduceExtents[m_long] / d >= 2)
                 slices.push_back(d);
+        // A prime number, as the rows of a 7x7 window: one for each slice, which has the other axes.
+        if (slices.empty() && !m_op.reduceExtents.empty() && m_op.reduceExtents[m_long] > 1
+            && m_op.reduceExtents[m_long] <= 64)
+            slices.push_back(m_op.reduceExtents[m_long]);
         if (!slices.empty())
             m_genes.push_back({Of::Slices, 0, std::move(slices)});
     }

@@ -109,11 +109,13 @@ Result<deploy::StagedLibrary> stageLibrary(const ModelVariants& models, const st
     for (std::size_t i = 0; i < models.size(); ++i) {
         const LoadedModel& model = *models[i];
         const std::size_t builders = std::clamp<std::size_t>(chosen[i].choices.size() / 4, 1, availableThreads());
+        const std::string& other = model.target.traits().standsFor;
+        const std::string target = other.empty() ? model.target.text() : other;
         LATHE_TRY_ASSIGN(auto compiler,
-                         deploy::makeBuilderCompiler(model.target.text(), builders, kCompileTimeout, stop,
+                         deploy::makeBuilderCompiler(target, builders, kCompileTimeout, stop,
                                                      kind == model.target.kind() ? device : std::string()));
         compilers.push_back(std::move(compiler));
-        sources.push_back({model.graph, model.partition, chosen[i].choices, *compilers.back(), model.target.text()});
+        sources.push_back({model.graph, model.partition, chosen[i].choices, *compilers.back(), target});
     }
     const LoadedModel& first = *models.front();
     deploy::LibraryOptions options;
@@ -184,11 +186,13 @@ public:
         }
         LATHE_TRY(report());
         LATHE_TRY(checkProcessor());
-        if (m_options.verify) {
+        if (!first().target.traits().standsFor.empty())
+            tellNotRun();
+        if (m_options.verify && m_report.notVerified.empty()) {
             LATHE_TRY(step("verifying", 0.5));
             LATHE_TRY(verify());
         }
-        if (m_options.benchmark) {
+        if (m_options.benchmark && m_report.notTimed.empty()) {
             LATHE_TRY(step("benchmarking", 0.8));
             LATHE_TRY(benchmark());
         }
@@ -389,6 +393,16 @@ private:
             if (!runtime::processorHas(feature.c_str()))
                 missing.push_back(feature);
         return makeError(Errc::Incompatible, say(Msg::ProcessorLacks, missing, least.target));
+    }
+
+    /// What the library is for is not here.
+    void tellNotRun()
+    {
+        const Message why = say(Msg::OnlyExpects, first().target.text(), first().target.traits().standsFor);
+        m_report.notVerified = m_report.notTimed = textOf(why);
+        m_report.aboutNotVerified = m_report.aboutNotTimed = about(why);
+        for (VariantReport& variant : m_report.variants)
+            variant.notVerified = m_report.notVerified;
     }
 
     /// Where the variant that the figures are of stands among the models.

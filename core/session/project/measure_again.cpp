@@ -31,6 +31,8 @@ Result<std::vector<Event>> measureNetworkAgain(std::shared_ptr<const LoadedModel
                                                const DeviceLimits& limits, std::stop_token stop)
 {
     const BackendTraits& traits = model->target.traits();
+    if (!traits.standsFor.empty())
+        return makeError(Errc::Unsupported, say(Msg::OnlyExpects, model->target.text(), traits.standsFor));
     if (!traits.libraries)
         return makeError(Errc::Unsupported, say(Msg::NetworkNotTimedHere, model->target.text()));
     LATHE_TRY_ASSIGN(const auto sessions, writer.sessions());

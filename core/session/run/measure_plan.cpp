@@ -88,6 +88,8 @@ Result<measure::TaskDataPtr> checkedData(const search::SearchAlternative& altern
 {
     measure::CheckOptions check;
     check.tolerance = target.traits().tolerance;
+    if (!target.traits().standsFor.empty())
+        check.pointsPerOutput = 0; // nothing is computed
     return measure::makeTaskData(alternative.dag, alternative.constantInputs, 1, check);
 }
 

@@ -149,7 +149,11 @@ Result<> TuningRun::openDevices(std::stop_token stop)
     options.onNotice = [this](const Message& notice) {
         (void)m_journal.keep(logged(notice)); // a failing disk shows at the next trial
     };
-    return m_devices.open(std::move(options), std::move(stop));
+    LATHE_TRY(m_devices.open(std::move(options), std::move(stop)));
+    const Target& target = m_setup.model->target;
+    if (const std::string& other = target.traits().standsFor; !other.empty())
+        return m_journal.keep(logged(say(Msg::OnlyExpects, target.text(), other)));
+    return {};
 }
 
 /// Takes over what was asked for since the last round.

@@ -61,7 +61,8 @@ bool independentLanes(const ir::Stmt& stmt, VariableSet& varying)
     case StmtKind::Barrier:
     case StmtKind::AsyncCopy:
     case StmtKind::AsyncCommit:
-    case StmtKind::AsyncWait: return false;
+    case StmtKind::AsyncWait:
+    case StmtKind::Shuffle: return false;
     case StmtKind::Block:
     case StmtKind::If:
     case StmtKind::Prefetch: break;
@@ -208,6 +209,7 @@ void PhaseEmitter::emitUnlocated(const ir::Stmt& stmt)
     case StmtKind::AsyncWait:
         fail(Errc::Unsupported, "the CPU back end runs phases, which have no asynchronous copies");
         return;
+    case StmtKind::Shuffle: fail(Errc::Unsupported, "the CPU back end runs phases, which have no warps"); return;
     }
 }
 

@@ -73,6 +73,7 @@ json hardwareOf(const DeviceFacts& facts)
     put("max_shared_memory_per_block", facts.sharedBytes, driver);
     put("max_threads_per_block", facts.mostThreads, driver);
     put("warp_size", facts.warp, driver);
+    put("shuffle_width", facts.warp, driver);
     put("max_vthread_extent", facts.warp / 4, driver); // what the reference takes of a warp
     put("compute_capability", static_cast<std::uint64_t>(facts.capability), driver);
     put("threads_per_core", facts.threadsOfProcessor, driver);

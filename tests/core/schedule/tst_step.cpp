@@ -50,7 +50,8 @@ void TestStep::everyStepReadsWhatItWrites_data()
                              R"(["SG",3,4])",
                              R"(["PF",3,5,2,4096])",
                              R"(["PS",3,0,16])",
-                             R"(["FD",1,2,4])"})
+                             R"(["FD",1,2,4])",
+                             R"(["SH",1,2,32])"})
         QTest::newRow(text) << QString(text);
 }
 

@@ -297,6 +297,40 @@ private slots:
         QVERIFY2(told.find("5 of 8 threads come to a barrier") != std::string::npos, told.c_str());
     }
 
+    void aShuffleThatNotAllLanesComeToIsTold()
+    {
+        const auto shuffled = [](std::int64_t lanes, std::int32_t warp) {
+            ir::LoopNest nest = nestOf(1, 8, 8, [&](const Expr&, const Expr& thread) {
+                const Stmt give = ir::makeShuffle(3, {0}, load(3, 0), 4, warp);
+                return ir::makeBlock({ir::makeStore(3, {0}, load(0, thread)),
+                                      lanes < 8 ? ir::makeIf(thread < ir::intImm(lanes), give) : give,
+                                      ir::makeStore(1, {thread}, load(3, 0))});
+            });
+            nest.buffers.push_back(buffer("own", ir::Scope::Register, 1));
+            return runOnSim(nest);
+        };
+        QCOMPARE(shuffled(8, 8), std::string());
+        QCOMPARE(shuffled(8, 32), std::string()); // a block of less than a warp
+        const std::string told = shuffled(5, 32);
+        QVERIFY2(told.find("divergent shuffle: 5 of 8 lanes of the warp of thread (0, 0, 0) of block (0, 0, 0) come to "
+                           "it: shuffle own[0] = own[0] of lane ^ 4 of 32")
+                     != std::string::npos,
+                 told.c_str());
+    }
+
+    void sumsOfWarpsAreRight()
+    {
+        const auto steps = nlohmann::json::parse(
+            R"([["AN", 2, 0, 5], ["AN", 2, 1, 7], ["SP", 2, 2, 210, [96], 1], ["AN", 2, 3, 6], ["SH", 2, 3, 32]])");
+        const auto state = test::must(
+            schedule::State::replay(schedule::test::matmul(3, 4, 210), test::must(schedule::stepsFromJson(steps))));
+        schedule::LowerOptions options;
+        options.form = KernelForm::Launches;
+        const std::string wrong = schedule::test::checkKernel(
+            state, 5, options, [](const ir::LoopNest& nest, auto parameters) { return runOnSim(nest, parameters); });
+        QVERIFY2(wrong.empty(), wrong.c_str());
+    }
+
     void whatNobodyWroteIsTold()
     {
         const std::string told = runOnSim(nestOf(
