@@ -3554,6 +3554,14 @@
             <source>a kernel of more than {most} instructions is not read</source>
             <translation>不读取超过 {most} 条指令的内核</translation>
         </message>
+        <message>
+            <source>{device} does not run code for {target}: its {limit} is {has}, and {needed} is needed</source>
+            <translation>{device} 不能运行 {target} 的代码：其 {limit} 为 {has}，而需要 {needed}</translation>
+        </message>
+        <message>
+            <source>no device for {target} is here to compare and time the library on ({reason}): skip the comparison and the benchmark (--no-verify --no-bench)</source>
+            <translation>本机没有用于 {target} 的设备来比较库并测量其时间（{reason}）：请跳过比较和基准测试（--no-verify --no-bench）</translation>
+        </message>
     </context>
     <context>
         <name>Devices</name>

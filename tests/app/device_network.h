@@ -4,6 +4,7 @@
 #include "tests/support/command_line.h"
 
 #include <QFile>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
@@ -140,6 +141,36 @@ public:
             QVERIFY2(import.version.starts_with("GLIBC_") && numbers[0].toInt() == 2 && numbers.value(1).toInt() <= 28,
                      (import.symbol + "@" + import.version).c_str());
         }
+    }
+
+    /// Where nothing runs the target's code, a sentence says why before anything is searched or compiled; libraries are
+    /// exported all the same, unless they are to be run.
+    void nothingIsBegunWithoutADevice(const QString& target, const QByteArray& why) const
+    {
+        const QString project = path("none.lathe"), library = path("none.so");
+        for (const QStringList& words : {QStringList{"tune", "zoo:mlp", "--project", project, "--trials", "4"},
+                                         {"verify", "zoo:mlp"},
+                                         {"bench", "zoo:mlp"},
+                                         {"compile", "zoo:mlp", "--allow-default", "-o", library}}) {
+            const CliOutput refused = cli(words + QStringList{"--target", target});
+            QVERIFY2(refused.code == 1 && refused.out.isEmpty() && refused.err.count('\n') == 1
+                         && refused.err.contains(why),
+                     refused.out + refused.err);
+            QCOMPARE(refused.err.contains("(--no-verify --no-bench)"), words[0] == "compile");
+        }
+        QVERIFY(!QFile::exists(project) && !QFile::exists(library));
+        const CliOutput made = cli(
+            {"compile", "zoo:mlp", "--allow-default", "-o", library, "--target", target, "--no-verify", "--no-bench"});
+        QVERIFY2(made.code == 0 && QFile::exists(library), made.err);
+        // Beside a variant for the processor it is not compared, and says why.
+        const CliOutput both = cli({"compile", "zoo:mlp", "--allow-default", "-o", library, "--target", "cpu",
+                                    "--target", target, "--json", "--no-bench"});
+        QVERIFY2(both.code == 0, both.err);
+        for (const QJsonValue& variant : object(both.out)["variants"].toArray())
+            if (variant["target"].toString() == target)
+                QVERIFY2(variant["not_verified"].toString().toUtf8().contains(why), both.out);
+            else
+                QVERIFY2(variant["max_rel_error"].toDouble(1) < 1e-4, both.out);
     }
 
     /// For the device of another machine: nothing of it runs here.

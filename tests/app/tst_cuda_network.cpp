@@ -112,6 +112,27 @@ private slots:
                  without.err);
     }
 
+    void nothingIsBegunWithoutADevice()
+    {
+        const QByteArray usual = qgetenv("LATHE_CUDA_DRIVER");
+        qputenv("LATHE_CUDA_DRIVER", "/nowhere/libcuda.so.1");
+        const auto restore = qScopeGuard([&] {
+            if (usual.isEmpty())
+                qunsetenv("LATHE_CUDA_DRIVER");
+            else
+                qputenv("LATHE_CUDA_DRIVER", usual);
+        });
+        m_network.nothingIsBegunWithoutADevice(kTarget, "the driver that LATHE_CUDA_DRIVER names cannot be loaded: ");
+    }
+
+    /// A GPU runs nothing that was made for a later one.
+    void nothingIsBegunForALaterDevice()
+    {
+        m_network.nothingIsBegunWithoutADevice("cuda -arch=sm_121",
+                                               "does not run code for cuda -arch=sm_121: its compute_capability is "
+                                                   + QByteArray::number(m_capability) + ", and 121 is needed");
+    }
+
     void aDeviceThatIsNotThereIsNamedBesideThoseThatAre()
     {
         const Output refused = cli({"bench", "net.so", "--device", "cuda99"});

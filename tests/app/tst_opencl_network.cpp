@@ -95,6 +95,19 @@ private slots:
                  without.err);
     }
 
+    void nothingIsBegunWithoutADevice()
+    {
+        const QByteArray usual = qgetenv("OCL_ICD_VENDORS");
+        qputenv("OCL_ICD_VENDORS", "/nowhere");
+        const auto restore = qScopeGuard([&] {
+            if (usual.isEmpty())
+                qunsetenv("OCL_ICD_VENDORS");
+            else
+                qputenv("OCL_ICD_VENDORS", usual);
+        });
+        m_network.nothingIsBegunWithoutADevice("opencl", "no OpenCL device was found: ");
+    }
+
     /// By its own name and by that of its class, of a library and of a network.
     void aNetworkRunsOnTheDeviceThatIsNamed()
     {
