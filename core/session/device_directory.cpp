@@ -5,6 +5,7 @@
 #include "core/session/back_ends.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
+#include "core/support/option_words.h"
 #include "core/target/kinds.h"
 
 #include <fmt/format.h>
@@ -24,6 +25,7 @@ DeviceView viewDevice(const json& device)
     view.kind = textIn(device, "kind");
     view.key = textIn(device, "key");
     view.name = textIn(device, "name", textIn(device, "plugin"));
+    view.words = textIn(device, "words");
     if (!device.contains("error")) { // else it is no device
         DeviceIdentity identity = identityOf(device.dump());
         view.deviceKey = std::move(identity.key);
@@ -117,8 +119,9 @@ std::vector<DeviceView> DeviceDirectory::forTarget(const std::string& text) cons
     if (const auto measurable = measure::checkMeasurable(*target); !measurable)
         return {absent(target->kind(), {}, messageOf(measurable.error()))};
     std::vector<DeviceView> devices;
-    std::copy_if(m_all.begin(), m_all.end(), std::back_inserter(devices),
-                 [&](const DeviceView& device) { return device.kind == target->kind(); });
+    std::copy_if(m_all.begin(), m_all.end(), std::back_inserter(devices), [&](const DeviceView& device) {
+        return device.kind == target->kind() && !contradict(device.words, target->text());
+    });
     for (DeviceView& device : devices)
         refuseUnfit(*target, device);
     std::stable_partition(devices.begin(), devices.end(), [](const DeviceView& device) { return device.ready(); });

@@ -25,7 +25,7 @@ constexpr std::size_t kMostKeptBytes = 64 << 20;
 std::optional<int> capabilityIn(const std::string& device)
 {
     const nlohmann::json description = nlohmann::json::parse(device, nullptr, false);
-    return capabilityOf(textIn(description, "architecture"));
+    return deviceCapabilityOf(textIn(description, "architecture"));
 }
 
 struct Launch

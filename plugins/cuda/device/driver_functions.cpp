@@ -75,6 +75,7 @@ const char* takeAll(void* library, Driver& d)
     const bool canDestroy = take(library, "cuGraphExecDestroy", d.graphExecDestroy)
                             && take(library, "cuGraphDestroy", d.graphDestroy);
     d.hasGraphs = canCapture && canLaunch && canDestroy;
+    take(library, "cuGraphUpload", d.graphUpload); // since 11.1
     take(library, "cuMemHostGetDevicePointer_v2", d.memHostGetDevicePointer);
     take(library, "cuStreamGetCtx", d.streamGetContext);
     take(library, "cuGetErrorName", d.getErrorName);

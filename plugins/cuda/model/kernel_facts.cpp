@@ -70,7 +70,8 @@ public:
         // From sm_90 on the assembler counts the driver's share in.
         constexpr std::int64_t kDriverShared = 1024;
         facts.sharedBytes = m_kernel.sharedBytes
-                            - (m_hasDriverShared && m_kernel.sharedBytes >= kDriverShared ? kDriverShared : 0);
+                            - (m_hasDriverShared && m_kernel.sharedBytes >= kDriverShared ? kDriverShared : 0)
+                            + m_launch.dynamicSharedBytes;
         const Occupancy occupancy = occupancyOf(m_gpu, facts.threads, facts.registers, facts.sharedBytes);
         if (occupancy.blocks < 1)
             return makeError(Errc::IllegalSchedule, say(Msg::CudaModelDoesNotFit, std::string(m_gpu.name)));
