@@ -274,10 +274,11 @@ private:
     }
 
     /// Which variants nothing here runs: what is to be compared or timed needs one that something does. A device that
-    /// was named is looked for by findDevice().
+    /// was named is looked for by findDevice(); what is for a device that is not here is not run at all.
     Result<> checkDevices()
     {
-        if (!m_options.device.empty() || (!m_options.verify && !m_options.benchmark))
+        if (!m_options.device.empty() || (!m_options.verify && !m_options.benchmark)
+            || !first().target.traits().standsFor.empty())
             return {};
         m_notHere.resize(m_models.size());
         for (std::size_t m = 0; m < m_models.size(); ++m)
