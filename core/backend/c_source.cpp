@@ -31,6 +31,9 @@ using ir::StmtKind;
 constexpr std::int64_t kMostStatements = 4096;
 
 constexpr std::int64_t kMostCopies = 16; ///< steps of a loop that fills shared memory
+// Statements up to which a compiler is asked to repeat the body of a loop, and how often at most: enough to have several
+// loads on their way and few instructions for the loop itself.
+constexpr std::int64_t kRepeated = 256, kMostRepeats = 8, kMostRepeatsAtRunTime = 4;
 
 class SourcePrinter : SourceText
 {
@@ -286,6 +289,26 @@ private:
         return copies(copies, s);
     }
 
+    /// How often a compiler is to repeat the body of a loop that stays one: innermost loops of few statements.
+    static std::int64_t repeatsOf(const Stmt& s)
+    {
+        const auto isLong = [](const auto& self, const Stmt& inner) -> bool {
+            return inner && (inner->kind == StmtKind::Barrier
+                             || (inner->kind == StmtKind::For && inner->loop != LoopKind::Unrolled
+                                 && inner->loop != LoopKind::Vectorized)
+                             || std::ranges::any_of(inner->body, [&](const Stmt& one) { return self(self, one); }));
+        };
+        if (isLong(isLong, s->body[0]))
+            return 1;
+        const std::int64_t room = kRepeated / std::max<std::int64_t>(1, statementsOf(s->body[0]));
+        if (s->extent->kind != ExprKind::IntImm)
+            return std::clamp<std::int64_t>(room, 1, kMostRepeatsAtRunTime);
+        std::int64_t repeats = std::clamp<std::int64_t>(room, 1, kMostRepeats);
+        while (s->extent->intValue % repeats != 0)
+            --repeats;
+        return repeats;
+    }
+
     void loop(const Stmt& s)
     {
         const bool isConstant = s->min->kind == ExprKind::IntImm && s->extent->kind == ExprKind::IntImm;
@@ -310,8 +333,10 @@ private:
         const ir::Interval begin = ir::boundsOf(s->min, m_ranges), length = ir::boundsOf(s->extent, m_ranges);
         const ir::RangeScope range(m_ranges, s->variable,
                                    {begin.lo, begin.hi + std::max<std::int64_t>(1, length.hi) - 1});
-        if (isWritten || (isConstant && m_language.unrollsCopies && isShortCopy(s)))
+        if (isWritten || (isConstant && m_language.unrollsLoops && isShortCopy(s)))
             m_scopes.line("#pragma unroll");
+        else if (m_language.unrollsLoops)
+            m_scopes.line(fmt::format("#pragma unroll {}", repeatsOf(s)));
         m_scopes.openLoop(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0}) {{", name, min, end));
         bind(s->variable, name);
         statement(s->body[0]);

@@ -288,7 +288,8 @@ private:
             m_facts[m_sharedOf].sharedBytes += *bytes;
             return {};
         }
-        if (text.front() == '.' && text.back() == ':') {
+        // Of a place in the code, or of a function that the compiler put behind a kernel ("$__internal_0_$...").
+        if ((text.front() == '.' || text.front() == '$') && text.back() == ':') {
             if (const SassKernel* kernel = current(); kernel != nullptr)
                 m_labels[{m_module.kernels.size() - 1, std::string(text.substr(0, text.size() - 1))}] = nextAddress();
             return {};
