@@ -7,6 +7,7 @@
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
 #include "core/schedule/launch_resources.h"
+#include "core/schedule/unroll_rules.h"
 #include "core/support/hash.h"
 #include "core/support/message.h"
 
@@ -29,11 +30,6 @@ using ir::StmtKind;
 
 /// Statements that unrolling may write out in one kernel; loops beyond stay loops, with a hint to the compiler.
 constexpr std::int64_t kMostStatements = 4096;
-
-constexpr std::int64_t kMostCopies = 16; ///< steps of a loop that fills shared memory
-// Statements up to which a compiler is asked to repeat the body of a loop, and how often at most: enough to have several
-// loads on their way and few instructions for the loop itself.
-constexpr std::int64_t kRepeated = 256, kMostRepeats = 8, kMostRepeatsAtRunTime = 4;
 
 class SourcePrinter : SourceText
 {
@@ -184,18 +180,6 @@ private:
 
     // ---- statements ------------------------------------------------------------------------------------------------
 
-    static std::int64_t statementsOf(const Stmt& s)
-    {
-        if (!s)
-            return 0;
-        std::int64_t inside = s->kind == StmtKind::Store ? 1 : 0;
-        for (const Stmt& inner : s->body)
-            inside += statementsOf(inner);
-        const bool isWritten = s->kind == StmtKind::For
-                               && (s->loop == LoopKind::Unrolled || s->loop == LoopKind::Vectorized);
-        return isWritten ? inside * std::max<std::int64_t>(1, s->extent->intValue) : inside;
-    }
-
     bool touchesRegisters(const Stmt& s, const Expr& variable) const
     {
         if (!s)
@@ -272,43 +256,6 @@ private:
         --m_written;
     }
 
-    /// Whether all that a loop of few steps does is to store to the block's memory: unrolled, all that is loaded is on
-    /// its way before the first of it is stored.
-    bool isShortCopy(const Stmt& s) const
-    {
-        if (statementsOf(s) == 0 || s->extent->intValue > kMostCopies)
-            return false;
-        const auto copies = [&](const auto& self, const Stmt& inner) -> bool {
-            switch (inner->kind) {
-            case StmtKind::Store: return m_nest.buffers[static_cast<std::size_t>(inner->buffer)].scope == Scope::Shared;
-            case StmtKind::Barrier:
-            case StmtKind::Evaluate: return false;
-            default: return std::ranges::all_of(inner->body, [&](const Stmt& one) { return !one || self(self, one); });
-            }
-        };
-        return copies(copies, s);
-    }
-
-    /// How often a compiler is to repeat the body of a loop that stays one: innermost loops of few statements.
-    static std::int64_t repeatsOf(const Stmt& s)
-    {
-        const auto isLong = [](const auto& self, const Stmt& inner) -> bool {
-            return inner && (inner->kind == StmtKind::Barrier
-                             || (inner->kind == StmtKind::For && inner->loop != LoopKind::Unrolled
-                                 && inner->loop != LoopKind::Vectorized)
-                             || std::ranges::any_of(inner->body, [&](const Stmt& one) { return self(self, one); }));
-        };
-        if (isLong(isLong, s->body[0]))
-            return 1;
-        const std::int64_t room = kRepeated / std::max<std::int64_t>(1, statementsOf(s->body[0]));
-        if (s->extent->kind != ExprKind::IntImm)
-            return std::clamp<std::int64_t>(room, 1, kMostRepeatsAtRunTime);
-        std::int64_t repeats = std::clamp<std::int64_t>(room, 1, kMostRepeats);
-        while (s->extent->intValue % repeats != 0)
-            --repeats;
-        return repeats;
-    }
-
     void loop(const Stmt& s)
     {
         const bool isConstant = s->min->kind == ExprKind::IntImm && s->extent->kind == ExprKind::IntImm;
@@ -320,7 +267,7 @@ private:
             }
         }
         if (isWritten && isConstant
-            && (m_statements + statementsOf(s) <= kMostStatements || touchesRegisters(s->body[0], s->variable))) {
+            && (m_statements + schedule::writtenStores(s) <= kMostStatements || touchesRegisters(s->body[0], s->variable))) {
             ++m_written;
             for (std::int64_t i = 0; i < s->extent->intValue; ++i)
                 statement(with(s->body[0], s->variable, ir::intImm(s->min->intValue + i)));
@@ -333,10 +280,10 @@ private:
         const ir::Interval begin = ir::boundsOf(s->min, m_ranges), length = ir::boundsOf(s->extent, m_ranges);
         const ir::RangeScope range(m_ranges, s->variable,
                                    {begin.lo, begin.hi + std::max<std::int64_t>(1, length.hi) - 1});
-        if (isWritten || (isConstant && m_language.unrollsLoops && isShortCopy(s)))
+        if (isWritten || (m_language.unrollsLoops && schedule::isShortCopy(m_nest, *s)))
             m_scopes.line("#pragma unroll");
         else if (m_language.unrollsLoops)
-            m_scopes.line(fmt::format("#pragma unroll {}", repeatsOf(s)));
+            m_scopes.line(fmt::format("#pragma unroll {}", schedule::repeatsOf(*s)));
         m_scopes.openLoop(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0}) {{", name, min, end));
         bind(s->variable, name);
         statement(s->body[0]);

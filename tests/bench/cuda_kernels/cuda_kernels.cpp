@@ -117,7 +117,7 @@ Result<> runRandom(const Options& options)
         if (auto one = draw(tasks[random.below(tasks.size())], static_cast<Origin>(i % 3), random))
             drawn.push_back(*std::move(one));
     std::ofstream table(options.table);
-    table << "architecture,task,sketch,launch,threads,shared,estimated,registers,spilled,local,seconds\n";
+    table << "architecture,task,sketch,launch,threads,shared,estimated,registers,spilled,local,seconds,tile,global,shared,codeStores,ga,sa,temps,stores,mg,ms,conds,loops\n";
     for (const int capability : options.capabilities) {
         LATHE_TRY_ASSIGN(const Nvrtc* const compiler, Nvrtc::find(capability));
         Sums sums, distinct;
@@ -135,10 +135,10 @@ Result<> runRandom(const Options& options)
                 sums.add(launch);
                 if (seen.insert(launch.symbol).second)
                     distinct.add(launch);
-                table << fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f}\n", capability, kernel.task, kernel.sketch,
+                table << fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f},{},{},{},{},{},{},{},{},{},{},{},{}\n", capability, kernel.task, kernel.sketch,
                                      launch.symbol, launch.made.threads, launch.made.sharedBytes,
                                      launch.expected.registers, launch.made.registers, launch.spilledBytes,
-                                     launch.made.localBytes, launch.seconds);
+                                     launch.made.localBytes, launch.seconds, launch.facts.tile, launch.facts.global, launch.facts.shared, launch.facts.codeStores, launch.facts.globalAddresses, launch.facts.sharedAddresses, launch.facts.temporaries, launch.facts.stores, launch.facts.mostGlobal, launch.facts.mostShared, launch.facts.conditions, launch.facts.loops);
                 if (!options.keep.empty())
                     LATHE_TRY(writeFileAtomically(fmt::format("{}/{}.cu", options.keep, launch.symbol), launch.source));
             }
