@@ -43,7 +43,7 @@ public:
         }
         for (const std::int32_t id : ir::buffersOf(launch.body))
             if (const ir::Buffer& buffer = nest.buffers[static_cast<std::size_t>(id)]; buffer.scope == Scope::Register)
-                m_facts.tile += static_cast<double>(ir::elementCount(buffer) * sizeOf(buffer.dtype)) / 4;
+                m_facts.tile = std::max(m_facts.tile, static_cast<double>(ir::elementCount(buffer) * sizeOf(buffer.dtype)) / 4);
         m_facts.threads = static_cast<double>(launch.block[0] * launch.block[1] * launch.block[2]);
     }
 
