@@ -177,7 +177,7 @@ bool decodeAtomic(Decoding& decoding)
     if (swap)
         made.c = decoding.source(first + 2, made.type);
     made.flops = isFloat(made.type) ? 1 : 0;
-    decoding.emit(handler);
+    decoding.emit(handler, nullptr);
     return true;
 }
 

@@ -127,6 +127,8 @@ struct ReleasedAt
     std::vector<uint64_t> further; // addresses whose knowledge came with it
 };
 
+struct Quick;
+
 struct Launch
 {
     const LaunchRequest& request;
@@ -138,6 +140,7 @@ struct Launch
     std::vector<std::byte> constants; // bank 1
     std::vector<uint8_t> parameters, parametersInitialized;
     std::unordered_map<uint64_t, ReleasedAt> released; // by address
+    Quick* quick = nullptr; // of a launch that is run the quick way (quick.h)
     uint64_t remaining = 0; // instructions of warps
     bool ranOut() const { return remaining == 0; }
 

@@ -71,10 +71,11 @@ struct ShadowPage
 
 struct FreeMemory
 {
-    void operator()(uint8_t* memory) const { std::free(memory); }
+    void operator()(void* memory) const { std::free(memory); }
 };
 /// Zeros that take room only once they are touched.
 using ZeroedBytes = std::unique_ptr<uint8_t[], FreeMemory>;
+using ZeroedWords = std::unique_ptr<uint64_t[], FreeMemory>;
 
 /// A piece of global memory, with what is known about each byte.
 struct Allocation
@@ -84,6 +85,10 @@ struct Allocation
     ZeroedBytes bytes; // the contents
     ZeroedBytes initialized; // 1 or 0, for each byte
     std::vector<std::unique_ptr<ShadowPage>> shadow;
+    // Of launches that are run the quick way (quick.h): the last write and read of each word, and the launch that saved
+    // a page last. Null and empty until something is written.
+    ZeroedWords quickWrites, quickReads;
+    std::vector<uint64_t> savedAt;
 };
 
 /// The memory of a device. Addresses are those of no host memory: an access through them outside a device ends the
@@ -111,6 +116,8 @@ public:
     uint64_t capacity() const { return m_capacity; }
     uint64_t used() const { return m_used; }
     std::map<uint64_t, Allocation>& all() { return m_all; }
+
+    uint64_t quickEpoch = 0; ///< the last one of the launches so far (quick.h)
 
 private:
     uint64_t m_capacity, m_used = 0;
