@@ -157,7 +157,7 @@ struct Launch
 };
 
 template<typename F>
-inline void forEachLane(LaneMask lanes, F&& f)
+inline __attribute__((always_inline)) void forEachLane(LaneMask lanes, F&& f)
 {
     for (; lanes != 0; lanes &= lanes - 1)
         f(static_cast<unsigned>(std::countr_zero(lanes)));

@@ -79,12 +79,17 @@ bool runWarp(Warp& warp, Launch& launch)
         did = true;
         warp.leaves = false;
         uint64_t instructions = 0, lanesRun = 0, flops = 0;
+        LaneMask counted = 0;
+        unsigned count = 0; // of these lanes
         while (!warp.leaves && warp.next < warp.limit && left > 0) {
             const Instruction& instruction = code[warp.next++];
             LaneMask lanes = warp.active;
             if (instruction.guard != kNoRow)
                 lanes &= warp.mask(instruction.guard) ^ (instruction.guardNegated ? kAllLanes : 0);
-            const unsigned count = countOf(lanes);
+            if (lanes != counted) {
+                counted = lanes;
+                count = countOf(lanes);
+            }
             ++instructions;
             --left;
             lanesRun += count;

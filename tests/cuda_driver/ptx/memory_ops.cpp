@@ -13,10 +13,10 @@ void gather(const Warp& warp, RowRef base, bool wide, int64_t offset, LaneMask l
 {
     if (wide) {
         const uint64_t* const row = warp.row<uint64_t>(base);
-        overLanes(lanes, [=](unsigned lane) { addresses[lane] = row[lane] + static_cast<uint64_t>(offset); });
+        forEachLane(lanes, [=](unsigned lane) { addresses[lane] = row[lane] + static_cast<uint64_t>(offset); });
     } else {
         const uint32_t* const row = warp.row<uint32_t>(base);
-        overLanes(lanes, [=](unsigned lane) { addresses[lane] = row[lane] + static_cast<uint32_t>(offset); });
+        forEachLane(lanes, [=](unsigned lane) { addresses[lane] = row[lane] + static_cast<uint32_t>(offset); });
     }
 }
 

@@ -12,6 +12,8 @@
 #endif
 
 #define LATHE_PTX_INLINE inline __attribute__((always_inline))
+/// Of a lambda within such a function.
+#define LATHE_PTX_LAMBDA __attribute__((always_inline))
 
 #if defined(__x86_64__)
 #define LATHE_PTX_WITH_AVX2 __attribute__((target("avx2,fma,bmi,bmi2,lzcnt,popcnt")))
