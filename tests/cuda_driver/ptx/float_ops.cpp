@@ -1,3 +1,4 @@
+#include "tests/cuda_driver/ptx/fused_ops.h"
 #include "tests/cuda_driver/ptx/lanes.h"
 
 #include <cfenv>
@@ -9,17 +10,6 @@
 namespace lathe::ptx {
 
 namespace {
-
-constexpr uint32_t kNan32 = 0x7fffffff; // what a device gives for any float32 that is not a number
-
-template<typename T>
-T canonical(T value)
-{
-    if constexpr (sizeof(T) == 4)
-        return value == value ? value : std::bit_cast<T>(kNan32);
-    else
-        return value;
-}
 
 float flushed(float value)
 {
@@ -234,8 +224,7 @@ std::optional<Choice> choose(Decoding& decoding, Type type)
     if (name == "neg")
         return one<negative<float>, negative<double>>(0);
     if (name == "fma" || name == "mad")
-        return Choice{ternary<float, float, float, fused<float>>, fusedModified,
-                      ternary<double, double, double, fused<double>>, 3, 2};
+        return Choice{fusedOf(false), fusedModified, fusedOf(true), 3, 2};
     const bool approximate = decoding.take("approx");
     if (name == "sqrt")
         return one<root<float>, root<double>>(1);
