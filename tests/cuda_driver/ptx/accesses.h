@@ -23,9 +23,9 @@ struct Place
 };
 
 /// Finds the bytes, or throws the Fault that a device would report: outside, or not at a multiple of `bytes`.
-/// `bytes` is the whole access, of a vector all of it.
+/// `bytes` is the whole access, of a vector all of it. `alignment`: 0 for `bytes`.
 Place placeOf(Warp& warp, const Instruction& instruction, unsigned lane, Space space, uint64_t address, unsigned bytes,
-              Touch touch);
+              Touch touch, unsigned alignment = 0);
 
 /// Races and uninitialized reads. `instruction.strong`: volatile, relaxed, acquire, release.
 void check(Warp& warp, const Instruction& instruction, unsigned lane, const Place& place, unsigned bytes, Touch touch);

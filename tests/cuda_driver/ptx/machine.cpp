@@ -120,13 +120,21 @@ bool runWarp(Warp& warp, Launch& launch)
     return did;
 }
 
-void fillConstants(Launch& launch, const Block& block)
+bool isOfBlock(Constant::Kind kind)
+{
+    return kind == Constant::Kind::BlockIndex || kind == Constant::Kind::Multiprocessor;
+}
+
+/// `isFirst`: of the launch; for the others only what is different in each.
+void fillConstants(Launch& launch, const Block& block, bool isFirst)
 {
     const LaunchRequest& request = launch.request;
     const auto part = [](const Size3& size, uint32_t index) {
         return index == 0 ? size.x : index == 1 ? size.y : size.z;
     };
     for (const Constant& constant : launch.program.constants) {
+        if (!isFirst && !isOfBlock(constant.kind))
+            continue;
         uint64_t value = constant.bits;
         switch (constant.kind) {
         case Constant::Kind::Value: break;
@@ -236,7 +244,7 @@ void begin(Block& block, Launch& launch, uint32_t number)
         warp.active = 0;
         warp.avoid = UINT32_MAX;
     }
-    fillConstants(launch, block);
+    fillConstants(launch, block, number == 0);
 }
 
 void runBlock(Block& block, Launch& launch)
@@ -277,6 +285,18 @@ std::string nameOfThread(const Block& block, unsigned thread)
 
 namespace {
 
+void tellTouched(Launch& launch)
+{
+    for (auto& [base, allocation] : launch.memory.all()) {
+        if (allocation.readIn == launch.number)
+            launch.report.read.push_back(base);
+        if (allocation.writtenIn == launch.number) {
+            launch.report.written.push_back(base);
+            launch.memory.touch(allocation);
+        }
+    }
+}
+
 /// One of the ways to run a launch: `quick` is null for the exact one. Nothing: a doubt, and all that was written is
 /// undone.
 std::optional<LaunchReport> runOnce(const LaunchRequest& request, DeviceMemory& memory, Quick* quick)
@@ -306,6 +326,7 @@ std::optional<LaunchReport> runOnce(const LaunchRequest& request, DeviceMemory& 
         isCertain = false;
     }
     launch.report.wasQuick = quick != nullptr;
+    tellTouched(launch);
     if (!quick || !request.checked)
         return std::move(launch.report);
     memory.quickEpoch = quick->epoch;

@@ -69,6 +69,8 @@ struct LaunchReport
     };
     std::optional<Ended> fault;
     bool wasQuick = false;
+    std::vector<uint64_t> read, written; // the allocations of global memory that it did so to
+    bool isRepeatable = true; // nothing but these and the request decides what it does
 };
 
 /// Runs a grid, one block after the other, each warp in lockstep with masks. Deterministic.

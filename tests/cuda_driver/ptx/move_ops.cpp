@@ -86,6 +86,7 @@ void isSpaceRun(Warp& warp, const Instruction& i, LaneMask lanes)
         bool holds = address - windowOf(i.space) < kWindowSize;
         if (i.space == Space::Global || i.space == Space::Const) {
             const Allocation* const found = warp.block->launch->memory.find(address);
+            warp.block->launch->report.isRepeatable = false; // another module may bring constants
             holds = i.space == Space::Const ? found && found->readOnly
                                             : !(address >= kSharedWindow && address < kParamWindow + kWindowSize)
                                                   && !(found && found->readOnly);

@@ -167,13 +167,19 @@ bool locate(Warp& warp, RowRef base, bool wide, int64_t offset, LaneMask lanes, 
     return known != nullptr;
 }
 
-Allocation* quickAllocation(Launch& launch, uint32_t slot, const Located& located)
+Allocation* quickAllocation(Launch& launch, uint32_t slot, const Located& located, Touch touch)
 {
     const uint64_t low = located.low(), high = located.high();
     Allocation*& hit = launch.quick->allocationAt[slot];
     if (!hit || low - hit->base >= hit->size)
         hit = launch.memory.find(low);
-    return hit && high > low && high - hit->base <= hit->size ? hit : nullptr;
+    if (!hit || high <= low || high - hit->base > hit->size)
+        return nullptr;
+    if (touch != Touch::Write)
+        hit->readIn = launch.number;
+    if (touch != Touch::Read)
+        hit->writtenIn = launch.number;
+    return hit;
 }
 
 bool readShared(Warp& warp, const Located& located)
@@ -258,6 +264,37 @@ bool writeGlobal(Warp& warp, Allocation& allocation, const Located& located, uin
             const uint64_t at = offset + static_cast<uint64_t>(int64_t(pattern.offsets[lane]));
             std::memset(allocation.initialized.get() + at, 1, pattern.bytes);
         });
+    return !doubt;
+}
+
+bool changeGlobal(Warp& warp, Allocation& allocation, const Located& located, uint32_t slot)
+{
+    Quick& quick = *warp.block->launch->quick;
+    const Pattern& pattern = *located.pattern;
+    quick.writes[slot].add(located.low(), located.high());
+    if (!allocation.quickWrites)
+        allocation.quickWrites = zeroedWords(allocation.size);
+    const GlobalEpoch now = globalNow(warp, quick);
+    const uint64_t offset = located.first - allocation.base;
+    bool doubt = pattern.bytes < 4;
+    for (const Pattern::Run& run : pattern.runs) {
+        const uint64_t at = offset + static_cast<uint64_t>(int64_t(run.offset));
+        const uint64_t end = std::min(at + uint64_t(run.words) * 4, allocation.size);
+        save(quick, allocation, at, end);
+        doubt |= anyZero(allocation.initialized.get() + at, end - at);
+        for (uint64_t k = 0; k < run.words; ++k) {
+            const uint32_t who = pattern.who[run.first + k];
+            uint64_t& write = allocation.quickWrites[at / 4 + k];
+            // What was plainly accessed by others, in this launch.
+            if (write < now.launch || (write & Quick::kAtomic) == 0)
+                doubt |= doubtGlobalWrite(&write, nullptr, &who, 1, now);
+            if (quick.tracesReads && allocation.quickReads) {
+                uint64_t scratch = 0;
+                doubt |= doubtGlobalWrite(&scratch, &allocation.quickReads[at / 4 + k], &who, 1, now);
+            }
+            write = now.begin | Quick::kAtomic | Quick::kSeveral;
+        }
+    }
     return !doubt;
 }
 

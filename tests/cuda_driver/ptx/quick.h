@@ -61,12 +61,13 @@ struct WarpCopies
 };
 
 /// What the quick way knows of a launch. Words of the shadows of shared memory: epoch << 11 | kSeveral | thread; of
-/// global memory: epoch << 12 | kOtherBlock | kSeveral | thread.
+/// global memory: epoch << 12 | kOtherBlock or kAtomic | kSeveral | thread.
 struct Quick
 {
     static constexpr unsigned kSharedShift = 11, kGlobalShift = 12;
     static constexpr uint32_t kSeveral = Pattern::kSeveral;
-    static constexpr uint32_t kOtherBlock = 2048;
+    static constexpr uint32_t kOtherBlock = 2048; // of reads
+    static constexpr uint32_t kAtomic = 2048; // of writes
     static constexpr uint64_t kPageBytes = 4096; // of SavedPage
     static constexpr uint32_t kMostSharedEpochs = (1u << 21) - 2;
     static constexpr uint32_t kInFlight = ((1u << 21) - 1) << kSharedShift; // a cp.async that nobody waited for yet
@@ -120,12 +121,17 @@ bool locate(Warp& warp, RowRef base, bool wide, int64_t offset, LaneMask lanes, 
             Located& located);
 
 /// The allocation that holds all of it; null: none does.
-Allocation* quickAllocation(Launch& launch, uint32_t slot, const Located& located);
+Allocation* quickAllocation(Launch& launch, uint32_t slot, const Located& located, Touch touch);
 
 bool readShared(Warp& warp, const Located& located);
 bool writeShared(Warp& warp, const Located& located);
 /// `checked` is asked for by the caller; these note and check. False: a doubt.
 bool readGlobal(Warp& warp, Allocation& allocation, const Located& located, uint32_t slot);
 bool writeGlobal(Warp& warp, Allocation& allocation, const Located& located, uint32_t slot);
+/// Atomic accesses are no race among each other, but with all others.
+bool changeGlobal(Warp& warp, Allocation& allocation, const Located& located, uint32_t slot);
+void countGlobalAccess(Warp& warp, const Located& located, Touch touch);
+/// What is not plain is a doubt; without checks the exact handler does it, which words faults.
+void leaveToExact(Warp& warp, const Instruction& instruction, LaneMask lanes);
 
 } // namespace lathe::ptx

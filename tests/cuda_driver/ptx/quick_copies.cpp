@@ -20,7 +20,7 @@ void moveCopy(Warp& warp, const WarpCopy& copy)
         located.pattern = copy.from;
         located.first = copy.fromFirst;
         const Allocation* const allocation = quickAllocation(*warp.block->launch, copy.instruction->access + 1,
-                                                             located);
+                                                             located, Touch::Read);
         if (!allocation)
             throw Doubt();
         from = allocation->bytes.get() + (copy.fromFirst - allocation->base);
@@ -106,16 +106,12 @@ void quickCopyRun(Warp& warp, const Instruction& i, LaneMask lanes)
         Located from;
         if (!locate(warp, i.a, i.wide, i.imm, reading, i.size, i.access + 1, from) || !from.isAligned())
             throw Doubt();
-        Allocation* const allocation = quickAllocation(launch, i.access + 1, from);
+        Allocation* const allocation = quickAllocation(launch, i.access + 1, from, Touch::Read);
         if (!allocation || !readGlobal(warp, *allocation, from, i.access + 1))
             throw Doubt();
         copy.from = from.pattern;
         copy.fromFirst = from.first;
-        const size_t at = from.first % 32;
-        if (from.pattern->sectors[at] == 0)
-            from.pattern->countSectors(from.first);
-        countGlobal(warp, countOf(reading), {from.pattern->sectors[at], from.pattern->idealSectors[at]}, i.size,
-                    Touch::Read);
+        countGlobalAccess(warp, from, Touch::Read);
     }
     if (!writeShared(warp, to))
         throw Doubt();

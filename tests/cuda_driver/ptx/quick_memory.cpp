@@ -8,14 +8,6 @@ namespace lathe::ptx {
 
 namespace {
 
-/// What is not plain is a doubt; without checks the exact handler does it, which words faults.
-void leaveToExact(Warp& warp, const Instruction& i, LaneMask lanes)
-{
-    if (warp.block->launch->request.checked)
-        throw Doubt();
-    i.run(warp, i, lanes);
-}
-
 /// Whether all lanes may be written: those that are not in the mask do not exist.
 bool isWhole(const Warp& warp, LaneMask lanes)
 {
@@ -198,15 +190,6 @@ bool accessLocal(Warp& warp, const Instruction& i, LaneMask lanes, const Located
     return true;
 }
 
-void countGlobalAccess(Warp& warp, const Located& located, Touch touch)
-{
-    const Pattern& pattern = *located.pattern;
-    const size_t at = located.first % 32;
-    if (pattern.sectors[at] == 0)
-        pattern.countSectors(located.first);
-    countGlobal(warp, countOf(pattern.lanes), {pattern.sectors[at], pattern.idealSectors[at]}, pattern.bytes, touch);
-}
-
 bool loaded(Warp& warp, const Instruction& i, LaneMask lanes)
 {
     Block& block = *warp.block;
@@ -236,7 +219,7 @@ bool loaded(Warp& warp, const Instruction& i, LaneMask lanes)
         return true;
     default: break;
     }
-    Allocation* const allocation = quickAllocation(launch, i.access, located);
+    Allocation* const allocation = quickAllocation(launch, i.access, located, Touch::Read);
     if (!allocation || (checked && !readGlobal(warp, *allocation, located, i.access)))
         return false;
     take(warp, i, lanes, pattern, allocation->bytes.get() + (located.first - allocation->base));
@@ -268,7 +251,7 @@ bool stored(Warp& warp, const Instruction& i, LaneMask lanes)
     }
     if (space == Space::Local)
         return accessLocal<false>(warp, i, lanes, located);
-    Allocation* const allocation = quickAllocation(launch, i.access, located);
+    Allocation* const allocation = quickAllocation(launch, i.access, located, Touch::Write);
     if (!allocation || allocation->readOnly)
         return false;
     if (checked) {
@@ -298,6 +281,22 @@ void quickStoreRun(Warp& warp, const Instruction& i, LaneMask lanes)
 }
 
 } // namespace
+
+void leaveToExact(Warp& warp, const Instruction& i, LaneMask lanes)
+{
+    if (warp.block->launch->request.checked)
+        throw Doubt();
+    i.run(warp, i, lanes);
+}
+
+void countGlobalAccess(Warp& warp, const Located& located, Touch touch)
+{
+    const Pattern& pattern = *located.pattern;
+    const size_t at = located.first % 32;
+    if (pattern.sectors[at] == 0)
+        pattern.countSectors(located.first);
+    countGlobal(warp, countOf(pattern.lanes), {pattern.sectors[at], pattern.idealSectors[at]}, pattern.bytes, touch);
+}
 
 Handler quickLoadOf(const Instruction& made)
 {
