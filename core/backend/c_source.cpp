@@ -267,7 +267,8 @@ private:
             }
         }
         if (isWritten && isConstant
-            && (m_statements + schedule::writtenStores(s) <= kMostStatements || touchesRegisters(s->body[0], s->variable))) {
+            && (m_statements + schedule::writtenStores(s) <= kMostStatements
+                || touchesRegisters(s->body[0], s->variable))) {
             ++m_written;
             for (std::int64_t i = 0; i < s->extent->intValue; ++i)
                 statement(with(s->body[0], s->variable, ir::intImm(s->min->intValue + i)));

@@ -19,8 +19,8 @@ constexpr double kWhole = 300, kWholeShared = 1000, kForBranch = 200, kMostThres
 constexpr int kDeepestShared = 2; ///< loops around which that of shared memory is unrolled whole more readily
 
 constexpr std::int64_t kMostCopies = 16; ///< steps of a loop that fills shared memory
-// Statements up to which a compiler is asked to repeat the body of a loop, and how often at most: enough to have several
-// loads on their way and few instructions for the loop itself.
+// Statements up to which a compiler is asked to repeat the body of a loop, and how often at most: enough to have
+// several loads on their way and few instructions for the loop itself.
 constexpr std::int64_t kRepeated = 256, kMostRepeats = 8, kMostRepeatsAtRunTime = 4;
 
 } // namespace
@@ -106,7 +106,9 @@ bool isShortCopy(const ir::LoopNest& nest, const ir::StmtNode& loop)
     std::int64_t stores = 0;
     const auto copies = [&](const auto& self, const Stmt& inner) -> bool {
         switch (inner->kind) {
-        case StmtKind::Store: ++stores; return nest.buffers[static_cast<std::size_t>(inner->buffer)].scope == Scope::Shared;
+        case StmtKind::Store:
+            ++stores;
+            return nest.buffers[static_cast<std::size_t>(inner->buffer)].scope == Scope::Shared;
         case StmtKind::Barrier:
         case StmtKind::Evaluate: return false;
         default: return std::ranges::all_of(inner->body, [&](const Stmt& one) { return !one || self(self, one); });
