@@ -1,6 +1,7 @@
 #include "core/backend/c_source.h"
 
 #include "core/backend/source_text.h"
+#include "core/ir/async_copy.h"
 #include "core/ir/bounds.h"
 #include "core/ir/linear_form.h"
 #include "core/ir/scratch.h"
@@ -86,6 +87,7 @@ private:
         SourceLaunch made;
         made.grid = launch.grid;
         made.block = launch.block;
+        m_threads = launch.block[0] * launch.block[1] * launch.block[2];
         made.sharedBytes = ir::sharedBytes(m_nest, launch);
         m_scopes.begin();
         m_names.clear();
@@ -113,11 +115,11 @@ private:
                                       m_bufferNames[static_cast<std::size_t>(id)]);
         }
         const std::string declarations = arrays(used, made);
-        const std::int64_t threads = made.block[0] * made.block[1] * made.block[2];
         made.text = fmt::format("\n// {}: {} of {}\n", launch.name,
                                 counted(made.grid[0] * made.grid[1] * made.grid[2], "block|blocks"),
-                                counted(threads, "thread|threads"));
-        made.text += fmt::format(fmt::runtime(m_language.kernel), made.block[0], made.block[1], made.block[2], threads);
+                                counted(m_threads, "thread|threads"));
+        made.text += fmt::format(fmt::runtime(m_language.kernel), made.block[0], made.block[1], made.block[2],
+                                 m_threads);
         symbolAt = made.text.size();
         made.text += fmt::format("({})\n{{\n{}{}", parameters, declarations, axes);
         statement(launch.body);
@@ -188,7 +190,7 @@ private:
             return m_nest.buffers[static_cast<std::size_t>(buffer)].scope == Scope::Register
                    && std::ranges::any_of(indices, [&](const Expr& e) { return ir::uses(e, variable); });
         };
-        bool found = s->kind == StmtKind::Store && isIndex(s->buffer, s->indices);
+        bool found = (s->kind == StmtKind::Store || s->kind == StmtKind::Shuffle) && isIndex(s->buffer, s->indices);
         ir::visitExprs(s, [&](const Expr& e) {
             ir::visit(e, [&](const Expr& inner) {
                 found = found || (inner->kind == ExprKind::Load && isIndex(inner->source, inner->operands));
@@ -231,6 +233,27 @@ private:
             m_scopes.line(std::string(m_language.barrier));
             m_scopes.forgetValues();
             return;
+        case StmtKind::AsyncCopy:
+            if (m_language.copy.empty()) {
+                statement(ir::synchronously(m_nest, *s));
+                return;
+            }
+            ++m_statements;
+            m_scopes.line(copyLine(*s));
+            m_scopes.stored(s->buffer);
+            return;
+        case StmtKind::AsyncCommit:
+        case StmtKind::AsyncWait:
+            if (!m_language.copy.empty())
+                m_scopes.line(copyLine(*s));
+            return;
+        case StmtKind::Shuffle: {
+            ++m_statements;
+            const std::string value = shuffleText(*s, m_threads);
+            m_scopes.line(fmt::format("{} = {};", element(s->buffer, s->indices), value));
+            m_scopes.stored(s->buffer);
+            return;
+        }
         case StmtKind::Prefetch: return; // a hint
         case StmtKind::Evaluate: problem("tensor intrinsics"); return;
         }
@@ -293,6 +316,7 @@ private:
     }
 
     std::int64_t m_statements = 0;
+    std::int64_t m_threads = 1; ///< of a block of the present launch
 };
 
 } // namespace

@@ -50,6 +50,11 @@ struct SourceLanguage
     std::string_view alignedBefore, alignedAfter; ///< around the declaration of an array that vectors are read from
     std::array<std::string_view, 3> blockIndex, threadIndex;
     std::string_view barrier;
+    /// What a thread of the same warp has; {0}: the value, {1}: a bit for each lane that comes, {2}: the distance. Of
+    /// integers and floats of at least 32 bits. Empty: lanes of threads are not told.
+    std::string_view shuffle;
+    std::string_view shuffleNarrow; ///< the same of floats of 16 bits: a helper's name
+    std::int32_t warp; ///< lanes of its warps
     std::int64_t mostSharedBytes; ///< of a block, that a text may declare with their sizes
     std::string_view unsizedShared; ///< declares bytes {0} without a size
     /// Whether a compiler joins products with sums of other statements: then each product that is not added to
@@ -77,6 +82,11 @@ struct SourceLanguage
     std::string_view storeVector; ///< {3}: the value
     std::array<std::string_view, 4> lanes; ///< behind a vector
     std::span<const std::string_view> wrongOfVectors; ///< functions that compilers get wrong there
+
+    // ---- asynchronous copies (core/ir/async_copy.h); empty: none, they are made at once and nothing is waited for
+    std::string_view copy; ///< a statement; {0}: bytes, {1}: the address in the block's memory, {2}: that in global one
+    std::string_view commitCopies, waitForCopies; ///< {0}: groups that may still be on their way
+    std::span<const std::string_view> copyHelpers; ///< functions that these call: of 4, 8, 16 bytes, and both others
 
     std::string_view typeName(DType dtype) const { return types[static_cast<std::size_t>(dtype)].name; }
     std::string floatLiteral(double value, DType dtype) const;

@@ -300,7 +300,7 @@ void SourceText::noteAccesses(const Stmt& s, const Lanes& lanes)
         if (known->second != width)
             known->second = 1;
     };
-    if (s->kind == StmtKind::Store)
+    if (s->kind == StmtKind::Store || s->kind == StmtKind::Shuffle)
         note(s->buffer, s->indices);
     const auto noteLoads = [&](const Expr& e) {
         ir::visit(e, [&](const Expr& inner) {

@@ -171,6 +171,13 @@ private:
             expression(s->value);
             access(s->buffer, s->indices, false);
             return;
+        case StmtKind::AsyncCopy: // past the registers
+            access(s->buffer, s->indices, false);
+            ir::visit(s->value, [this](const Expr& e) {
+                if (e->kind == ExprKind::Load)
+                    access(e->source, e->operands, false);
+            });
+            return;
         case StmtKind::Barrier: endCode(); return;
         case StmtKind::If:
             for (const Stmt& inner : s->body)

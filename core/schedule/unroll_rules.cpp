@@ -93,7 +93,9 @@ std::int64_t writtenStores(const Stmt& s)
 {
     if (!s)
         return 0;
-    std::int64_t inside = s->kind == StmtKind::Store ? 1 : 0;
+    std::int64_t inside = s->kind == StmtKind::Store || s->kind == StmtKind::AsyncCopy || s->kind == StmtKind::Shuffle
+                              ? 1
+                              : 0;
     for (const Stmt& inner : s->body)
         inside += writtenStores(inner);
     return s->kind == StmtKind::For && isWritten(*s) ? inside * std::max<std::int64_t>(1, s->extent->intValue) : inside;
@@ -106,10 +108,12 @@ bool isShortCopy(const ir::LoopNest& nest, const ir::StmtNode& loop)
     std::int64_t stores = 0;
     const auto copies = [&](const auto& self, const Stmt& inner) -> bool {
         switch (inner->kind) {
+        case StmtKind::AsyncCopy:
         case StmtKind::Store:
             ++stores;
             return nest.buffers[static_cast<std::size_t>(inner->buffer)].scope == Scope::Shared;
         case StmtKind::Barrier:
+        case StmtKind::Shuffle:
         case StmtKind::Evaluate: return false;
         default: return std::ranges::all_of(inner->body, [&](const Stmt& one) { return !one || self(self, one); });
         }

@@ -28,7 +28,7 @@ constexpr std::int64_t kRegisterBytes = 4;
 std::optional<int> capabilityIn(const std::string& device)
 {
     const nlohmann::json description = nlohmann::json::parse(device, nullptr, false);
-    return capabilityOf(textIn(description, "architecture"));
+    return deviceCapabilityOf(textIn(description, "architecture"));
 }
 
 struct Launch

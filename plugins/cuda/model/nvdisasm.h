@@ -9,9 +9,9 @@
 
 namespace lathe::cuda {
 
-/// NVIDIA's disassembler: the file that LATHE_NVDISASM names and nothing else, if it is set; else what lies in ../bin of
-/// one of the folders `beside` (of NVRTC's library, as the packages have it), in PATH or in /usr/local/cuda/bin. Files
-/// that everybody may write to are not taken (checkTrusted()). Errors: NotFound, with the package to install.
+/// NVIDIA's disassembler: the file that LATHE_NVDISASM names and nothing else, if it is set; else what lies in ../bin
+/// of one of the folders `beside` (of NVRTC's library, as the packages have it), in PATH or in /usr/local/cuda/bin.
+/// Files that everybody may write to are not taken (checkTrusted()). Errors: NotFound, with the package to install.
 Result<std::filesystem::path> findNvdisasm(const std::vector<std::filesystem::path>& beside = {});
 
 /// What readSass() reads, of a cubin. The tool takes a fifth of a second to start and a millisecond for a kernel, so

@@ -198,6 +198,9 @@ private slots:
         QTest::newRow("device") << "cuda"
                                 << R"({"architecture":"sm_90"})"
                                 << "sm_90";
+        QTest::newRow("a device newer than all compilers") << "cuda"
+                                                           << R"({"architecture":"sm_999"})"
+                                                           << "";
     }
     void codeIsForTheTargetsArchitectureElseForTheDevices()
     {
@@ -211,8 +214,10 @@ private slots:
         QCOMPARE(product.descriptor.format, std::string(cuda::kFormat));
         const auto programs = programsOf(product);
         QCOMPARE(programs.size(), std::size_t{1});
-        QCOMPARE(QString::fromStdString(programs[0].madeFor), made);
-        QVERIFY(programs[0].source.find(".target " + made.toStdString()) != std::string::npos);
+        const std::string madeFor = made.isEmpty() ? cuda::architectureName(must(cuda::Nvrtc::findFor(999)).second)
+                                                   : made.toStdString();
+        QCOMPARE(programs[0].madeFor, madeFor);
+        QVERIFY(programs[0].source.find(".target " + madeFor) != std::string::npos);
         QVERIFY(programs[0].binary.starts_with("\x7f"
                                                "ELF"));
         QCOMPARE(programs[0].symbols, product.descriptor.kernels[0].launches[0].symbol + '\n');
