@@ -21,10 +21,4 @@ namespace lathe::schedule {
 /// Of thousands of kernels half take below 20 us, nine in ten below 80, large ones a few ms.
 std::int32_t estimateRegisters(const ir::LoopNest& nest, const ir::Launch& launch);
 
-struct NvidiaRegisterFacts
-{
-    double threads = 0, tile = 0, global = 0, shared = 0, codeStores = 0, globalAddresses = 0, sharedAddresses = 0, temporaries = 0, stores = 0, mostGlobal = 0, mostShared = 0, conditions = 0, loops = 0;
-};
-NvidiaRegisterFacts nvidiaRegisterFacts(const ir::LoopNest& nest, const ir::Launch& launch);
-
 } // namespace lathe::schedule

@@ -1,8 +1,9 @@
+#include "core/schedule/register_model_nvidia.h"
+
 #include "core/ir/bounds.h"
 #include "core/ir/linear_form.h"
 #include "core/ir/scratch.h"
 #include "core/ir/substitute.h"
-#include "core/schedule/register_model.h"
 #include "core/schedule/unroll_rules.h"
 
 #include <algorithm>
@@ -22,12 +23,31 @@ using ir::Scope;
 using ir::Stmt;
 using ir::StmtKind;
 
+// Set by the compiler's output, see the header.
+constexpr double kOwn = 6.85, kPerElement = 0.97, kPerLoop = 1.87, kPerGlobal = 0.66, kPerShared = 3.73,
+                 kMostAddresses = 20.3, kPerLoad = 1.02, kPerSharedLoad = 0.65, kMostEarly = 53.8, kPerTemporary = 0.24,
+                 kNeeded = 0.2;
+/// Registers of a thread with which more warps fit than with one more.
+constexpr double kSteps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
+
+/// Of a launch, in registers of a thread where nothing else is said.
+struct RegisterFacts
+{
+    double threads = 0;
+    double tile = 0; ///< the largest array: others are done with before, or come after
+    double global = 0; ///< the most that straight code loads from memory
+    double shared = 0; ///< of that which loads most, from shared memory
+    double globalAddresses = 0, sharedAddresses = 0; ///< that no constant makes from each other
+    double temporaries = 0; ///< of functions and divisions
+    double loops = 0; ///< that stay
+};
+
 /// What stands between two places across which nothing is moved: barriers, ends of loops.
 struct StraightCode
 {
     std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> global, shared; ///< words, by address and constant
     std::set<std::size_t> globalAddresses, sharedAddresses;
-    double temporaries = 0, stores = 0;
+    double temporaries = 0;
 };
 
 class NvidiaModel
@@ -42,16 +62,18 @@ public:
             m_ranges.setExtent(launch.threadIndex[d], launch.block[d]);
         }
         for (const std::int32_t id : ir::buffersOf(launch.body))
-            if (const ir::Buffer& buffer = nest.buffers[static_cast<std::size_t>(id)]; buffer.scope == Scope::Register)
-                m_facts.tile = std::max(m_facts.tile, static_cast<double>(ir::elementCount(buffer) * sizeOf(buffer.dtype)) / 4);
+            if (const ir::Buffer& buffer = nest.buffers[static_cast<std::size_t>(id)];
+                buffer.scope == Scope::Register
+                || (buffer.scope == Scope::Local && ir::elementCount(buffer) <= kMostPromoted))
+                m_facts.tile = std::max(m_facts.tile,
+                                        static_cast<double>(ir::elementCount(buffer) * sizeOf(buffer.dtype)) / 4);
         m_facts.threads = static_cast<double>(launch.block[0] * launch.block[1] * launch.block[2]);
     }
 
-    NvidiaRegisterFacts facts()
+    RegisterFacts facts()
     {
         walk(m_launch.body);
         endCode();
-        m_facts.conditions = static_cast<double>(m_conditions.size());
         return m_facts;
     }
 
@@ -76,10 +98,9 @@ private:
     std::size_t addressOf(std::int32_t buffer, const std::vector<LinearForm::Term>& terms)
     {
         const auto isSame = [&](const auto& other) {
-            return other.first == buffer
-                   && std::ranges::equal(other.second, terms, [](const auto& a, const auto& b) {
-                          return a.coefficient == b.coefficient && ir::equal(a.atom, b.atom);
-                      });
+            return other.first == buffer && std::ranges::equal(other.second, terms, [](const auto& a, const auto& b) {
+                       return a.coefficient == b.coefficient && ir::equal(a.atom, b.atom);
+                   });
         };
         const auto found = std::ranges::find_if(m_addresses, isSame);
         const auto at = static_cast<std::size_t>(found - m_addresses.begin());
@@ -108,7 +129,8 @@ private:
                 steps.emplace_back(term.coefficient, loop->copies);
         }
         for (const Loop& loop : m_copied)
-            if (!loop.isVectorized && std::ranges::any_of(terms, [&](const auto& t) { return ir::uses(t.atom, loop.variable); }))
+            if (!loop.isVectorized
+                && std::ranges::any_of(terms, [&](const auto& t) { return ir::uses(t.atom, loop.variable); }))
                 own = std::min<std::int64_t>(own * loop.copies, kCopies);
         const std::size_t at = addressOf(isShared ? -1 : id, terms);
         const double words = static_cast<double>(ir::ceilDivide(sizeOf(buffer.dtype), 4));
@@ -135,8 +157,6 @@ private:
             case ExprKind::Load: access(inner->source, inner->operands, true); break;
             case ExprKind::Call: m_code.temporaries += kPerCall * copiesOfAll(); break;
             case ExprKind::Div: m_code.temporaries += kPerDivision * copiesOfAll(); break;
-            case ExprKind::IfThenElse:
-            case ExprKind::Select: m_conditions.push_back(inner->operands[0]); break;
             default: break;
             }
         });
@@ -149,12 +169,17 @@ private:
         switch (s->kind) {
         case StmtKind::Store:
             expression(s->value);
-            m_code.stores += copiesOfAll();
             access(s->buffer, s->indices, false);
+            return;
+        case StmtKind::AsyncCopy: // past the registers
+            access(s->buffer, s->indices, false);
+            ir::visit(s->value, [this](const Expr& e) {
+                if (e->kind == ExprKind::Load)
+                    access(e->source, e->operands, false);
+            });
             return;
         case StmtKind::Barrier: endCode(); return;
         case StmtKind::If:
-            m_conditions.push_back(s->condition);
             for (const Stmt& inner : s->body)
                 walk(inner);
             return;
@@ -195,20 +220,18 @@ private:
             global += static_cast<double>(words);
         for (const auto& [place, words] : m_code.shared)
             shared += static_cast<double>(words);
-        if (global + shared > m_facts.global + m_facts.shared) {
-            m_facts.global = global;
+        if (global + shared > m_most) {
+            m_most = global + shared;
             m_facts.shared = shared;
-            m_facts.codeStores = m_code.stores;
         }
         m_facts.globalAddresses = std::max(m_facts.globalAddresses, static_cast<double>(m_code.globalAddresses.size()));
         m_facts.sharedAddresses = std::max(m_facts.sharedAddresses, static_cast<double>(m_code.sharedAddresses.size()));
         m_facts.temporaries = std::max(m_facts.temporaries, m_code.temporaries);
-        m_facts.stores = std::max(m_facts.stores, m_code.stores);
-        m_facts.mostGlobal = std::max(m_facts.mostGlobal, global);
-        m_facts.mostShared = std::max(m_facts.mostShared, shared);
+        m_facts.global = std::max(m_facts.global, global);
         m_code = {};
     }
 
+    static constexpr std::int64_t kMostPromoted = 128; ///< elements of an array that the compiler finds registers for
     static constexpr std::size_t kCopies = 64;
     static constexpr std::int64_t kApart = std::int64_t{1} << 32; ///< between buffers in shared memory
     static constexpr double kPerCall = 4, kPerDivision = 4;
@@ -218,16 +241,30 @@ private:
     ir::Ranges m_ranges;
     std::vector<std::pair<std::int32_t, std::vector<LinearForm::Term>>> m_addresses;
     std::vector<Loop> m_copied; ///< loops around that are written out or repeated
-    std::vector<Expr> m_conditions;
     StraightCode m_code;
-    NvidiaRegisterFacts m_facts;
+    RegisterFacts m_facts;
+    double m_most = 0; ///< loads of straight code so far
 };
 
 } // namespace
 
-NvidiaRegisterFacts nvidiaRegisterFacts(const ir::LoopNest& nest, const ir::Launch& launch)
+std::int32_t estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Launch& launch)
 {
-    return NvidiaModel(nest, launch).facts();
+    const RegisterFacts facts = NvidiaModel(nest, launch).facts();
+    const double addresses = std::min(kPerGlobal * facts.globalAddresses + kPerShared * facts.sharedAddresses,
+                                      kMostAddresses);
+    const double least = kOwn + kPerElement * facts.tile + addresses + kPerLoop * facts.loops;
+    const double early = std::min(kPerLoad * facts.global + kPerSharedLoad * facts.shared, kMostEarly)
+                         + kPerTemporary * facts.temporaries;
+    const double room = std::min(255.0, 65536 / std::max(facts.threads, 32.0));
+    const double wanted = std::min(least + early, room);
+    double taken = wanted;
+    if (wanted > kSteps[0]) {
+        const double needed = least + kNeeded * (wanted - least);
+        const auto* const step = std::ranges::find_if(kSteps, [needed](double count) { return count >= needed; });
+        taken = step == std::end(kSteps) ? 255 : std::min(*step, wanted);
+    }
+    return static_cast<std::int32_t>(std::lround(taken));
 }
 
 } // namespace lathe::schedule

@@ -181,22 +181,23 @@ private:
         }
         const Section* const all = find(".nv.info");
         const bool hasAll = all != nullptr && attributes(*all, [&](std::uint8_t what, const Bytes& value) {
-            const auto index = value.number<std::uint32_t>(0), number = value.number<std::uint32_t>(4);
-            if (!index || !number || symbol(*all, *index) != kernel.name)
-                return;
-            if (what == kRegisterCount)
-                kernel.registers = static_cast<std::int32_t>(*number);
-            if (what == kFrameSize)
-                kernel.localBytes = *number;
-        });
+                                const auto index = value.number<std::uint32_t>(0),
+                                           number = value.number<std::uint32_t>(4);
+                                if (!index || !number || symbol(*all, *index) != kernel.name)
+                                    return;
+                                if (what == kRegisterCount)
+                                    kernel.registers = static_cast<std::int32_t>(*number);
+                                if (what == kFrameSize)
+                                    kernel.localBytes = *number;
+                            });
         const Section* const own = find(".nv.info." + kernel.name);
         const bool hasOwn = own != nullptr && attributes(*own, [&](std::uint8_t what, const Bytes& value) {
-            if (what != kMaxThreads)
-                return;
-            kernel.threads = 1;
-            for (const std::uint64_t axis : {0, 4, 8})
-                kernel.threads *= value.number<std::uint32_t>(axis).value_or(1);
-        });
+                                if (what != kMaxThreads)
+                                    return;
+                                kernel.threads = 1;
+                                for (const std::uint64_t axis : {0, 4, 8})
+                                    kernel.threads *= value.number<std::uint32_t>(axis).value_or(1);
+                            });
         return hasAll && hasOwn && kernel.registers > 0;
     }
 

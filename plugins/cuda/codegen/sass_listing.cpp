@@ -23,8 +23,8 @@ std::string_view withoutBlanks(std::string_view text)
     return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
 }
 
-/// "0480" and "@!P0 LDG.E R89, [R68.64] ;" of a line "/*0480*/ @!P0 LDG.E R89, [R68.64] ; /* 0x... */". Nothing: that is
-/// no instruction.
+/// "0480" and "@!P0 LDG.E R89, [R68.64] ;" of a line "/*0480*/ @!P0 LDG.E R89, [R68.64] ; /* 0x... */". Nothing: that
+/// is no instruction.
 std::optional<std::pair<std::uint32_t, std::string_view>> instructionOf(std::string_view line)
 {
     if (!line.starts_with("/*"))

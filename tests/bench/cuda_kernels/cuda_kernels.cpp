@@ -100,10 +100,11 @@ struct Sums
     }
     void print(const std::string& what) const
     {
-        fmt::print("{:7} {:5} launches, {} failures; threads exact {}, shared bytes exact {}, registers within 25 %: {} "
-                   "({:.1f} %; {} too low, {} too high), with spills {}; {:.1f} s\n",
-                   what, launches, failures, threads, shared, near, 100.0 * near / std::max(launches, 1), low, high,
-                   spills, seconds);
+        fmt::print(
+            "{:7} {:5} launches, {} failures; threads exact {}, shared bytes exact {}, registers within 25 %: {} "
+            "({:.1f} %; {} too low, {} too high), with spills {}; {:.1f} s\n",
+            what, launches, failures, threads, shared, near, 100.0 * near / std::max(launches, 1), low, high, spills,
+            seconds);
     }
 };
 
@@ -117,7 +118,7 @@ Result<> runRandom(const Options& options)
         if (auto one = draw(tasks[random.below(tasks.size())], static_cast<Origin>(i % 3), random))
             drawn.push_back(*std::move(one));
     std::ofstream table(options.table);
-    table << "architecture,task,sketch,launch,threads,shared,estimated,registers,spilled,local,seconds,tile,global,shared,codeStores,ga,sa,temps,stores,mg,ms,conds,loops\n";
+    table << "architecture,task,sketch,launch,threads,shared,estimated,registers,spilled,local,seconds\n";
     for (const int capability : options.capabilities) {
         LATHE_TRY_ASSIGN(const Nvrtc* const compiler, Nvrtc::find(capability));
         Sums sums, distinct;
@@ -135,10 +136,10 @@ Result<> runRandom(const Options& options)
                 sums.add(launch);
                 if (seen.insert(launch.symbol).second)
                     distinct.add(launch);
-                table << fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f},{},{},{},{},{},{},{},{},{},{},{},{}\n", capability, kernel.task, kernel.sketch,
+                table << fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f}\n", capability, kernel.task, kernel.sketch,
                                      launch.symbol, launch.made.threads, launch.made.sharedBytes,
                                      launch.expected.registers, launch.made.registers, launch.spilledBytes,
-                                     launch.made.localBytes, launch.seconds, launch.facts.tile, launch.facts.global, launch.facts.shared, launch.facts.codeStores, launch.facts.globalAddresses, launch.facts.sharedAddresses, launch.facts.temporaries, launch.facts.stores, launch.facts.mostGlobal, launch.facts.mostShared, launch.facts.conditions, launch.facts.loops);
+                                     launch.made.localBytes, launch.seconds);
                 if (!options.keep.empty())
                     LATHE_TRY(writeFileAtomically(fmt::format("{}/{}.cu", options.keep, launch.symbol), launch.source));
             }
@@ -230,9 +231,10 @@ Result<> runBest(const Options& options)
         }
     }
     std::ranges::sort(shares);
-    fmt::print("{} kernels, {} with spills; {} with tiles of 64 x 64 and more, of which {} have 85 % of products and more "
-               "in the hot loop",
-               kernels, spilling, large, dense);
+    fmt::print(
+        "{} kernels, {} with spills; {} with tiles of 64 x 64 and more, of which {} have 85 % of products and more "
+        "in the hot loop",
+        kernels, spilling, large, dense);
     if (!shares.empty())
         fmt::print(" (least {:.1f} %, median {:.1f} %)", 100 * shares.front(), 100 * shares[shares.size() / 2]);
     fmt::print("\n");

@@ -1,5 +1,6 @@
 #include "tests/plugins/cuda/kernels/compiled.h"
 
+#include "core/schedule/register_model_nvidia.h"
 #include "plugins/cuda/model/nvdisasm.h"
 
 #include <chrono>
@@ -24,7 +25,8 @@ Result<std::vector<CompiledLaunch>> compile(const DrawnKernel& kernel, const Nvr
         launch.symbol = source.launches[i].symbol;
         launch.source = source.head + source.launches[i].text;
         launch.expected = expected[i];
-        launch.facts = schedule::nvidiaRegisterFacts(kernel.kernel.nest, kernel.kernel.nest.launches[i]);
+        launch.expected.registers = schedule::estimateNvidiaRegisters(kernel.kernel.nest,
+                                                                      kernel.kernel.nest.launches[i]);
         launch.buffers = source.launches[i].buffers.size();
         const auto start = std::chrono::steady_clock::now();
         LATHE_TRY_ASSIGN(Compiled compiled, compiler.compile(launch.source, capability));

@@ -2,7 +2,6 @@
 
 #include "core/backend/c_source.h"
 #include "core/schedule/launch_resources.h"
-#include "core/schedule/register_model.h"
 #include "plugins/cuda/codegen/cubin.h"
 #include "plugins/cuda/codegen/nvrtc.h"
 #include "plugins/cuda/model/kernel_facts.h"
@@ -18,7 +17,6 @@ struct CompiledLaunch
 {
     std::string symbol, source;
     schedule::LaunchResources expected;
-    schedule::NvidiaRegisterFacts facts;
     CubinKernel made;
     std::int64_t spilledBytes = 0;
     std::size_t buffers = 0; ///< that the kernel takes

@@ -111,8 +111,7 @@ Result<DrawnKernel> drawLathe(const search::SearchTask& task, Random& random)
         return nothing(task);
     LATHE_TRY_ASSIGN(const auto known, sketch.analyse(genome));
     LATHE_TRY_ASSIGN(const auto steps, sketch.instantiate(genome));
-    LATHE_TRY_ASSIGN(DrawnKernel made,
-                     finish(task, alternativeOf(task, sketch.alternative()), sketch.name(), steps));
+    LATHE_TRY_ASSIGN(DrawnKernel made, finish(task, alternativeOf(task, sketch.alternative()), sketch.name(), steps));
     made.estimated = known.seconds;
     made.tile = tileOf(sketch, genome);
     return made;
