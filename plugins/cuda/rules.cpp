@@ -55,6 +55,7 @@ void describe(backend::BackendRules& rules)
     rules.kind.traits = traitsOf;
     rules.kind.presets = presetsOf;
     rules.kind.listings = {{"source", "CUDA C++", "c"}, {"ptx", "PTX", "text"}};
+    rules.needs = {"compute_capability"}; // code runs on its architecture and on later ones
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "core/compute/definitions/pool.h"
 #include "core/compute/definitions/softmax.h"
+#include "core/compute/json.h"
+#include "core/measure/builder_client.h"
 #include "core/schedule/default_launches.h"
 #include "core/serve/device.h"
 #include "core/session/back_ends.h"
@@ -229,6 +231,27 @@ private slots:
         QVERIFY(answers.front());
         QVERIFY(!answers.back());
         QVERIFY(answers.back().error().code == Errc::BuildFailed);
+    }
+
+    void aKernelIsShownWithWhatIsExpectedOfIt()
+    {
+        LATHE_NEEDS_NVIDIA_TOOLS();
+        compute::DagBuilder b;
+        const auto x = b.placeholder("x", {64}, DType::F32);
+        const auto y = b.compute("y", {64}, {}, "elemwise",
+                                 [&](const auto& i) { return b.at(x, {i[0]}) + b.at(x, {i[0]}); });
+        const std::string dag = compute::toJson(*must(std::move(b).finish({y}))).dump();
+        const auto client = must(measure::BuilderClient::start(kTarget, {}, {}, {}));
+        const auto shown = [&](const char* name) {
+            return must(client->build({{"k", dag, "[]", {}}}, measure::Product::Listing, Deadline::inSeconds(60), name))
+                .listings.at(0)
+                .text;
+        };
+        QVERIFY(shown("source").find("__global__") != std::string::npos);
+        QVERIFY(shown("sass").find("STG.E") != std::string::npos);
+        const std::string expected = shown("expected");
+        QVERIFY2(expected.find("Expected on RTX A6000, by a model: nothing was run.") == 0, expected.c_str());
+        QVERIFY2(expected.find("what binds: latency") != std::string::npos, expected.c_str());
     }
 
     void aNetworkIsTunedByWhatIsExpected()
