@@ -2,12 +2,15 @@
 
 #include "core/session/back_ends.h"
 #include "core/session/device_directory.h"
+#include "core/session/exports/library_check.h"
 #include "core/session/options/options_json.h"
 #include "core/support/json_fields.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace lathe::cli {
 
@@ -99,6 +102,8 @@ std::string kindOf(const std::string& target)
 Result<std::unique_ptr<deploy::LibraryClient>> openLibrary(const LibrarySource& source,
                                                            deploy::LibraryClient::Options options)
 {
+    // A kernel that never ends is told after as long as compile waits for its own runs.
+    options.runSeconds = std::min(options.runSeconds, session::kRunSeconds);
     options.device = source.device.key;
     options.deviceKind = source.device.kind;
     options.remote = source.remote;
@@ -136,12 +141,14 @@ Result<LibrarySource> findLibrary(const ModelArguments& arguments, const PlaceAr
     options.readOnly = true;
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(options));
     LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(session->options().target));
+    const std::string target = parsed.text();
     if (const std::string& other = parsed.traits().standsFor; !other.empty())
-        return makeError(Errc::Unsupported, say(Msg::OnlyExpects, parsed.text(), other));
+        return makeError(Errc::Unsupported, say(Msg::OnlyExpects, target, other));
     if (!device.empty()) {
-        const std::string target = session->options().target;
         LATHE_TRY_ASSIGN(const auto devices, session::DeviceDirectory::ask(kindOf(target)).pick(target, {&device, 1}));
         source.device = devices.front();
+    } else if (place.broker.address.empty()) { // else it is compiled for nothing
+        LATHE_TRY(session::checkDeviceHere(parsed));
     }
     printNotices(session->notices());
     LATHE_TRY_ASSIGN(TempDir folder, TempDir::create("lathe-library"));

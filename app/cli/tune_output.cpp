@@ -109,6 +109,7 @@ void TuneOutput::onEvents(std::span<const Event> events)
         } else if (const auto* state = std::get_if<StateEvent>(&event.what)) {
             if (m_state == RunState::Starting && state->state == RunState::Running)
                 m_startSeconds = event.atSeconds;
+            m_began = m_began || state->state == RunState::Running;
             m_state = state->state;
             m_failure = state->text;
         }
@@ -168,7 +169,7 @@ void TuneOutput::printText(const Event& event)
     } else if (const auto* error = std::get_if<ErrorEvent>(&event.what)) {
         fmt::print(stderr, "lathe-cli: {}\n", error->text);
         m_drawnLines = 0;
-    } else if (const auto* done = std::get_if<DoneEvent>(&event.what)) {
+    } else if (const auto* done = std::get_if<DoneEvent>(&event.what); done != nullptr && m_began) {
         if (const std::string last = m_progress ? m_progress->end() : std::string(); !last.empty())
             print("{}{}\n", m_terminal ? "\r" : "", last);
         m_drawnLines = 0;

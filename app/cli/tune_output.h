@@ -43,6 +43,7 @@ private:
     mutable std::mutex m_mutex;
     std::condition_variable m_changed;
     session::RunState m_state = session::RunState::Starting;
+    bool m_began = false; ///< to measure; a run that did not has only its failure to tell
     std::string m_failure;
     std::vector<session::TaskView> m_tasks; ///< for names; figures are kept up to date from events
     session::EstimateEvent m_estimate;

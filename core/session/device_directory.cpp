@@ -1,5 +1,6 @@
 #include "core/session/device_directory.h"
 
+#include "core/backend/rules.h"
 #include "core/measure/measurer.h"
 #include "core/session/back_ends.h"
 #include "core/support/json_fields.h"
@@ -52,6 +53,26 @@ Message noBackEnd(std::string_view kind)
     return say(Msg::NoBackEnd, kind);
 }
 
+/// A device whose limits are below those that the target's code needs is as good as none.
+void refuseUnfit(const Target& target, DeviceView& device)
+{
+    const backend::BackendRulesPtr rules = backend::rulesOf(target);
+    if (!rules || !device.ready())
+        return;
+    const Hardware presets = defaultHardware(target);
+    for (const std::string& name : rules->needs) {
+        const auto needed = presets.limits.find(name);
+        const auto has = std::ranges::find(device.hardware, name, &DeviceView::Limit::name);
+        if (needed == presets.limits.end() || has == device.hardware.end() || has->value >= needed->second.value)
+            continue;
+        const Message reason = say(Msg::DeviceLacks, device.name, target.text(), name, has->value,
+                                   needed->second.value);
+        device.state = fmt::format("absent: {}", textOf(reason));
+        device.about = about(reason);
+        return;
+    }
+}
+
 /// "cpu, gpu-left": by which names they can be asked for.
 std::string keysOf(std::span<const DeviceView> devices)
 {
@@ -101,6 +122,8 @@ std::vector<DeviceView> DeviceDirectory::forTarget(const std::string& text) cons
     std::copy_if(m_all.begin(), m_all.end(), std::back_inserter(devices), [&](const DeviceView& device) {
         return device.kind == target->kind() && !contradict(device.words, target->text());
     });
+    for (DeviceView& device : devices)
+        refuseUnfit(*target, device);
     std::stable_partition(devices.begin(), devices.end(), [](const DeviceView& device) { return device.ready(); });
     if (!devices.empty())
         return devices;
@@ -137,6 +160,15 @@ Result<std::vector<DeviceView>> DeviceDirectory::pick(const std::string& target,
             return makeError(Errc::InvalidArgument, say(Msg::DevicesDiffer, devices.front().key,
                                                         devices.front().deviceKey, device.key, device.deviceKey));
     return devices;
+}
+
+Result<> checkDeviceHere(const Target& target)
+{
+    LATHE_TRY(measure::checkMeasurable(target));
+    if (target.traits().sharesCores)
+        return {}; // a processor, and this machine has one
+    LATHE_TRY(DeviceDirectory::ask(target.kind()).pick(target.text(), {}));
+    return {};
 }
 
 bool hasDeviceOfClass(const std::string& kind, const std::string& deviceKey)

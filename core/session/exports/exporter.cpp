@@ -273,10 +273,37 @@ private:
         return {};
     }
 
+    /// Which variants nothing here runs: what is to be compared or timed needs one that something does. A device that
+    /// was named is looked for by findDevice(); what is for a device that is not here is not run at all.
+    Result<> checkDevices()
+    {
+        if (!m_options.device.empty() || (!m_options.verify && !m_options.benchmark)
+            || !first().target.traits().standsFor.empty())
+            return {};
+        m_notHere.resize(m_models.size());
+        for (std::size_t m = 0; m < m_models.size(); ++m)
+            if (const auto here = checkDeviceHere(m_models[m]->target); !here)
+                m_notHere[m] = messageOf(here.error());
+        if (std::ranges::any_of(m_notHere, [](const auto& why) { return !why; }))
+            return {};
+        return noDevice(0);
+    }
+    Error noDevice(std::size_t model) const
+    {
+        return makeError(Errc::Unsupported,
+                         say(Msg::NoDeviceToCheck, m_models[model]->target.text(), *m_notHere[model]));
+    }
+    /// Null: something here runs what is made of that model, or may.
+    const Message* whyNotHere(std::size_t model) const
+    {
+        return model < m_notHere.size() && m_notHere[model] ? &*m_notHere[model] : nullptr;
+    }
+
     Result<> findDevice()
     {
         if (!m_options.broker.empty())
             return askRemoteFigures();
+        LATHE_TRY(checkDevices());
         for (auto& model : m_models)
             if (m_options.device.empty() && model->target.traits().takesDeviceFigures) {
                 const auto picked = DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), {});
@@ -349,7 +376,7 @@ private:
             return runs;
         }
         for (const deploy::StagedVariant& staged : m_staged.variants)
-            runs.push_back(first().target.machine() == thisMachine()
+            runs.push_back(first().target.machine() == thisMachine() && whyNotHere(staged.source) == nullptr
                            && std::ranges::all_of(staged.features, [](const std::string& feature) {
                                   return runtime::processorHas(feature.c_str());
                               }));
@@ -388,6 +415,8 @@ private:
         const VariantReport& least = m_report.variants.back();
         if (m_report.variants[m_figured].runsHere || (!m_options.verify && !m_options.benchmark))
             return {};
+        if (const std::size_t model = m_staged.variants.back().source; whyNotHere(model) != nullptr)
+            return noDevice(model);
         std::vector<std::string> missing;
         for (const std::string& feature : least.features)
             if (!runtime::processorHas(feature.c_str()))
@@ -413,7 +442,8 @@ private:
         for (std::size_t i = 0; i < m_report.variants.size(); ++i) {
             VariantReport& variant = m_report.variants[i];
             if (!variant.runsHere && m_report.variants.size() > 1) {
-                variant.notVerified = textOf(say(Msg::VariantNotCompared, variant.target));
+                const Message* const why = whyNotHere(m_staged.variants[i].source);
+                variant.notVerified = textOf(why != nullptr ? *why : say(Msg::VariantNotCompared, variant.target));
                 continue;
             }
             const LoadedModel& model = *m_models[m_staged.variants[i].source];
@@ -541,6 +571,7 @@ private:
     std::unique_ptr<measure::RemoteDevices> m_remote; ///< of the next; ends after it
     std::unique_ptr<measure::Endpoint> m_lent; ///< behind CompileOptions::broker; null: it is verified and timed here
     DeviceView m_device; ///< CompileOptions::device
+    std::vector<std::optional<Message>> m_notHere; ///< by model: why nothing here runs it; empty: that was not asked
     std::string m_limitsOf; ///< fingerprint of the one whose figures the first variant is made by; empty: of none
     std::string m_deviceName; ///< of the one on which it was timed; empty: the processor, or it was not timed
     std::size_t m_figured = 0; ///< the variant that is timed, among those of the library
