@@ -168,6 +168,7 @@ private:
             return;
         switch (s->kind) {
         case StmtKind::Store:
+        case StmtKind::Shuffle:
             expression(s->value);
             access(s->buffer, s->indices, false);
             return;
