@@ -24,11 +24,11 @@ using ir::Stmt;
 using ir::StmtKind;
 
 // Set by the compiler's output, see the header.
-constexpr double kOwn = 6.85, kPerElement = 0.97, kPerLoop = 1.87, kPerGlobal = 0.66, kPerShared = 3.73,
+constexpr double kOfThread = 6.85, kPerElement = 0.97, kPerCounter = 1.87, kPerGlobal = 0.66, kPerShared = 3.73,
                  kMostAddresses = 20.3, kPerLoad = 1.02, kPerSharedLoad = 0.65, kMostEarly = 53.8, kPerTemporary = 0.24,
                  kNeeded = 0.2;
 /// Registers of a thread with which more warps fit than with one more.
-constexpr double kSteps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
+constexpr double kWarpSteps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
 
 /// Of a launch, in registers of a thread where nothing else is said.
 struct RegisterFacts
@@ -253,16 +253,16 @@ std::int32_t estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Launch&
     const RegisterFacts facts = NvidiaModel(nest, launch).facts();
     const double addresses = std::min(kPerGlobal * facts.globalAddresses + kPerShared * facts.sharedAddresses,
                                       kMostAddresses);
-    const double least = kOwn + kPerElement * facts.tile + addresses + kPerLoop * facts.loops;
+    const double least = kOfThread + kPerElement * facts.tile + addresses + kPerCounter * facts.loops;
     const double early = std::min(kPerLoad * facts.global + kPerSharedLoad * facts.shared, kMostEarly)
                          + kPerTemporary * facts.temporaries;
     const double room = std::min(255.0, 65536 / std::max(facts.threads, 32.0));
     const double wanted = std::min(least + early, room);
     double taken = wanted;
-    if (wanted > kSteps[0]) {
+    if (wanted > kWarpSteps[0]) {
         const double needed = least + kNeeded * (wanted - least);
-        const auto* const step = std::ranges::find_if(kSteps, [needed](double count) { return count >= needed; });
-        taken = step == std::end(kSteps) ? 255 : std::min(*step, wanted);
+        const auto* const step = std::ranges::find_if(kWarpSteps, [needed](double count) { return count >= needed; });
+        taken = step == std::end(kWarpSteps) ? 255 : std::min(*step, wanted);
     }
     return static_cast<std::int32_t>(std::lround(taken));
 }

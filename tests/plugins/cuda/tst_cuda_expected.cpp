@@ -157,6 +157,8 @@ private slots:
         QCOMPARE(timing.clock, static_cast<std::uint32_t>(LATHE_CLOCK_MODEL));
         QCOMPARE(timing.flags, LATHE_TIMING_NOT_COMPUTED);
         QVERIFY(device->health().find("\"clock\":\"model\"") != std::string::npos);
+        const auto large = device->allocate(std::size_t{1} << 62); // nothing is thrown out of a plugin
+        QVERIFY(!large && large.error().code == Errc::Unsupported);
         const LatheLaunch none{module.get(), 2, &pointer, 1, 1};
         QVERIFY(!device->run(std::span(&none, 1), 1, 0));
         for (const char* broken : {R"([{"ns":0}])", R"([{"ns":-1}])", R"([{}])", R"({})", "["})
@@ -240,8 +242,9 @@ private slots:
                                  [&](const auto& i) { return b.at(x, {i[0]}) + b.at(x, {i[0]}); });
         const std::string dag = compute::toJson(*must(std::move(b).finish({y}))).dump();
         const auto client = must(measure::BuilderClient::start(kTarget, {}, {}, {}));
+        const std::vector<measure::KernelJob> jobs = {{"k", dag, "[]", {}}};
         const auto shown = [&](const char* name) {
-            return must(client->build({{"k", dag, "[]", {}}}, measure::Product::Listing, Deadline::inSeconds(60), name))
+            return must(client->build(jobs, measure::Product::Listing, Deadline::inSeconds(60), name))
                 .listings.at(0)
                 .text;
         };
