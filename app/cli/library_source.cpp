@@ -2,12 +2,15 @@
 
 #include "core/session/back_ends.h"
 #include "core/session/device_directory.h"
+#include "core/session/exports/library_check.h"
 #include "core/session/options/options_json.h"
 #include "core/support/json_fields.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace lathe::cli {
 
@@ -99,6 +102,8 @@ std::string kindOf(const std::string& target)
 Result<std::unique_ptr<deploy::LibraryClient>> openLibrary(const LibrarySource& source,
                                                            deploy::LibraryClient::Options options)
 {
+    // A kernel that never ends is told after as long as compile waits for its own runs.
+    options.runSeconds = std::min(options.runSeconds, session::kRunSeconds);
     options.device = source.device.key;
     options.deviceKind = source.device.kind;
     options.remote = source.remote;

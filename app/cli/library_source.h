@@ -50,8 +50,9 @@ void addPlaceOptions(CLI::App& command, PlaceArguments& place);
 Result<LibrarySource> findLibrary(const ModelArguments& arguments, const PlaceArguments& place,
                                   bool withEstimates = false, unsigned threads = 0);
 
-/// Loads it for the device that was asked for, if one was: the best variant of its kind. Errors: Incompatible, where
-/// the library has none; those of LibraryClient::open().
+/// Loads it for the device that was asked for, if one was: the best variant of its kind. A single run of it may take
+/// session::kRunSeconds, unless the options say less. Errors: Incompatible, where the library has none; those of
+/// LibraryClient::open().
 Result<std::unique_ptr<deploy::LibraryClient>> openLibrary(const LibrarySource& source,
                                                            deploy::LibraryClient::Options options);
 

@@ -8,6 +8,7 @@
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
 #include "core/schedule/launch_resources.h"
+#include "core/schedule/unroll_rules.h"
 #include "core/support/hash.h"
 #include "core/support/message.h"
 
@@ -30,8 +31,6 @@ using ir::StmtKind;
 
 /// Statements that unrolling may write out in one kernel; loops beyond stay loops, with a hint to the compiler.
 constexpr std::int64_t kMostStatements = 4096;
-
-constexpr std::int64_t kMostCopies = 16; ///< steps of a loop that fills shared memory
 
 class SourcePrinter : SourceText
 {
@@ -183,21 +182,6 @@ private:
 
     // ---- statements ------------------------------------------------------------------------------------------------
 
-    static std::int64_t statementsOf(const Stmt& s)
-    {
-        if (!s)
-            return 0;
-        std::int64_t inside = s->kind == StmtKind::Store || s->kind == StmtKind::AsyncCopy
-                                      || s->kind == StmtKind::Shuffle
-                                  ? 1
-                                  : 0;
-        for (const Stmt& inner : s->body)
-            inside += statementsOf(inner);
-        const bool isWritten = s->kind == StmtKind::For
-                               && (s->loop == LoopKind::Unrolled || s->loop == LoopKind::Vectorized);
-        return isWritten ? inside * std::max<std::int64_t>(1, s->extent->intValue) : inside;
-    }
-
     bool touchesRegisters(const Stmt& s, const Expr& variable) const
     {
         if (!s)
@@ -295,25 +279,6 @@ private:
         --m_written;
     }
 
-    /// Whether all that a loop of few steps does is to store to the block's memory: unrolled, all that is loaded is on
-    /// its way before the first of it is stored.
-    bool isShortCopy(const Stmt& s) const
-    {
-        if (statementsOf(s) == 0 || s->extent->intValue > kMostCopies)
-            return false;
-        const auto copies = [&](const auto& self, const Stmt& inner) -> bool {
-            switch (inner->kind) {
-            case StmtKind::AsyncCopy:
-            case StmtKind::Store: return m_nest.buffers[static_cast<std::size_t>(inner->buffer)].scope == Scope::Shared;
-            case StmtKind::Barrier:
-            case StmtKind::Shuffle:
-            case StmtKind::Evaluate: return false;
-            default: return std::ranges::all_of(inner->body, [&](const Stmt& one) { return !one || self(self, one); });
-            }
-        };
-        return copies(copies, s);
-    }
-
     void loop(const Stmt& s)
     {
         const bool isConstant = s->min->kind == ExprKind::IntImm && s->extent->kind == ExprKind::IntImm;
@@ -325,7 +290,8 @@ private:
             }
         }
         if (isWritten && isConstant
-            && (m_statements + statementsOf(s) <= kMostStatements || touchesRegisters(s->body[0], s->variable))) {
+            && (m_statements + schedule::writtenStores(s) <= kMostStatements
+                || touchesRegisters(s->body[0], s->variable))) {
             ++m_written;
             for (std::int64_t i = 0; i < s->extent->intValue; ++i)
                 statement(with(s->body[0], s->variable, ir::intImm(s->min->intValue + i)));
@@ -338,8 +304,10 @@ private:
         const ir::Interval begin = ir::boundsOf(s->min, m_ranges), length = ir::boundsOf(s->extent, m_ranges);
         const ir::RangeScope range(m_ranges, s->variable,
                                    {begin.lo, begin.hi + std::max<std::int64_t>(1, length.hi) - 1});
-        if (isWritten || (isConstant && m_language.unrollsCopies && isShortCopy(s)))
+        if (isWritten || (m_language.unrollsLoops && schedule::isShortCopy(m_nest, *s)))
             m_scopes.line("#pragma unroll");
+        else if (m_language.unrollsLoops)
+            m_scopes.line(fmt::format("#pragma unroll {}", schedule::repeatsOf(*s)));
         m_scopes.openLoop(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0}) {{", name, min, end));
         bind(s->variable, name);
         statement(s->body[0]);

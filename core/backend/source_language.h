@@ -64,7 +64,9 @@ struct SourceLanguage
     // ---- numbers
     /// A quotient or a rest that an int is made of; {0}: a sum of variables that is not negative, {1}: the sign.
     std::string_view quotientOfSum;
-    bool unrollsCopies; ///< whether short loops that fill shared memory are unrolled by the compiler
+    /// Whether loops that are left to the compiler say how often it is to repeat their bodies. Where it would choose by
+    /// itself it writes out whole loops with hundreds of statements, for half a minute, and then has no registers.
+    bool unrollsLoops;
     std::string_view suffixOfI64, suffixOfU64, lowestI32, lowestI64;
     std::array<std::string_view, 2> notANumber, infinity; ///< of f32 and of f64
     bool hasNarrowFloats; ///< numbers become f16 where one is needed; else each is cast

@@ -102,7 +102,7 @@ const SourceLanguage& openClLanguage()
         .unsizedShared = "",
         .joinsStatements = false,
         .quotientOfSum = "({0} {1} {2})",
-        .unrollsCopies = false,
+        .unrollsLoops = false,
         .suffixOfI64 = "l",
         .suffixOfU64 = "ul",
         .lowestI32 = "INT_MIN",

@@ -199,7 +199,7 @@ std::vector<StepCase> stagedTiles()
         {"SG", "two elements at once", matmul(7, 8, 12), tile + "2" + each + "2]]", kLaunches},
         {"SG", "a vector at once, more slices than steps", matmul(7, 8, 12), tile + "4" + each + "4]]", kLaunches},
         {"SG", "padding", convolution(),
-         R"([["CHR", 1, "shared", [4]], ["CI", 1], ["AN", 4, 1, 5], ["AN", 4, 3, 6], ["CA", 2, 4, 4],
+         R"([["CHR", 1, "shared", [3]], ["CI", 1], ["AN", 4, 1, 5], ["AN", 4, 3, 6], ["CA", 2, 4, 4],
              ["FU", 2, [0, 1, 2, 3]], ["SP", 2, 0, 0, [4], 1], ["AN", 2, 1, 6], ["SG", 2, 2]])",
          kLaunches},
         {"SG", "on a processor", matmul(7, 8, 12),

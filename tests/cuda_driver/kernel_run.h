@@ -88,6 +88,8 @@ public:
         request.arrival = arrival;
         request.multiprocessors = 4;
         request.mostWarpInstructions = 20'000'000;
+        request.quick = quick;
+        request.checked = checked;
         std::vector<uint8_t> bytes(request.kernel->parameterBytes);
         size_t i = 0;
         for (const uint64_t parameter : parameters) {
@@ -98,6 +100,8 @@ public:
         request.parameters = bytes;
         return runLaunch(request, m_memory);
     }
+
+    bool quick = true, checked = true; // of the launches to come
 
 private:
     DeviceMemory m_memory{uint64_t(1) << 30};

@@ -439,6 +439,64 @@ private slots:
         }
     }
 
+    void whatIsKnownIsNotRunAgain()
+    {
+        const std::string text =
+            ".version 8.4\n.target sm_80\n.address_size 64\n.visible .entry test(.param .u64 out, .param .u64 in)\n{\n"
+            ".reg .b32 %r<4>;\n.reg .b64 %d<6>;\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %d1, %r1, 4;\nld.param.u64 %d2, "
+            "[in];\nadd.s64 %d2, %d2, %d1;\nld.global.u32 %r2, [%d2];\nadd.u32 %r2, %r2, 1;\nld.param.u64 %d3, "
+            "[out];\nadd.s64 %d3, %d3, %d1;\nst.global.u32 [%d3], %r2;\nret;\n}\n";
+        for (const char* const switched : {"1", "0"}) {
+            const OpenedDriver driver(
+                Environment{{"LATHE_CUDA_DRIVER_COUNTERS", "1"}, {"LATHE_CUDA_DRIVER_REUSE", switched}});
+            driver.context();
+            void* const function = driver.function(text, "test");
+            QVERIFY(function);
+            uint64_t out = driver.put(std::vector<uint32_t>(32)), in = driver.put(std::vector<uint32_t>(32, 7));
+            uint64_t other = driver.put(std::vector<uint32_t>(32, 9)), beside = driver.put(std::vector<uint32_t>(32));
+            std::vector<bool> reused;
+            const auto launch = [&](uint64_t to, uint64_t from) {
+                QCOMPARE(driver.launch(function, {1, 1, 1}, {32, 1, 1}, {&to, &from}), 0);
+                const QStringList lines = driver.log().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+                const QJsonObject counters = QJsonDocument::fromJson(lines.last().toUtf8()).object();
+                QCOMPARE(counters[QStringLiteral("launch")].toInt(), lines.size());
+                QCOMPARE(counters[QStringLiteral("thread_instructions")].toInt(), 32 * 11);
+                QVERIFY(counters[QStringLiteral("model_seconds")].toDouble() > 0);
+                reused.push_back(counters[QStringLiteral("reused")].toInt() == 1);
+            };
+            const std::vector<uint32_t> five(32, 5);
+            const auto write = [&](uint64_t to) {
+                QCOMPARE(driver.call("cuMemcpyHtoD_v2", to, static_cast<const void*>(five.data()), size_t(128)), 0);
+            };
+            launch(out, in);
+            launch(out, in); // nothing has changed
+            write(beside);
+            launch(out, in); // nor does what it has nothing to do with
+            QCOMPARE(driver.get<uint32_t>(out, 32), std::vector<uint32_t>(32, 8));
+            write(in);
+            launch(out, in);
+            QCOMPARE(driver.get<uint32_t>(out, 32), std::vector<uint32_t>(32, 6));
+            write(out);
+            launch(out, in);
+            QCOMPARE(driver.get<uint32_t>(out, 32), std::vector<uint32_t>(32, 6));
+            launch(out, other); // another parameter
+            launch(out, in); // written by another launch meanwhile
+            QCOMPARE(driver.get<uint32_t>(out, 32), std::vector<uint32_t>(32, 6));
+            launch(in, in); // in place: each time another result
+            launch(in, in);
+            QCOMPARE(driver.get<uint32_t>(in, 32), std::vector<uint32_t>(32, 7));
+            std::vector<bool> expected(9, false);
+            expected[1] = expected[2] = switched[0] == '1';
+            QCOMPARE(reused, expected);
+            // A place that was released and given out again is another one.
+            launch(beside, other);
+            QCOMPARE(driver.call("cuMemFree_v2", other), 0);
+            QVERIFY(driver.put(std::vector<uint32_t>(32, 1)) != 0);
+            QCOMPARE(driver.launch(function, {1, 1, 1}, {32, 1, 1}, {&beside, &other}), 0);
+            QCOMPARE(driver.synchronize(), int(kIllegalAddress));
+        }
+    }
+
     void aKernelThatHangsIsNeverDone()
     {
         const OpenedDriver driver(Environment{{"LATHE_CUDA_DRIVER_HANG_AT", "1"}});

@@ -374,6 +374,29 @@ private slots:
         verifyClean(body("bar.sync 0;\n"));
     }
 
+    void theSourceOfACopyMayEndWithItsBytes()
+    {
+        // The last thread has 8 of its 16 bytes.
+        const std::string body = std::string(kShared)
+                                 + "shl.b32 %r21, %r1, 4;\nadd.s32 %r12, %r10, %r21;\nmul.wide.u32 %d5, %r1, "
+                                   "16;\nadd.s64 %d5, %d5, %d1;\nsetp.eq.u32 %p1, %r1, 63;\nselp.b32 %r20, 8, 16, "
+                                   "%p1;\ncp.async.ca.shared.global [%r12], [%d5], 16, %r20;\ncp.async.wait_all;\n"
+                                   "ld.shared.u32 %r14, [%r12+8];\nst.global.u32 [%d2], %r14;";
+        KernelRun kernel(kernelText(".param .u64 out", kIndices + body));
+        const uint64_t out = kernel.put(std::vector<uint32_t>(254, 7));
+        LATHE_VERIFY_CLEAN(kernel.run({1, 1, 1}, {64, 1, 1}, {out}));
+        QCOMPARE(kernel.get<uint32_t>(out)[62], 7u);
+        QCOMPARE(kernel.get<uint32_t>(out)[63], 0u);
+    }
+
+    void aBlockThatWritesWhatAnotherReadRacesWhoeverReadItSince()
+    {
+        const std::string body = "ld.global.u32 %r5, [%d1]; // OTHER\nbar.sync 0;\nsetp.eq.u32 %p1, %r3, 70;\n"
+                                 "@%p1 st.global.u32 [%d1], %r5; // BUG\n";
+        verify({body, Finding::Kind::Race, "nothing orders the two blocks", {2, 1, 1}});
+        verifyClean(body, {1, 1, 1}, {96, 1, 1});
+    }
+
     void onlyTheSourceBytesOfACopyAreRead()
     {
         const std::string body = std::string(kShared)

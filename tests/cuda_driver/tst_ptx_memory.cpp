@@ -48,6 +48,39 @@ private slots:
                              0x80000000, 0xffffffff, 0x22222291}));
     }
 
+    void initialValuesAreOfTheirType()
+    {
+        const Words got = ran("setp.ne.u32 %p1, %r1, 0;\n@%p1 ret;\nld.global.u32 %r2, [one];\nld.global.u32 %r3, "
+                              "[one+4];\nld.global.u64 %d5, [two];\nld.const.u32 %r4, [three+4];\n"
+                              "st.global.u32 [%d1], %r2;\nst.global.u32 [%d1+4], %r3;\nst.global.u64 [%d1+8], %d5;\n"
+                              "st.global.u32 [%d1+16], %r4;",
+                              {0, 0, 0, 0, 0}, {32, 1, 1},
+                              ".global .align 4 .f32 one[2] = {1.5, -0f3F800000};\n.global .align 8 .f64 two[1] = "
+                              "{-0.25};\n.const .align 4 .s32 three[2] = {1, -3};\n");
+        QCOMPARE(got, (Words{0x3fc00000, 0xbf800000, 0, 0xbfd00000, 0xfffffffd}));
+        KernelRun kernel(kernelText("", "", ".global .f32 one = 1;\n"));
+        QVERIFY(kernel.problem().find("whole number") != std::string::npos);
+    }
+
+    void whatStandsBehindALocationIsRun()
+    {
+        const Words got = ran("setp.ne.u32 %p1, %r1, 0;\n@%p1 ret;\n.loc 1 7 3 st.global.u32 [%d1], 5;\n.loc 1 8 2, "
+                              "function_name $L__info_string0+24, inlined_at 1 20 3\nst.global.u32 [%d1+4], 6;",
+                              {0, 0});
+        QCOMPARE(got, (Words{5, 6}));
+    }
+
+    void sumsOfFloatsInGlobalMemoryHaveNoSubnormals()
+    {
+        const Words got = ran(".shared .align 4 .b8 s[8];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 ret;\nmov.b32 %f1, "
+                              "0x80000001;\nred.global.add.f32 [%d1], %f1;\nmov.u32 %r2, 0x00000003;\n"
+                              "st.shared.u32 [s], %r2;\nred.shared.add.f32 [s], %f1;\nld.shared.u32 %r3, [s];\n"
+                              "st.global.u32 [%d1+4], %r3;\nmov.b32 %f2, 0xffc12345;\nred.global.add.f32 [%d1+8], "
+                              "%f2;",
+                              {0x80000000, 0, 0x3f800000});
+        QCOMPARE(got, (Words{0x80000000, 2, 0x7fffffff}));
+    }
+
     void vectorsAndModifiers()
     {
         const Words got = ran(

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMostSums = 128; ///< statements of a tile
 constexpr double kMostGuarded = 128; ///< statements that are written out where each has a condition of its own: padding
-constexpr std::int64_t kShortSum = 32; ///< sums of fewer steps are not divided
+constexpr std::int64_t kLeastDivided = 32; ///< sums of fewer steps are not divided
 constexpr std::int64_t kMostThreads = 1024; ///< along an axis
 
 /// Divisors of an extent, and powers of two that leave little of the last part unused.
@@ -66,7 +66,7 @@ std::unique_ptr<LaunchTilePart> LaunchTilePart::create(const LaunchContext& cont
     // A processor's caches do what staging would, and its barriers are dear.
     if (form == LaunchForm::SplitShared && (!canStage || context.machine.isProcessor))
         return nullptr;
-    return compute::reduceSize(part->m_op) >= kShortSum && part->m_genes.back().of == Of::Slices ? std::move(part)
+    return compute::reduceSize(part->m_op) >= kLeastDivided && part->m_genes.back().of == Of::Slices ? std::move(part)
                                                                                                  : nullptr;
 }
 

@@ -18,6 +18,7 @@ enum Code : int
     kNoDevice = 100,
     kInvalidDevice = 101,
     kDeviceUnavailable = 46,
+    kStubLibrary = 34, ///< what programs are linked with where there is no driver
     kInvalidImage = 200,
     kNoBinaryForDevice = 209,
     kUncorrectableEcc = 214,

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -75,9 +76,15 @@ const char* limits(LatheDevice*)
     return "{}";
 }
 
-int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError*)
+int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError* error)
 {
-    std::vector<char> memory(bytes > 0 ? bytes : 1);
+    std::vector<char> memory;
+    try {
+        memory.resize(bytes > 0 ? bytes : 1);
+    } catch (const std::exception&) { // more than there is, or than can be
+        return fail(error, LATHE_ERRC_UNSUPPORTED,
+                    "there is no memory for a buffer of " + std::to_string(bytes) + " bytes");
+    }
     *buffer = memory.data();
     device->buffers.emplace(*buffer, std::move(memory));
     return 0;

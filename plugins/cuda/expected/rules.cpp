@@ -36,6 +36,7 @@ Hardware presetsOf(const Target& target)
     put("max_shared_memory_per_block", static_cast<double>(gpu.maxBlockSharedBytes));
     put("max_threads_per_block", kMostThreads);
     put("warp_size", kWarp);
+    put("shuffle_width", kWarp);
     put("max_vthread_extent", kWarp / 4); // what the reference takes of a warp
     put("compute_capability", gpu.capability);
     put("threads_per_core", gpu.maxThreads);

@@ -213,6 +213,7 @@ Settings readSettings()
     made.strict = flag("LATHE_CUDA_DRIVER_STRICT", false);
     made.counters = flag("LATHE_CUDA_DRIVER_COUNTERS", false);
     made.checked = flag("LATHE_CUDA_DRIVER_CHECKS", true);
+    made.reuse = flag("LATHE_CUDA_DRIVER_REUSE", true);
     const std::string copies = text("LATHE_CUDA_DRIVER_COPIES", "eager");
     made.copies = copies == "both"   ? Settings::Copies::Both
                   : copies == "lazy" ? Settings::Copies::Lazy

@@ -39,7 +39,7 @@ struct Settings
 {
     int version = 13050; // of cuDriverGetVersion
     std::string logFile;
-    bool strict = false, counters = false, checked = true;
+    bool strict = false, counters = false, checked = true, reuse = true;
     enum class Copies
     {
         Eager,

@@ -27,6 +27,7 @@ int toDevice(Context& context, Address to, const void* from, size_t bytes)
         return kInvalidValue;
     std::memcpy(place->bytes.get() + (to - place->base), from, bytes);
     std::memset(place->initialized.get() + (to - place->base), 1, bytes);
+    context.memory->touch(*place);
     return kSuccess;
 }
 
@@ -47,6 +48,7 @@ int within(Context& context, Address to, Address from, size_t bytes)
         return kInvalidValue;
     std::memmove(a->bytes.get() + (to - a->base), b->bytes.get() + (from - b->base), bytes);
     std::memmove(a->initialized.get() + (to - a->base), b->initialized.get() + (from - b->base), bytes);
+    context.memory->touch(*a);
     return kSuccess;
 }
 
@@ -59,6 +61,7 @@ int fill(Context& context, Address to, T value, size_t count)
     for (size_t i = 0; i < count; ++i)
         std::memcpy(place->bytes.get() + (to - place->base) + i * sizeof(T), &value, sizeof(T));
     std::memset(place->initialized.get() + (to - place->base), 1, count * sizeof(T));
+    context.memory->touch(*place);
     return kSuccess;
 }
 

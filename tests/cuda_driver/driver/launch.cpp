@@ -69,13 +69,23 @@ void compare(ptx::DeviceMemory& memory, const Snapshot& eager, const ptx::Launch
     }
 }
 
-ptx::LaunchReport interpret(const Settings& settings, ptx::LaunchRequest& request, ptx::DeviceMemory& memory)
+/// `reused`: it was known what it would give, so that nothing was run.
+ptx::LaunchReport interpret(const Settings& settings, ptx::LaunchRequest& request, Context& context, bool& reused)
 {
+    ptx::DeviceMemory& memory = *context.memory;
     const bool both = settings.copies == Settings::Copies::Both && request.kernel->copiesAsynchronously;
     request.arrival = settings.copies == Settings::Copies::Lazy ? ptx::AsyncArrival::AtWait
                                                                 : ptx::AsyncArrival::AtIssue;
-    if (!both)
-        return ptx::runLaunch(request, memory);
+    if (!both) {
+        if (const ptx::LaunchReport* const known = settings.reuse ? context.reuse.find(request, memory) : nullptr) {
+            reused = true;
+            return *known;
+        }
+        ptx::LaunchReport report = ptx::runLaunch(request, memory);
+        if (settings.reuse)
+            context.reuse.keep(request, memory, report);
+        return report;
+    }
     const Snapshot before = snapshotOf(memory);
     ptx::LaunchReport eager = ptx::runLaunch(request, memory);
     if (eager.fault)
@@ -91,7 +101,7 @@ ptx::LaunchReport interpret(const Settings& settings, ptx::LaunchRequest& reques
 }
 
 void tellCounters(State& state, const std::string& name, const LaunchSize& size, const ptx::LaunchReport& report,
-                  double seconds)
+                  bool reused, double seconds)
 {
     const ptx::Counters& c = report.counters;
     const auto field = [](const char* key, uint64_t value) {
@@ -109,7 +119,7 @@ void tellCounters(State& state, const std::string& name, const LaunchSize& size,
                    + field("global_read_bytes", c.globalReadBytes) + field("global_written_bytes", c.globalWrittenBytes)
                    + field("atomics", c.atomics) + field("barriers", c.barriers)
                    + field("divergent_branches", c.divergentBranches) + field("findings", report.findings.all().size())
-                   + time + "}",
+                   + field("reused", reused ? 1 : 0) + time + "}",
                state.settings.logFile.empty());
 }
 
@@ -230,12 +240,13 @@ int runKernel(State& state, Function& function, const LaunchSize& size, const st
     request.checked = settings.checked;
     request.multiprocessors = context.device->multiprocessors;
     request.mostWarpInstructions = settings.mostWarpInstructions;
-    const ptx::LaunchReport report = interpret(settings, request, *context.memory);
+    bool reused = false;
+    const ptx::LaunchReport report = interpret(settings, request, context, reused);
     const double seconds = launchSeconds(report.counters, size.grid, *context.device, inGraph);
     stream.seconds += seconds;
     tellFindings(state, function.kernel->name, report);
     if (settings.counters)
-        tellCounters(state, function.kernel->name, size, report, seconds);
+        tellCounters(state, function.kernel->name, size, report, reused, seconds);
     if (report.fault) {
         state.tell("fault in kernel " + function.kernel->name + ", " + report.fault->text, true);
         context.error = codeOf(report.fault->kind);

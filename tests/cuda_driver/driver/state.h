@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tests/cuda_driver/driver/device.h"
+#include "tests/cuda_driver/driver/reuse.h"
 #include "tests/cuda_driver/ptx/machine.h"
 
 #include <functional>
@@ -92,6 +93,7 @@ struct Context
     int error = kSuccess; // sticky: of a kernel that failed
     bool hung = false;
     std::unique_ptr<ptx::DeviceMemory> memory;
+    LaunchReuse reuse;
     Stream defaultStream;
 };
 

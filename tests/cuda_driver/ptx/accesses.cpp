@@ -133,11 +133,13 @@ public:
         const uint32_t block = m_warp.block->number;
         against(word.write, shadow.writeBlock, true, offset, bytes);
         if (m_touch == Touch::Read) {
-            if (shadow.readBlock != block || word.read.warp() != m_now.warp())
-                shadow.otherReadBlock = shadow.readBlock;
             if (shadow.readBlock != block) {
-                word.otherRead = word.read;
+                if (word.read.tick() != 0) {
+                    shadow.earlierRead = word.read;
+                    shadow.earlierReadBlock = shadow.readBlock;
+                }
                 word.read = m_now;
+                word.otherRead = {};
                 shadow.readBlock = block;
             } else {
                 word.noteRead(m_now);
@@ -145,7 +147,8 @@ public:
             return;
         }
         against(word.read, shadow.readBlock, false, offset, bytes);
-        against(word.otherRead, shadow.otherReadBlock, false, offset, bytes);
+        against(word.otherRead, shadow.readBlock, false, offset, bytes);
+        against(shadow.earlierRead, shadow.earlierReadBlock, false, offset, bytes);
         word.write = m_now;
         shadow.writeBlock = block;
     }
@@ -248,7 +251,7 @@ void checkGlobal(Checker& checker, const Warp& warp, const Place& place, unsigne
 } // namespace
 
 Place placeOf(Warp& warp, const Instruction& instruction, unsigned lane, Space space, uint64_t address, unsigned bytes,
-              Touch touch)
+              Touch touch, unsigned alignment)
 {
     Block& block = *warp.block;
     Launch& launch = *block.launch;
@@ -262,10 +265,12 @@ Place placeOf(Warp& warp, const Instruction& instruction, unsigned lane, Space s
                 address -= window;
             }
     }
-    if (address % bytes != 0)
+    if (alignment == 0)
+        alignment = bytes;
+    if (address % alignment != 0)
         fail(FaultKind::MisalignedAddress, warp, instruction, lane,
              std::string(verbOf(touch)) + " " + std::to_string(bytes) + " bytes at " + hexadecimal(address)
-                 + ", which is no multiple of " + std::to_string(bytes));
+                 + ", which is no multiple of " + std::to_string(alignment));
     Place place;
     place.space = space;
     const auto inside = [&](uint64_t size) {
@@ -303,6 +308,10 @@ Place placeOf(Warp& warp, const Instruction& instruction, unsigned lane, Space s
         failOutside(warp, instruction, lane, space, address, bytes, touch, 0);
     if (hit->readOnly && touch != Touch::Read)
         fail(FaultKind::IllegalAddress, warp, instruction, lane, "writes constant memory");
+    if (touch != Touch::Write)
+        hit->readIn = launch.number;
+    if (touch != Touch::Read)
+        hit->writtenIn = launch.number;
     place.space = Space::Global;
     place.allocation = hit;
     place.offset = address - hit->base;

@@ -1,4 +1,4 @@
-#include "tests/cuda_driver/ptx/block.h"
+#include "tests/cuda_driver/ptx/quick.h"
 
 namespace lathe::ptx {
 
@@ -75,9 +75,22 @@ void reduce(Block& block, unsigned number)
     });
 }
 
+bool haveAllCome(const Block& block, unsigned number)
+{
+    return std::all_of(block.warps.begin(), block.warps.end(), [number](const Warp& warp) {
+        LaneMask here = 0;
+        for (const Group& group : warp.groups)
+            if (group.state == Group::State::Barrier && group.barrier == number)
+                here |= group.lanes;
+        return here == warp.existing;
+    });
+}
+
 /// All that the warps did before they arrived comes before all that they do from here on.
 void order(Block& block, unsigned number)
 {
+    if (block.launch->quick && haveAllCome(block, number))
+        beginEpoch(*block.launch->quick);
     std::array<uint32_t, kLanes> joined = block.arrivedClocks[number];
     const auto waits = [&](const Warp& warp) {
         return std::any_of(warp.groups.begin(), warp.groups.end(), [&](const Group& group) {

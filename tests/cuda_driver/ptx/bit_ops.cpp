@@ -48,33 +48,40 @@ LaneMask invertFirst(LaneMask a, LaneMask)
 // --- shifts: by more than the width gives 0, or the sign
 
 template<typename T>
-void shiftLeft(Warp& warp, const Instruction& i, LaneMask lanes)
+struct ShiftLeft
 {
-    auto* const d = warp.row<SlotOf<T>>(i.d);
-    const auto* const a = warp.row<SlotOf<T>>(i.a);
-    const auto* const b = warp.row<uint32_t>(i.b);
-    constexpr uint32_t kBits = 8 * sizeof(T);
-    overLanes(lanes, [=](unsigned lane) {
-        const T value = valueOf<T>(a[lane]);
-        d[lane] = b[lane] >= kBits ? SlotOf<T>(0) : slotOf<T>(static_cast<T>(value << b[lane]));
-    });
-}
+    LATHE_PTX_INLINE static void run(Warp& warp, const Instruction& i, LaneMask lanes)
+    {
+        const auto* const a = warp.row<SlotOf<T>>(i.a);
+        const auto* const b = warp.row<uint32_t>(i.b);
+        constexpr uint32_t kBits = 8 * sizeof(T);
+        assignLanes(warp, lanes, warp.row<SlotOf<T>>(i.d), [=](unsigned lane) LATHE_PTX_LAMBDA {
+            const T shifted = static_cast<T>(valueOf<T>(a[lane]) << (b[lane] & (kBits - 1)));
+            return b[lane] >= kBits ? SlotOf<T>(0) : slotOf<T>(shifted);
+        });
+    }
+};
 
 template<typename T>
-void shiftRight(Warp& warp, const Instruction& i, LaneMask lanes)
+struct ShiftRight
 {
-    auto* const d = warp.row<SlotOf<T>>(i.d);
-    const auto* const a = warp.row<SlotOf<T>>(i.a);
-    const auto* const b = warp.row<uint32_t>(i.b);
-    constexpr uint32_t kBits = 8 * sizeof(T);
-    overLanes(lanes, [=](unsigned lane) {
-        const T value = valueOf<T>(a[lane]);
-        if (b[lane] >= kBits)
-            d[lane] = slotOf<T>(static_cast<T>(value < 0 ? -1 : 0));
-        else
-            d[lane] = slotOf<T>(static_cast<T>(value >> b[lane]));
-    });
-}
+    LATHE_PTX_INLINE static void run(Warp& warp, const Instruction& i, LaneMask lanes)
+    {
+        const auto* const a = warp.row<SlotOf<T>>(i.a);
+        const auto* const b = warp.row<uint32_t>(i.b);
+        constexpr uint32_t kBits = 8 * sizeof(T);
+        assignLanes(warp, lanes, warp.row<SlotOf<T>>(i.d), [=](unsigned lane) LATHE_PTX_LAMBDA {
+            const T value = valueOf<T>(a[lane]);
+            const T shifted = static_cast<T>(value >> (b[lane] & (kBits - 1)));
+            return slotOf<T>(b[lane] >= kBits ? static_cast<T>(value < 0 ? -1 : 0) : shifted);
+        });
+    }
+};
+
+template<typename T>
+inline const Handler shiftLeft = handlerFor<ShiftLeft<T>>();
+template<typename T>
+inline const Handler shiftRight = handlerFor<ShiftRight<T>>();
 
 /// mode bit 0: left; bit 1: clamp instead of wrap.
 void funnel(Warp& warp, const Instruction& i, LaneMask lanes)
@@ -88,21 +95,26 @@ void funnel(Warp& warp, const Instruction& i, LaneMask lanes)
 }
 
 /// imm: the table of eight bits.
-void lookup3(Warp& warp, const Instruction& i, LaneMask lanes)
+struct Lookup3
 {
-    const auto* const a = warp.row<uint32_t>(i.a);
-    const auto* const b = warp.row<uint32_t>(i.b);
-    const auto* const c = warp.row<uint32_t>(i.c);
-    auto* const d = warp.row<uint32_t>(i.d);
-    overLanes(lanes, [=, &i](unsigned lane) {
-        uint32_t result = 0;
+    LATHE_PTX_INLINE static void run(Warp& warp, const Instruction& i, LaneMask lanes)
+    {
+        const auto* const a = warp.row<uint32_t>(i.a);
+        const auto* const b = warp.row<uint32_t>(i.b);
+        const auto* const c = warp.row<uint32_t>(i.c);
+        uint32_t table[8];
         for (unsigned k = 0; k < 8; ++k)
-            if ((i.imm >> k & 1) != 0)
-                result |= ((k & 4) != 0 ? a[lane] : ~a[lane]) & ((k & 2) != 0 ? b[lane] : ~b[lane])
+            table[k] = (i.imm >> k & 1) != 0 ? ~0u : 0;
+        assignLanes(warp, lanes, warp.row<uint32_t>(i.d), [=](unsigned lane) LATHE_PTX_LAMBDA {
+            uint32_t result = 0;
+            for (unsigned k = 0; k < 8; ++k)
+                result |= table[k] & ((k & 4) != 0 ? a[lane] : ~a[lane]) & ((k & 2) != 0 ? b[lane] : ~b[lane])
                           & ((k & 1) != 0 ? c[lane] : ~c[lane]);
-        d[lane] = result;
-    });
-}
+            return result;
+        });
+    }
+};
+const Handler lookup3 = handlerFor<Lookup3>();
 
 uint32_t permute(uint32_t a, uint32_t b, uint32_t c, uint8_t mode)
 {

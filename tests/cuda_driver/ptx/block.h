@@ -127,6 +127,8 @@ struct ReleasedAt
     std::vector<uint64_t> further; // addresses whose knowledge came with it
 };
 
+struct Quick;
+
 struct Launch
 {
     const LaunchRequest& request;
@@ -138,6 +140,7 @@ struct Launch
     std::vector<std::byte> constants; // bank 1
     std::vector<uint8_t> parameters, parametersInitialized;
     std::unordered_map<uint64_t, ReleasedAt> released; // by address
+    Quick* quick = nullptr; // of a launch that is run the quick way (quick.h)
     uint64_t remaining = 0; // instructions of warps
     bool ranOut() const { return remaining == 0; }
 
@@ -154,7 +157,7 @@ struct Launch
 };
 
 template<typename F>
-inline void forEachLane(LaneMask lanes, F&& f)
+inline __attribute__((always_inline)) void forEachLane(LaneMask lanes, F&& f)
 {
     for (; lanes != 0; lanes &= lanes - 1)
         f(static_cast<unsigned>(std::countr_zero(lanes)));

@@ -59,68 +59,74 @@ enum : uint8_t
     kXor
 };
 
-template<typename T>
-bool holds(Relation relation, T a, T b)
-{
-    const bool unordered = a != a || b != b;
-    switch (relation) {
-    case Relation::Equal: return a == b;
-    case Relation::NotEqual: return !unordered && a != b;
-    case Relation::Less: return a < b;
-    case Relation::LessEqual: return a <= b;
-    case Relation::Greater: return a > b;
-    case Relation::GreaterEqual: return a >= b;
-    case Relation::EqualUnordered: return unordered || a == b;
-    case Relation::NotEqualUnordered: return unordered || a != b;
-    case Relation::LessUnordered: return unordered || a < b;
-    case Relation::LessEqualUnordered: return unordered || a <= b;
-    case Relation::GreaterUnordered: return unordered || a > b;
-    case Relation::GreaterEqualUnordered: return unordered || a >= b;
-    case Relation::Numbers: return !unordered;
-    case Relation::NotANumber: return unordered;
-    }
-    return false;
-}
-
-float flushed(float value)
+LATHE_PTX_INLINE float flushed(float value)
 {
     return std::fabs(value) < std::numeric_limits<float>::min() ? std::copysign(0.0F, value) : value;
 }
 
-template<typename T, typename Read>
-LaneMask compared(const Warp& warp, const Instruction& i, LaneMask lanes, Read&& read)
+/// Lanes for which f(a, b) holds; computed for all 32, since registers of the others are there as well.
+template<typename S, typename Read, typename F>
+LATHE_PTX_INLINE LaneMask lanesWhere(const S* a, const S* b, Read&& read, F&& f)
 {
-    const auto* const a = warp.row<SlotOf<T>>(i.a);
-    const auto* const b = warp.row<SlotOf<T>>(i.b);
-    const auto relation = static_cast<Relation>(i.elements);
     LaneMask result = 0;
-    if (relation == Relation::Less && lanes == kAllLanes) { // by far the most common, of loops and guards
-        for (unsigned lane = 0; lane < kLanes; ++lane)
-            result |= static_cast<LaneMask>(read(a[lane]) < read(b[lane])) << lane;
-        return result;
-    }
-    forEachLane(lanes, [&](unsigned lane) {
-        result |= static_cast<LaneMask>(holds(relation, read(a[lane]), read(b[lane]))) << lane;
-    });
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+        result |= static_cast<LaneMask>(f(read(a[lane]), read(b[lane]))) << lane;
     return result;
 }
 
-/// The lanes for which the comparison holds, combined with the predicate c.
-template<typename T>
-LaneMask evaluate(const Warp& warp, const Instruction& i, LaneMask lanes)
+/// The lanes for which the relation of the instruction holds.
+template<typename S, typename Read>
+LATHE_PTX_INLINE LaneMask compared(const Warp& warp, const Instruction& i, Read&& read)
 {
-    if constexpr (std::is_same_v<T, float>) {
-        if (i.flush)
-            return compared<T>(warp, i, lanes, [](uint32_t slot) { return flushed(valueOf<float>(slot)); });
+    const S* const a = warp.row<S>(i.a);
+    const S* const b = warp.row<S>(i.b);
+    const auto unordered = [](auto x, auto y) LATHE_PTX_LAMBDA { return x != x || y != y; };
+#define LATHE_PTX_WHERE(condition)                                                                                     \
+    lanesWhere(a, b, read, [=]([[maybe_unused]] auto x, [[maybe_unused]] auto y) LATHE_PTX_LAMBDA { return condition; })
+    switch (static_cast<Relation>(i.elements)) {
+    case Relation::Equal: return LATHE_PTX_WHERE(x == y);
+    case Relation::NotEqual: return LATHE_PTX_WHERE(!unordered(x, y) && x != y);
+    case Relation::Less: return LATHE_PTX_WHERE(x < y);
+    case Relation::LessEqual: return LATHE_PTX_WHERE(x <= y);
+    case Relation::Greater: return LATHE_PTX_WHERE(x > y);
+    case Relation::GreaterEqual: return LATHE_PTX_WHERE(x >= y);
+    case Relation::EqualUnordered: return LATHE_PTX_WHERE(unordered(x, y) || x == y);
+    case Relation::NotEqualUnordered: return LATHE_PTX_WHERE(unordered(x, y) || x != y);
+    case Relation::LessUnordered: return LATHE_PTX_WHERE(unordered(x, y) || x < y);
+    case Relation::LessEqualUnordered: return LATHE_PTX_WHERE(unordered(x, y) || x <= y);
+    case Relation::GreaterUnordered: return LATHE_PTX_WHERE(unordered(x, y) || x > y);
+    case Relation::GreaterEqualUnordered: return LATHE_PTX_WHERE(unordered(x, y) || x >= y);
+    case Relation::Numbers: return LATHE_PTX_WHERE(!unordered(x, y));
+    case Relation::NotANumber: return LATHE_PTX_WHERE(unordered(x, y));
     }
-    return compared<T>(warp, i, lanes, [](SlotOf<T> slot) { return valueOf<T>(slot); });
+#undef LATHE_PTX_WHERE
+    return 0;
 }
 
-LaneMask evaluateSmall(const Warp& warp, const Instruction& i, LaneMask lanes)
+/// Compares values of type T.
+template<typename T>
+struct Plain
 {
-    const SmallFormat format = formatOf(i.from);
-    return compared<uint32_t>(warp, i, lanes, [format](uint32_t slot) { return decode(slot & 0xffff, format); });
-}
+    LATHE_PTX_INLINE static LaneMask evaluate(const Warp& warp, const Instruction& i)
+    {
+        if constexpr (std::is_same_v<T, float>) {
+            if (i.flush)
+                return compared<uint32_t>(
+                    warp, i, [](uint32_t slot) LATHE_PTX_LAMBDA { return flushed(valueOf<float>(slot)); });
+        }
+        return compared<SlotOf<T>>(warp, i, [](SlotOf<T> slot) LATHE_PTX_LAMBDA { return valueOf<T>(slot); });
+    }
+};
+
+struct Small
+{
+    LATHE_PTX_INLINE static LaneMask evaluate(const Warp& warp, const Instruction& i)
+    {
+        const SmallFormat format = formatOf(i.from);
+        return compared<uint32_t>(
+            warp, i, [format](uint32_t slot) LATHE_PTX_LAMBDA { return decode(slot & 0xffff, format); });
+    }
+};
 
 LaneMask combined(const Warp& warp, const Instruction& i, LaneMask result)
 {
@@ -130,30 +136,40 @@ LaneMask combined(const Warp& warp, const Instruction& i, LaneMask result)
     return i.mode == kAnd ? result & with : i.mode == kOr ? result | with : result ^ with;
 }
 
-using Evaluate = LaneMask (*)(const Warp&, const Instruction&, LaneMask);
-
-template<Evaluate E>
-void setPredicate(Warp& warp, const Instruction& i, LaneMask lanes)
+template<typename Values>
+struct SetPredicate
 {
-    const LaneMask plain = E(warp, i, lanes);
-    const LaneMask first = combined(warp, i, plain);
-    const LaneMask second = i.d2 != kNoRow ? combined(warp, i, ~plain) : 0;
-    LaneMask& d = warp.mask(i.d);
-    d = (d & ~lanes) | (first & lanes);
-    if (i.d2 != kNoRow) {
-        LaneMask& other = warp.mask(i.d2);
-        other = (other & ~lanes) | (second & lanes);
+    LATHE_PTX_INLINE static void run(Warp& warp, const Instruction& i, LaneMask lanes)
+    {
+        const LaneMask plain = Values::evaluate(warp, i);
+        const LaneMask first = combined(warp, i, plain);
+        const LaneMask second = i.d2 != kNoRow ? combined(warp, i, ~plain) : 0;
+        LaneMask& d = warp.mask(i.d);
+        d = (d & ~lanes) | (first & lanes);
+        if (i.d2 != kNoRow) {
+            LaneMask& other = warp.mask(i.d2);
+            other = (other & ~lanes) | (second & lanes);
+        }
     }
-}
+};
 
 /// set: all bits, or 1.0 where the result is a float (imm).
-template<Evaluate E>
-void setValue(Warp& warp, const Instruction& i, LaneMask lanes)
+template<typename Values>
+struct SetValue
 {
-    const LaneMask result = combined(warp, i, E(warp, i, lanes));
-    forEachLane(lanes, [&](unsigned lane) {
-        warp.row<uint32_t>(i.d)[lane] = (result >> lane & 1) != 0 ? static_cast<uint32_t>(i.imm) : 0;
-    });
+    LATHE_PTX_INLINE static void run(Warp& warp, const Instruction& i, LaneMask lanes)
+    {
+        const LaneMask result = combined(warp, i, Values::evaluate(warp, i));
+        const auto one = static_cast<uint32_t>(i.imm);
+        assignLanes(warp, lanes, warp.row<uint32_t>(i.d),
+                    [=](unsigned lane) LATHE_PTX_LAMBDA { return (result >> lane & 1) != 0 ? one : 0; });
+    }
+};
+
+template<bool Set, typename Values>
+Handler handlerOfValues()
+{
+    return handlerFor<std::conditional_t<Set, SetValue<Values>, SetPredicate<Values>>>();
 }
 
 /// Pairs of halves: p is of the lower, q of the upper.
@@ -163,8 +179,8 @@ void comparePairs(Warp& warp, const Instruction& i, LaneMask lanes)
     const SmallFormat format = formatOf(i.from);
     LaneMask parts[2];
     for (unsigned part = 0; part < 2; ++part)
-        parts[part] = compared<uint32_t>(warp, i, lanes,
-                                         [&](uint32_t slot) { return decode(slot >> 16 * part & 0xffff, format); });
+        parts[part] = compared<uint32_t>(
+            warp, i, [&](uint32_t slot) LATHE_PTX_LAMBDA { return decode(slot >> 16 * part & 0xffff, format); });
     const LaneMask low = combined(warp, i, parts[0]), high = combined(warp, i, parts[1]);
     if constexpr (Set) {
         forEachLane(lanes, [&](unsigned lane) {
@@ -185,26 +201,24 @@ void comparePairs(Warp& warp, const Instruction& i, LaneMask lanes)
 template<bool Set>
 Handler handlerOf(Type type)
 {
-#define LATHE_PTX_HANDLER(function) (Set ? setValue<function> : setPredicate<function>)
     switch (type) {
-    case Type::S16: return LATHE_PTX_HANDLER(evaluate<int16_t>);
+    case Type::S16: return handlerOfValues<Set, Plain<int16_t>>();
     case Type::U16:
-    case Type::B16: return LATHE_PTX_HANDLER(evaluate<uint16_t>);
-    case Type::S32: return LATHE_PTX_HANDLER(evaluate<int32_t>);
+    case Type::B16: return handlerOfValues<Set, Plain<uint16_t>>();
+    case Type::S32: return handlerOfValues<Set, Plain<int32_t>>();
     case Type::U32:
-    case Type::B32: return LATHE_PTX_HANDLER(evaluate<uint32_t>);
-    case Type::S64: return LATHE_PTX_HANDLER(evaluate<int64_t>);
+    case Type::B32: return handlerOfValues<Set, Plain<uint32_t>>();
+    case Type::S64: return handlerOfValues<Set, Plain<int64_t>>();
     case Type::U64:
-    case Type::B64: return LATHE_PTX_HANDLER(evaluate<uint64_t>);
-    case Type::F32: return LATHE_PTX_HANDLER(evaluate<float>);
-    case Type::F64: return LATHE_PTX_HANDLER(evaluate<double>);
+    case Type::B64: return handlerOfValues<Set, Plain<uint64_t>>();
+    case Type::F32: return handlerOfValues<Set, Plain<float>>();
+    case Type::F64: return handlerOfValues<Set, Plain<double>>();
     case Type::F16:
-    case Type::Bf16: return LATHE_PTX_HANDLER(evaluateSmall);
+    case Type::Bf16: return handlerOfValues<Set, Small>();
     case Type::F16x2:
     case Type::Bf16x2: return comparePairs<Set>;
     default: return nullptr;
     }
-#undef LATHE_PTX_HANDLER
 }
 
 int64_t trueOf(Type type)
@@ -258,14 +272,19 @@ void decodeSet(Decoding& decoding, bool value)
 }
 
 template<typename S>
-void select(Warp& warp, const Instruction& i, LaneMask lanes)
+struct Select
 {
-    S* const d = warp.row<S>(i.d);
-    const S* const a = warp.row<S>(i.a);
-    const S* const b = warp.row<S>(i.b);
-    const LaneMask which = warp.mask(i.c) ^ (i.negatedC ? kAllLanes : 0);
-    overLanes(lanes, [=](unsigned lane) { d[lane] = (which >> lane & 1) != 0 ? a[lane] : b[lane]; });
-}
+    LATHE_PTX_INLINE static void run(Warp& warp, const Instruction& i, LaneMask lanes)
+    {
+        const S* const a = warp.row<S>(i.a);
+        const S* const b = warp.row<S>(i.b);
+        const LaneMask which = warp.mask(i.c) ^ (i.negatedC ? kAllLanes : 0);
+        assignLanes(warp, lanes, warp.row<S>(i.d),
+                    [=](unsigned lane) LATHE_PTX_LAMBDA { return (which >> lane & 1) != 0 ? a[lane] : b[lane]; });
+    }
+};
+template<typename S>
+inline const Handler select = handlerFor<Select<S>>();
 
 /// slct: a where c is not negative.
 template<typename S, typename C>

@@ -177,7 +177,7 @@ void decodeCall(Decoding& decoding)
             decoding.refuse("an argument or result of " + callee + " has " + std::to_string(a.size)
                             + " bytes instead of " + std::to_string(b.size));
         Instruction made = decoding.made();
-        made.run = copyLocalRun;
+        made.run = made.quick = copyLocalRun;
         made.imm = static_cast<int64_t>(module.sharedOffset[from]);
         made.target = static_cast<uint32_t>(module.sharedOffset[to]);
         made.list = static_cast<uint32_t>(a.size);

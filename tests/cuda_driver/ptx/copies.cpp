@@ -15,7 +15,8 @@ void move(Warp& warp, unsigned lane, const AsyncCopy& copy)
     uint8_t* const to = warp.block->shared.data() + copy.to;
     std::memset(to, 0, copy.size);
     if (copy.fromSize > 0) {
-        const Place from = placeOf(warp, instruction, lane, Space::Global, copy.from, copy.size, Touch::Read);
+        const Place from = placeOf(warp, instruction, lane, Space::Global, copy.from, copy.fromSize, Touch::Read,
+                                   copy.size);
         std::memcpy(to, from.bytes, copy.fromSize);
     }
 }
@@ -53,7 +54,8 @@ void issueCopy(Warp& warp, const Instruction& instruction, unsigned lane, const 
     Block& block = *warp.block;
     const Place to = placeOf(warp, instruction, lane, Space::Shared, copy.to, copy.size, Touch::Write);
     if (copy.fromSize > 0) {
-        const Place from = placeOf(warp, instruction, lane, Space::Global, copy.from, copy.size, Touch::Read);
+        const Place from = placeOf(warp, instruction, lane, Space::Global, copy.from, copy.fromSize, Touch::Read,
+                                   copy.size);
         check(warp, instruction, lane, from, copy.fromSize, Touch::Read);
     }
     check(warp, instruction, lane, to, copy.size, Touch::Write);

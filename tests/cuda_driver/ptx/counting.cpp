@@ -45,9 +45,8 @@ unsigned passes(const uint64_t* words, unsigned count)
 
 } // namespace
 
-void countGlobal(Warp& warp, LaneMask lanes, const uint64_t* addresses, unsigned bytes, Touch touch)
+SectorCount sectorsOf(LaneMask lanes, const uint64_t* addresses, unsigned bytes)
 {
-    Counters& counters = warp.block->launch->report.counters;
     uint64_t sectors[2 * kLanes];
     unsigned different = 0, count = 0;
     uint64_t highest = 0;
@@ -66,9 +65,40 @@ void countGlobal(Warp& warp, LaneMask lanes, const uint64_t* addresses, unsigned
             add((addresses[lane] + bytes - 1) / kSector);
         ++count;
     });
+    return {different, static_cast<unsigned>(std::min<uint64_t>(different, (uint64_t(count) * bytes + kSector - 1) / kSector))};
+}
+
+PassCount passesOf(LaneMask lanes, const uint64_t* addresses, unsigned bytes)
+{
+    // Accesses of 8 bytes go half a warp at a time, of 16 a quarter.
+    const unsigned perPass = bytes <= 4 ? kLanes : bytes == 8 ? kLanes / 2 : kLanes / 4;
+    const unsigned words = std::max(1u, bytes / 4);
+    PassCount made;
+    for (unsigned begin = 0; begin < kLanes; begin += perPass) {
+        uint64_t touched[kLanes];
+        unsigned count = 0;
+        for (unsigned lane = begin; lane < begin + perPass; ++lane)
+            for (unsigned word = 0; (lanes >> lane & 1) != 0 && word < words; ++word)
+                touched[count++] = addresses[lane] / 4 + word;
+        if (count == 0)
+            continue;
+        made.wavefronts += passes(touched, count);
+        ++made.ideal;
+    }
+    return made;
+}
+
+void countGlobal(Warp& warp, LaneMask lanes, const uint64_t* addresses, unsigned bytes, Touch touch)
+{
+    countGlobal(warp, countOf(lanes), sectorsOf(lanes, addresses, bytes), bytes, touch);
+}
+
+void countGlobal(Warp& warp, unsigned count, const SectorCount& sectors, unsigned bytes, Touch touch)
+{
+    Counters& counters = warp.block->launch->report.counters;
     ++counters.globalRequests;
-    counters.globalSectors += different;
-    counters.globalIdeal += std::min<uint64_t>(different, (uint64_t(count) * bytes + kSector - 1) / kSector);
+    counters.globalSectors += sectors.different;
+    counters.globalIdeal += sectors.ideal;
     if (touch != Touch::Write)
         counters.globalReadBytes += uint64_t(count) * bytes;
     if (touch != Touch::Read)
@@ -79,29 +109,15 @@ void countGlobal(Warp& warp, LaneMask lanes, const uint64_t* addresses, unsigned
 
 void countShared(Warp& warp, LaneMask lanes, const uint64_t* addresses, unsigned bytes)
 {
-    // Accesses of 8 bytes go half a warp at a time, of 16 a quarter.
-    const unsigned perPass = bytes <= 4 ? kLanes : bytes == 8 ? kLanes / 2 : kLanes / 4;
-    const unsigned words = std::max(1u, bytes / 4);
+    countShared(warp, passesOf(lanes, addresses, bytes));
+}
+
+void countShared(Warp& warp, const PassCount& passes)
+{
     Counters& counters = warp.block->launch->report.counters;
     ++counters.sharedRequests;
-    for (unsigned begin = 0; begin < kLanes; begin += perPass) {
-        uint64_t touched[kLanes];
-        unsigned count = 0;
-        if (bytes <= 4 && lanes == kAllLanes) {
-            for (unsigned lane = 0; lane < kLanes; ++lane)
-                touched[lane] = addresses[lane] / 4;
-            counters.sharedWavefronts += passes(touched, kLanes);
-            ++counters.sharedIdeal;
-            break;
-        }
-        for (unsigned lane = begin; lane < begin + perPass; ++lane)
-            for (unsigned word = 0; (lanes >> lane & 1) != 0 && word < words; ++word)
-                touched[count++] = addresses[lane] / 4 + word;
-        if (count == 0)
-            continue;
-        counters.sharedWavefronts += passes(touched, count);
-        ++counters.sharedIdeal;
-    }
+    counters.sharedWavefronts += passes.wavefronts;
+    counters.sharedIdeal += passes.ideal;
 }
 
 } // namespace lathe::ptx

@@ -86,7 +86,11 @@ public:
 
     bool isEntryParameter(uint32_t variable) const;
 
-    void emit(Handler handler);
+    /// The same handler for both ways to run a launch (quick.h), or one for each.
+    void emit(Handler handler) { emit(handler, handler); }
+    void emit(Handler handler, Handler quick);
+    /// Gives the instruction numbers for what it accesses: Instruction::access.
+    void number(uint32_t accesses);
     void emit(const Instruction& instruction);
     uint32_t labelled(const std::string& label) const; // a statement of the function
     std::vector<std::string> branchTargets(const std::string& name) const;

@@ -304,9 +304,16 @@ bool Decoding::isEntryParameter(uint32_t variable) const
            && std::find(function.parameters.begin(), function.parameters.end(), variable) != function.parameters.end();
 }
 
-void Decoding::emit(Handler handler)
+void Decoding::number(uint32_t accesses)
+{
+    m_made.access = m_module.program.accesses;
+    m_module.program.accesses += accesses;
+}
+
+void Decoding::emit(Handler handler, Handler quick)
 {
     m_made.run = handler;
+    m_made.quick = quick;
     m_module.program.code.push_back(m_made);
 }
 

@@ -39,6 +39,7 @@ Allocation* DeviceMemory::allocate(uint64_t size)
     m_used += size;
     Allocation& made = m_all[base];
     made.base = base;
+    touch(made);
     made.size = size;
     made.bytes = std::move(bytes);
     made.initialized = std::move(initialized);

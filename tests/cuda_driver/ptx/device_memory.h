@@ -50,10 +50,12 @@ struct ShadowWord
     }
 };
 
+/// The reads are those of one block; of the blocks before it that read the word there is the last read.
 struct GlobalShadowWord
 {
     ShadowWord word;
-    uint32_t writeBlock = 0, readBlock = 0, otherReadBlock = 0;
+    Access earlierRead;
+    uint32_t writeBlock = 0, readBlock = 0, earlierReadBlock = 0;
 };
 
 /// The shadow of 4096 bytes of global memory: a word for four bytes each, or for each byte once something smaller than
@@ -71,10 +73,11 @@ struct ShadowPage
 
 struct FreeMemory
 {
-    void operator()(uint8_t* memory) const { std::free(memory); }
+    void operator()(void* memory) const { std::free(memory); }
 };
 /// Zeros that take room only once they are touched.
 using ZeroedBytes = std::unique_ptr<uint8_t[], FreeMemory>;
+using ZeroedWords = std::unique_ptr<uint64_t[], FreeMemory>;
 
 /// A piece of global memory, with what is known about each byte.
 struct Allocation
@@ -83,7 +86,13 @@ struct Allocation
     bool readOnly = false; // .const
     ZeroedBytes bytes; // the contents
     ZeroedBytes initialized; // 1 or 0, for each byte
+    uint64_t version = 0; // a new one with each write, by a launch or from outside
+    uint64_t readIn = 0, writtenIn = 0; // the last launches that did so
     std::vector<std::unique_ptr<ShadowPage>> shadow;
+    // Of launches that are run the quick way (quick.h): the last write and read of each word, and the launch that saved
+    // a page last. Null and empty until something is written.
+    ZeroedWords quickWrites, quickReads;
+    std::vector<uint64_t> savedAt;
 };
 
 /// The memory of a device. Addresses are those of no host memory: an access through them outside a device ends the
@@ -112,8 +121,14 @@ public:
     uint64_t used() const { return m_used; }
     std::map<uint64_t, Allocation>& all() { return m_all; }
 
+    /// Of a write: a version that no allocation had before.
+    void touch(Allocation& allocation) { allocation.version = ++m_versions; }
+
+    uint64_t quickEpoch = 0; ///< the last one of the launches so far (quick.h)
+
 private:
     uint64_t m_capacity, m_used = 0;
+    uint64_t m_versions = 0;
     uint64_t m_next = uint64_t(0x7f) << 32;
     std::map<uint64_t, Allocation> m_all;
     std::map<uint64_t, uint64_t> m_released; // base to size

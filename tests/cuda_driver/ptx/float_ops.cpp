@@ -1,3 +1,4 @@
+#include "tests/cuda_driver/ptx/fused_ops.h"
 #include "tests/cuda_driver/ptx/lanes.h"
 
 #include <cfenv>
@@ -9,17 +10,6 @@
 namespace lathe::ptx {
 
 namespace {
-
-constexpr uint32_t kNan32 = 0x7fffffff; // what a device gives for any float32 that is not a number
-
-template<typename T>
-T canonical(T value)
-{
-    if constexpr (sizeof(T) == 4)
-        return value == value ? value : std::bit_cast<T>(kNan32);
-    else
-        return value;
-}
 
 float flushed(float value)
 {
@@ -185,50 +175,6 @@ void fusedModified(Warp& warp, const Instruction& i, LaneMask lanes)
     });
 }
 
-// --- fma, the instruction that most of the time goes into: the machine's own where it has one
-
-#if defined(__x86_64__)
-template<typename T>
-__attribute__((target("avx2,fma"))) void fusedByMachine(Warp& warp, const Instruction& i, LaneMask lanes)
-{
-    T* const d = warp.row<T>(i.d);
-    const T* const a = warp.row<T>(i.a);
-    const T* const b = warp.row<T>(i.b);
-    const T* const c = warp.row<T>(i.c);
-    const auto one = [=](unsigned lane) __attribute__((target("avx2,fma")))
-    {
-        const T result = sizeof(T) == 4 ? static_cast<T>(__builtin_fmaf(
-                             static_cast<float>(a[lane]), static_cast<float>(b[lane]), static_cast<float>(c[lane])))
-                                        : static_cast<T>(__builtin_fma(a[lane], b[lane], c[lane]));
-        if constexpr (sizeof(T) == 4)
-            d[lane] = result == result ? result : std::bit_cast<T>(kNan32);
-        else
-            d[lane] = result;
-    };
-    if (lanes == kAllLanes) {
-        LATHE_PTX_LANES
-        for (unsigned lane = 0; lane < kLanes; ++lane)
-            one(lane);
-    } else {
-        for (LaneMask left = lanes; left != 0; left &= left - 1)
-            one(static_cast<unsigned>(__builtin_ctz(left)));
-    }
-}
-
-template<typename T>
-Handler fusedHandler()
-{
-    static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return has ? fusedByMachine<T> : ternary<T, T, T, fused<T>>;
-}
-#else
-template<typename T>
-Handler fusedHandler()
-{
-    return ternary<T, T, T, fused<T>>;
-}
-#endif
-
 struct Choice
 {
     Handler plain, modified; // of float32
@@ -278,7 +224,7 @@ std::optional<Choice> choose(Decoding& decoding, Type type)
     if (name == "neg")
         return one<negative<float>, negative<double>>(0);
     if (name == "fma" || name == "mad")
-        return Choice{fusedHandler<float>(), fusedModified, fusedHandler<double>(), 3, 2};
+        return Choice{fusedOf(false), fusedModified, fusedOf(true), 3, 2};
     const bool approximate = decoding.take("approx");
     if (name == "sqrt")
         return one<root<float>, root<double>>(1);

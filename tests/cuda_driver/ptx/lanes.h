@@ -1,19 +1,13 @@
 #pragma once
 
 #include "tests/cuda_driver/ptx/decoder.h"
+#include "tests/cuda_driver/ptx/processor.h"
 
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
 // What handlers of arithmetic are made of: a function of values, done for the lanes of a row.
-
-// Of a loop over lanes, whose rounds do not depend on each other.
-#if defined(__clang__)
-#define LATHE_PTX_LANES _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define LATHE_PTX_LANES _Pragma("GCC ivdep")
-#endif
 
 namespace lathe::ptx {
 
@@ -22,7 +16,7 @@ template<typename T>
 using SlotOf = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 
 template<typename T>
-inline T valueOf(SlotOf<T> slot)
+LATHE_PTX_INLINE T valueOf(SlotOf<T> slot)
 {
     if constexpr (sizeof(T) == sizeof(slot))
         return std::bit_cast<T>(slot);
@@ -33,7 +27,7 @@ inline T valueOf(SlotOf<T> slot)
 }
 
 template<typename T>
-inline SlotOf<T> slotOf(T value)
+LATHE_PTX_INLINE SlotOf<T> slotOf(T value)
 {
     if constexpr (sizeof(T) == sizeof(SlotOf<T>))
         return std::bit_cast<SlotOf<T>>(value);
@@ -43,48 +37,82 @@ inline SlotOf<T> slotOf(T value)
         return std::bit_cast<uint8_t>(value);
 }
 
-/// f(lane) for these lanes; in full warps as a plain loop, which compilers make vectors of.
-template<typename F>
-inline void overLanes(LaneMask lanes, F&& f)
+/// d[lane] = f(lane) for these lanes. Where all lanes of a warp are there it is a plain loop over 32, of which compilers
+/// make vectors: lanes that do not exist have registers, too, which nobody reads. Where lanes have gone apart f is
+/// computed for the others as well, unless these are few.
+template<typename D, typename F>
+LATHE_PTX_INLINE void assignLanes(const Warp& warp, LaneMask lanes, D* d, F&& f)
 {
-    if (lanes == kAllLanes) {
+    constexpr unsigned kFew = 8;
+    if (lanes == kAllLanes || lanes == warp.existing) {
         LATHE_PTX_LANES
         for (unsigned lane = 0; lane < kLanes; ++lane)
-            f(lane);
+            d[lane] = f(lane);
+    } else if (std::popcount(lanes) > static_cast<int>(kFew)) {
+        LATHE_PTX_LANES
+        for (unsigned lane = 0; lane < kLanes; ++lane)
+            d[lane] = (lanes >> lane & 1) != 0 ? f(lane) : d[lane];
     } else {
-        forEachLane(lanes, f);
+        for (LaneMask left = lanes; left != 0; left &= left - 1) {
+            const auto lane = static_cast<unsigned>(std::countr_zero(left));
+            d[lane] = f(lane);
+        }
     }
 }
 
-template<typename T, typename R, auto F>
-void unary(Warp& warp, const Instruction& i, LaneMask lanes)
+/// The handler of a class with a function run(warp, instruction, lanes), which is to be LATHE_PTX_INLINE.
+template<typename Work>
+Handler handlerFor()
 {
-    auto* const d = warp.row<SlotOf<R>>(i.d);
-    const auto* const a = warp.row<SlotOf<T>>(i.a);
-    overLanes(lanes, [=](unsigned lane) { d[lane] = slotOf<R>(F(valueOf<T>(a[lane]))); });
+    return forThisProcessor<Work, void, Warp&, const Instruction&, LaneMask>();
 }
 
 template<typename T, typename R, auto F>
-void binary(Warp& warp, const Instruction& i, LaneMask lanes)
+struct Unary
 {
-    auto* const d = warp.row<SlotOf<R>>(i.d);
-    const auto* const a = warp.row<SlotOf<T>>(i.a);
-    const auto* const b = warp.row<SlotOf<T>>(i.b);
-    overLanes(lanes, [=](unsigned lane) { d[lane] = slotOf<R>(F(valueOf<T>(a[lane]), valueOf<T>(b[lane]))); });
-}
+    LATHE_PTX_INLINE static void run(Warp& warp, const Instruction& i, LaneMask lanes)
+    {
+        const auto* const a = warp.row<SlotOf<T>>(i.a);
+        assignLanes(warp, lanes, warp.row<SlotOf<R>>(i.d),
+                    [=](unsigned lane) LATHE_PTX_LAMBDA { return slotOf<R>(F(valueOf<T>(a[lane]))); });
+    }
+};
 
+template<typename T, typename R, auto F>
+struct Binary
+{
+    LATHE_PTX_INLINE static void run(Warp& warp, const Instruction& i, LaneMask lanes)
+    {
+        const auto* const a = warp.row<SlotOf<T>>(i.a);
+        const auto* const b = warp.row<SlotOf<T>>(i.b);
+        assignLanes(warp, lanes, warp.row<SlotOf<R>>(i.d), [=](unsigned lane) LATHE_PTX_LAMBDA {
+            return slotOf<R>(F(valueOf<T>(a[lane]), valueOf<T>(b[lane])));
+        });
+    }
+};
+
+template<typename T, typename C, typename R, auto F>
+struct Ternary
+{
+    LATHE_PTX_INLINE static void run(Warp& warp, const Instruction& i, LaneMask lanes)
+    {
+        const auto* const a = warp.row<SlotOf<T>>(i.a);
+        const auto* const b = warp.row<SlotOf<T>>(i.b);
+        const auto* const c = warp.row<SlotOf<C>>(i.c);
+        assignLanes(warp, lanes, warp.row<SlotOf<R>>(i.d), [=](unsigned lane) LATHE_PTX_LAMBDA {
+            return slotOf<R>(F(valueOf<T>(a[lane]), valueOf<T>(b[lane]), valueOf<C>(c[lane])));
+        });
+    }
+};
+
+/// Handlers of a function of values F, from T to R.
+template<typename T, typename R, auto F>
+inline const Handler unary = handlerFor<Unary<T, R, F>>();
+template<typename T, typename R, auto F>
+inline const Handler binary = handlerFor<Binary<T, R, F>>();
 /// The third operand may be of another type: mad.wide.
 template<typename T, typename C, typename R, auto F>
-void ternary(Warp& warp, const Instruction& i, LaneMask lanes)
-{
-    auto* const d = warp.row<SlotOf<R>>(i.d);
-    const auto* const a = warp.row<SlotOf<T>>(i.a);
-    const auto* const b = warp.row<SlotOf<T>>(i.b);
-    const auto* const c = warp.row<SlotOf<C>>(i.c);
-    overLanes(lanes, [=](unsigned lane) {
-        d[lane] = slotOf<R>(F(valueOf<T>(a[lane]), valueOf<T>(b[lane]), valueOf<C>(c[lane])));
-    });
-}
+inline const Handler ternary = handlerFor<Ternary<T, C, R, F>>();
 
 /// Runs `inner` with another rounding than to the nearest.
 void roundedRun(Warp& warp, const Instruction& instruction, LaneMask lanes);

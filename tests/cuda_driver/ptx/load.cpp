@@ -160,6 +160,7 @@ private:
         m_module.returnRow.resize(count);
         m_module.start.resize(count);
         m_live.resize(count);
+        m_end.resize(count);
         for (size_t f = 0; f < count; ++f) {
             m_module.returnRow[f] = row++;
             Slots slots = allocateSlots(m_syntax.functions[f]);
@@ -178,7 +179,6 @@ private:
         Program& program = m_module.program;
         m_module.start[f] = static_cast<uint32_t>(program.code.size());
         std::vector<uint32_t> first(function.statements.size() + 1);
-        const size_t firstList = program.lists.size();
         for (size_t s = 0; s < function.statements.size(); ++s) {
             first[s] = static_cast<uint32_t>(program.code.size());
             instruction(f, function.statements[s]);
@@ -200,7 +200,7 @@ private:
                 for (uint32_t k = 0; k < made.imm; ++k)
                     program.lists[made.list + k] = first[program.lists[made.list + k]];
         }
-        static_cast<void>(firstList);
+        m_end[f] = static_cast<uint32_t>(program.code.size());
     }
 
     static const Statement* statementAt(const Function& function, const std::vector<uint32_t>& first, size_t code)
@@ -251,8 +251,11 @@ private:
         made.localBytes = static_cast<uint32_t>(alignedTo(local, 16));
         made.maxThreads = function.maxThreads;
         made.requiredThreads = function.requiredThreads;
+        made.isQuick = true;
         for (const uint32_t callee : reached(f)) {
             made.registers += m_live[callee];
+            for (uint32_t c = m_module.start[callee]; c < m_end[callee]; ++c)
+                made.isQuick &= m_module.program.code[c].quick != nullptr;
             for (const Statement& statement : m_syntax.functions[callee].statements)
                 made.copiesAsynchronously |= statement.opcode[0] == "cp" && statement.opcode.size() > 2
                                              && statement.opcode[2] != "bulk";
@@ -265,7 +268,7 @@ private:
 
     const Syntax& m_syntax;
     ModuleDecoder m_module;
-    std::vector<uint32_t> m_live;
+    std::vector<uint32_t> m_live, m_end; // by function
     uint64_t m_moduleShared = 0, m_moduleLocal = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "tests/cuda_driver/ptx/machine.h"
 
 #include "tests/cuda_driver/ptx/block.h"
+#include "tests/cuda_driver/ptx/quick.h"
 
 #include <atomic>
 #include <utility>
@@ -67,6 +68,7 @@ bool resumeThoseLeftAlone(Warp& warp)
 }
 
 /// Runs a warp until all of it waits or has ended, or its turn is over. False if it did nothing.
+template<bool IsQuick>
 bool runWarp(Warp& warp, Launch& launch)
 {
     const Instruction* const code = launch.program.code.data();
@@ -77,18 +79,23 @@ bool runWarp(Warp& warp, Launch& launch)
         did = true;
         warp.leaves = false;
         uint64_t instructions = 0, lanesRun = 0, flops = 0;
+        LaneMask counted = 0;
+        unsigned count = 0; // of these lanes
         while (!warp.leaves && warp.next < warp.limit && left > 0) {
             const Instruction& instruction = code[warp.next++];
             LaneMask lanes = warp.active;
             if (instruction.guard != kNoRow)
                 lanes &= warp.mask(instruction.guard) ^ (instruction.guardNegated ? kAllLanes : 0);
-            const unsigned count = countOf(lanes);
+            if (lanes != counted) {
+                counted = lanes;
+                count = countOf(lanes);
+            }
             ++instructions;
             --left;
             lanesRun += count;
             flops += static_cast<uint64_t>(count) * instruction.flops;
             if (lanes != 0)
-                instruction.run(warp, instruction, lanes);
+                (IsQuick ? instruction.quick : instruction.run)(warp, instruction, lanes);
         }
         counters.warpInstructions += instructions;
         counters.threadInstructions += lanesRun;
@@ -113,13 +120,21 @@ bool runWarp(Warp& warp, Launch& launch)
     return did;
 }
 
-void fillConstants(Launch& launch, const Block& block)
+bool isOfBlock(Constant::Kind kind)
+{
+    return kind == Constant::Kind::BlockIndex || kind == Constant::Kind::Multiprocessor;
+}
+
+/// `isFirst`: of the launch; for the others only what is different in each.
+void fillConstants(Launch& launch, const Block& block, bool isFirst)
 {
     const LaunchRequest& request = launch.request;
     const auto part = [](const Size3& size, uint32_t index) {
         return index == 0 ? size.x : index == 1 ? size.y : size.z;
     };
     for (const Constant& constant : launch.program.constants) {
+        if (!isFirst && !isOfBlock(constant.kind))
+            continue;
         uint64_t value = constant.bits;
         switch (constant.kind) {
         case Constant::Kind::Value: break;
@@ -204,10 +219,16 @@ void begin(Block& block, Launch& launch, uint32_t number)
     // Shared memory holds what the last block left, as on a device; only the knowledge of it is gone.
     std::fill(block.sharedInitialized.begin(), block.sharedInitialized.end(), uint8_t(0));
     std::fill(block.localInitialized.begin(), block.localInitialized.end(), uint8_t(0));
-    block.sharedPerByte = false;
-    block.sharedShadow.assign((block.shared.size() + 3) / 4, ShadowWord{});
-    for (AsyncQueue& queue : block.asyncCopies)
-        queue = {};
+    if (launch.quick)
+        beginBlock(*launch.quick, block);
+    if (!launch.quick || !launch.request.checked) {
+        block.sharedPerByte = false;
+        if (launch.request.checked)
+            block.sharedShadow.assign((block.shared.size() + 3) / 4, ShadowWord{});
+        if (launch.request.kernel->copiesAsynchronously)
+            for (AsyncQueue& queue : block.asyncCopies)
+                queue = {};
+    }
     block.fenced = false;
     block.acquired.clear();
     block.barriers = {};
@@ -223,7 +244,7 @@ void begin(Block& block, Launch& launch, uint32_t number)
         warp.active = 0;
         warp.avoid = UINT32_MAX;
     }
-    fillConstants(launch, block);
+    fillConstants(launch, block, number == 0);
 }
 
 void runBlock(Block& block, Launch& launch)
@@ -231,7 +252,7 @@ void runBlock(Block& block, Launch& launch)
     while (true) {
         bool moved = false, alive = false;
         for (Warp& warp : block.warps)
-            moved |= runWarp(warp, launch);
+            moved |= launch.quick ? runWarp<true>(warp, launch) : runWarp<false>(warp, launch);
         for (const Warp& warp : block.warps)
             alive |= warp.alive != 0;
         if (!alive)
@@ -262,7 +283,23 @@ std::string nameOfThread(const Block& block, unsigned thread)
            + std::to_string(thread / size.x / size.y) + ") of block " + nameOfBlock(*block.launch, block.number);
 }
 
-LaunchReport runLaunch(const LaunchRequest& request, DeviceMemory& memory)
+namespace {
+
+void tellTouched(Launch& launch)
+{
+    for (auto& [base, allocation] : launch.memory.all()) {
+        if (allocation.readIn == launch.number)
+            launch.report.read.push_back(base);
+        if (allocation.writtenIn == launch.number) {
+            launch.report.written.push_back(base);
+            launch.memory.touch(allocation);
+        }
+    }
+}
+
+/// One of the ways to run a launch: `quick` is null for the exact one. Nothing: a doubt, and all that was written is
+/// undone.
+std::optional<LaunchReport> runOnce(const LaunchRequest& request, DeviceMemory& memory, Quick* quick)
 {
     Launch launch(request, memory);
     launch.number = ++launchesBegun;
@@ -271,17 +308,48 @@ LaunchReport runLaunch(const LaunchRequest& request, DeviceMemory& memory)
     launch.constants.resize(static_cast<size_t>(launch.program.constantRows) * 128);
     launch.parameters.assign(request.parameters.begin(), request.parameters.end());
     launch.parametersInitialized.assign(launch.parameters.size(), 1);
+    launch.quick = quick;
     Block block;
+    bool isCertain = true;
     try {
         prepare(block, launch);
+        if (quick)
+            beginLaunch(*quick, launch, block.warps.size());
         for (uint64_t number = 0; number < request.grid.count(); ++number) {
             begin(block, launch, static_cast<uint32_t>(number));
             runBlock(block, launch);
         }
     } catch (const Fault& fault) {
         launch.report.fault = LaunchReport::Ended{fault.kind, fault.line, fault.what()};
+        isCertain = launch.ranOut(); // all others are told by the exact way
+    } catch (const Doubt&) {
+        isCertain = false;
     }
-    return std::move(launch.report);
+    launch.report.wasQuick = quick != nullptr;
+    tellTouched(launch);
+    if (!quick || !request.checked)
+        return std::move(launch.report);
+    memory.quickEpoch = quick->epoch;
+    isCertain = isCertain && launch.report.findings.all().empty() && (quick->tracesReads || !mayOverlap(*quick));
+    if (isCertain)
+        return std::move(launch.report);
+    undo(*quick);
+    return std::nullopt;
+}
+
+} // namespace
+
+LaunchReport runLaunch(const LaunchRequest& request, DeviceMemory& memory)
+{
+    constexpr uint8_t kTraced = 1, kExact = 2;
+    const Kernel& kernel = *request.kernel;
+    for (uint8_t way = kernel.isQuick && request.quick ? kernel.way->load() : kExact; way < kExact; ++way) {
+        Quick quick(*request.program, way == kTraced);
+        if (std::optional<LaunchReport> report = runOnce(request, memory, &quick))
+            return *std::move(report);
+        kernel.way->store(way + 1);
+    }
+    return *runOnce(request, memory, nullptr);
 }
 
 } // namespace lathe::ptx

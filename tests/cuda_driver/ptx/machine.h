@@ -52,6 +52,7 @@ struct LaunchRequest
     std::span<const uint8_t> parameters; // Kernel::parameterBytes of them
     AsyncArrival arrival = AsyncArrival::AtIssue;
     bool checked = true; // races and uninitialized reads; bounds always are
+    bool quick = true; // whether it may be run the quick way (quick.h): the same but for the time that it takes
     uint32_t multiprocessors = 1;
     uint64_t mostWarpInstructions = uint64_t(1) << 40; // then Timeout
 };
@@ -67,6 +68,9 @@ struct LaunchReport
         std::string text; // one sentence
     };
     std::optional<Ended> fault;
+    bool wasQuick = false;
+    std::vector<uint64_t> read, written; // the allocations of global memory that it did so to
+    bool isRepeatable = true; // nothing but these and the request decides what it does
 };
 
 /// Runs a grid, one block after the other, each warp in lockstep with masks. Deterministic.

@@ -1,5 +1,6 @@
 #include "tests/cuda_driver/ptx/accesses.h"
 #include "tests/cuda_driver/ptx/lanes.h"
+#include "tests/cuda_driver/ptx/quick.h"
 
 // ld, st, fences, prefetch and cp.async.
 
@@ -12,10 +13,10 @@ void gather(const Warp& warp, RowRef base, bool wide, int64_t offset, LaneMask l
 {
     if (wide) {
         const uint64_t* const row = warp.row<uint64_t>(base);
-        overLanes(lanes, [=](unsigned lane) { addresses[lane] = row[lane] + static_cast<uint64_t>(offset); });
+        forEachLane(lanes, [=](unsigned lane) { addresses[lane] = row[lane] + static_cast<uint64_t>(offset); });
     } else {
         const uint32_t* const row = warp.row<uint32_t>(base);
-        overLanes(lanes, [=](unsigned lane) { addresses[lane] = row[lane] + static_cast<uint32_t>(offset); });
+        forEachLane(lanes, [=](unsigned lane) { addresses[lane] = row[lane] + static_cast<uint32_t>(offset); });
     }
 }
 
@@ -25,23 +26,6 @@ void count(Warp& warp, Space space, LaneMask lanes, uint64_t* addresses, unsigne
         countShared(warp, lanes, addresses, bytes);
     else if (space == Space::Global)
         countGlobal(warp, lanes, addresses, bytes, touch);
-}
-
-/// What is read is as wide as the register: with the sign of the type, or zeros.
-void toRegister(const Warp& warp, const Instruction& i, RowRef row, unsigned lane, const uint8_t* bytes)
-{
-    uint64_t value = 0;
-    std::memcpy(&value, bytes, i.size);
-    if (i.type == Type::S8)
-        value = static_cast<uint64_t>(int64_t(static_cast<int8_t>(value)));
-    else if (i.type == Type::S16)
-        value = static_cast<uint64_t>(int64_t(static_cast<int16_t>(value)));
-    else if (i.type == Type::S32)
-        value = static_cast<uint64_t>(int64_t(static_cast<int32_t>(value)));
-    if (i.aligned) // the register has 64 bits
-        warp.row<uint64_t>(row)[lane] = value;
-    else
-        warp.row<uint32_t>(row)[lane] = static_cast<uint32_t>(value);
 }
 
 void loadRun(Warp& warp, const Instruction& i, LaneMask lanes)
@@ -55,7 +39,7 @@ void loadRun(Warp& warp, const Instruction& i, LaneMask lanes)
         const Place place = placeOf(warp, i, lane, i.space, addresses[lane], bytes, Touch::Read);
         check(warp, i, lane, place, bytes, Touch::Read);
         for (unsigned k = 0; k < i.elements; ++k)
-            toRegister(warp, i, rows[k], lane, place.bytes + k * i.size);
+            loadValue(warp, i, rows[k], lane, place.bytes + k * i.size);
         space = place.allocation && place.allocation->readOnly ? Space::Const : place.space;
         if (i.strong && place.space == Space::Global)
             synchronize(warp, lane, addresses[lane], false, true);
@@ -127,12 +111,8 @@ void storeRun(Warp& warp, const Instruction& i, LaneMask lanes)
         if (i.strong && place.space == Space::Global)
             synchronize(warp, lane, addresses[lane], true, false);
         check(warp, i, lane, place, bytes, Touch::Write);
-        for (unsigned k = 0; k < i.elements; ++k) {
-            if (i.aligned)
-                std::memcpy(place.bytes + k * i.size, &warp.row<uint64_t>(rows[k])[lane], i.size);
-            else
-                std::memcpy(place.bytes + k * i.size, &warp.row<uint32_t>(rows[k])[lane], i.size);
-        }
+        for (unsigned k = 0; k < i.elements; ++k)
+            storeValue(warp, i, rows[k], lane, place.bytes + k * i.size);
         space = place.space;
     });
     count(warp, space, lanes, addresses, bytes, Touch::Write);
@@ -248,7 +228,11 @@ void decodeAccess(Decoding& decoding, bool load)
     made.list = static_cast<uint32_t>(decoding.module().program.lists.size());
     decoding.module().program.lists.insert(decoding.module().program.lists.end(), rows.begin(), rows.end());
     const bool words = load && space == Space::Shared && made.size == 4 && !made.aligned && !made.strong;
-    decoding.emit(words ? loadSharedWordsRun : load ? loadRun : storeRun);
+    decoding.number(1);
+    if (load)
+        decoding.emit(words ? loadSharedWordsRun : loadRun, quickLoadOf(made));
+    else
+        decoding.emit(storeRun, quickStoreOf(made));
 }
 
 void decodeFence(Decoding& decoding)
@@ -262,6 +246,31 @@ void decodeFence(Decoding& decoding)
 }
 
 } // namespace
+
+/// What is read is as wide as the register: with the sign of the type, or zeros.
+void loadValue(const Warp& warp, const Instruction& i, RowRef row, unsigned lane, const uint8_t* bytes)
+{
+    uint64_t value = 0;
+    std::memcpy(&value, bytes, i.size);
+    if (i.type == Type::S8)
+        value = static_cast<uint64_t>(int64_t(static_cast<int8_t>(value)));
+    else if (i.type == Type::S16)
+        value = static_cast<uint64_t>(int64_t(static_cast<int16_t>(value)));
+    else if (i.type == Type::S32)
+        value = static_cast<uint64_t>(int64_t(static_cast<int32_t>(value)));
+    if (i.aligned) // the register has 64 bits
+        warp.row<uint64_t>(row)[lane] = value;
+    else
+        warp.row<uint32_t>(row)[lane] = static_cast<uint32_t>(value);
+}
+
+void storeValue(const Warp& warp, const Instruction& i, RowRef row, unsigned lane, uint8_t* bytes)
+{
+    if (i.aligned)
+        std::memcpy(bytes, &warp.row<uint64_t>(row)[lane], i.size);
+    else
+        std::memcpy(bytes, &warp.row<uint32_t>(row)[lane], i.size);
+}
 
 bool decodeMemory(Decoding& decoding)
 {
@@ -285,7 +294,7 @@ bool decodeAsyncCopy(Decoding& decoding)
     Instruction& made = decoding.made();
     if (decoding.take("commit_group")) {
         decoding.finish(0);
-        decoding.emit(commitRun);
+        decoding.emit(commitRun, quickCommitRun);
         return true;
     }
     if (decoding.take("wait_all") || decoding.take("wait_group")) {
@@ -293,7 +302,7 @@ bool decodeAsyncCopy(Decoding& decoding)
         made.imm = decoding.operandCount() == 0 ? -1 : decoding.immediate(0);
         if (decoding.operandCount() > 1 || made.imm < -1)
             decoding.refuse("takes one number of groups");
-        decoding.emit(waitRun);
+        decoding.emit(waitRun, quickWaitRun);
         return true;
     }
     const bool past1 = decoding.take("cg");
@@ -326,7 +335,8 @@ bool decodeAsyncCopy(Decoding& decoding)
         made.c = decoding.source(3, Type::U32);
     }
     decoding.module().program.asyncCopyLine = made.line;
-    decoding.emit(copyRun);
+    decoding.number(2);
+    decoding.emit(copyRun, quickCopyRun);
     return true;
 }
 

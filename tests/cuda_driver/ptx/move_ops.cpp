@@ -56,14 +56,17 @@ void clockRun(Warp& warp, const Instruction& i, LaneMask lanes)
 }
 
 /// imm is added: from a space to generic addresses, or back.
-template<typename T>
-void addRun(Warp& warp, const Instruction& i, LaneMask lanes)
+struct AddOffset
 {
-    const T* const a = warp.row<T>(i.a);
-    T* const d = warp.row<T>(i.d);
-    const T by = static_cast<T>(i.imm);
-    overLanes(lanes, [=](unsigned lane) { d[lane] = a[lane] + by; });
-}
+    LATHE_PTX_INLINE static void run(Warp& warp, const Instruction& i, LaneMask lanes)
+    {
+        const auto* const a = warp.row<uint64_t>(i.a);
+        const auto by = static_cast<uint64_t>(i.imm);
+        assignLanes(warp, lanes, warp.row<uint64_t>(i.d),
+                    [=](unsigned lane) LATHE_PTX_LAMBDA { return a[lane] + by; });
+    }
+};
+const Handler addOffset = handlerFor<AddOffset>();
 
 uint64_t windowOf(Space space)
 {
@@ -83,6 +86,7 @@ void isSpaceRun(Warp& warp, const Instruction& i, LaneMask lanes)
         bool holds = address - windowOf(i.space) < kWindowSize;
         if (i.space == Space::Global || i.space == Space::Const) {
             const Allocation* const found = warp.block->launch->memory.find(address);
+            warp.block->launch->report.isRepeatable = false; // another module may bring constants
             holds = i.space == Space::Const ? found && found->readOnly
                                             : !(address >= kSharedWindow && address < kParamWindow + kWindowSize)
                                                   && !(found && found->readOnly);
@@ -174,7 +178,7 @@ bool decodeMove(Decoding& decoding)
             decoding.refuseInstruction();
         operandsOf(decoding, type, type, 1);
         made.imm = static_cast<int64_t>(to ? 0 - windowOf(space) : windowOf(space));
-        decoding.emit(addRun<uint64_t>);
+        decoding.emit(addOffset);
     } else if (decoding.name() == "isspacep") {
         made.space = takeSpace(decoding);
         decoding.finish(2);

@@ -1,6 +1,7 @@
 #include "tests/cuda_driver/ptx/parser.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -172,6 +173,7 @@ private:
             m_tokens.expect("]", "behind the size of an array");
         }
         m_elementSize = sizeOf(type);
+        m_elementType = type;
         return made;
     }
 
@@ -186,13 +188,10 @@ private:
             } else if (m_tokens.accept("}")) {
                 --depth;
             } else if (!m_tokens.accept(",")) {
-                const bool negative = m_tokens.accept("-");
-                const auto number = literal(m_tokens.peek().text);
-                if (!number)
+                if (!m_tokens.at("-") && !literal(m_tokens.peek().text))
                     m_tokens.refuse("the initial value of " + of.name
                                     + " is no number, which this interpreter does not take");
-                m_tokens.take();
-                const uint64_t bits = negative ? 0 - number->bits : number->bits;
+                const uint64_t bits = initialBits(number(), of);
                 const size_t place = bytes.size();
                 if (place + size > of.size)
                     m_tokens.refuse("variable " + of.name + " has more initial values than room");
@@ -202,6 +201,20 @@ private:
         } while (depth > 0 && !m_tokens.atEnd());
         bytes.resize(of.size);
         return bytes;
+    }
+
+    /// As it lies in memory.
+    uint64_t initialBits(const Operand& number, const Variable& of) const
+    {
+        const bool isFloating = m_elementType == Type::F32 || m_elementType == Type::F64;
+        if (isFloating && number.kind == Operand::Kind::Integer)
+            m_tokens.refuse("a whole number is the initial value of " + of.name + ", which holds floats");
+        const auto single = std::bit_cast<float>(static_cast<uint32_t>(number.bits));
+        if (number.kind == Operand::Kind::Float32 && m_elementType == Type::F64)
+            return std::bit_cast<uint64_t>(static_cast<double>(single));
+        if (number.kind == Operand::Kind::Float64 && m_elementType == Type::F32)
+            return std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(number.bits)));
+        return number.bits;
     }
 
     // --- of a function
@@ -325,9 +338,19 @@ private:
     /// .loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]
     void location()
     {
-        const unsigned line = m_tokens.peek().line;
-        while (!m_tokens.atEnd() && m_tokens.peek().line == line)
-            m_tokens.take();
+        m_tokens.take();
+        for (const char* const what : {"the file of a .loc", "the line of a .loc", "the column of a .loc"})
+            m_tokens.size(what, UINT32_MAX);
+        while (m_tokens.accept(",")) {
+            const bool isName = m_tokens.word("what a .loc tells") == "function_name";
+            m_tokens.take(); // a name, or a file
+            if (isName && m_tokens.accept("+"))
+                m_tokens.take();
+            if (isName)
+                continue;
+            m_tokens.size("the line of a .loc", UINT32_MAX);
+            m_tokens.size("the column of a .loc", UINT32_MAX);
+        }
     }
 
     void label()
@@ -513,6 +536,7 @@ private:
     int32_t m_owner = -1;
     unsigned m_scope = 0;
     unsigned m_elementSize = 1; // of the variable that was read last
+    Type m_elementType = Type::None; // likewise
 };
 
 } // namespace

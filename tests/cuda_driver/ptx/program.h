@@ -3,6 +3,7 @@
 #include "tests/cuda_driver/ptx/types.h"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -41,6 +42,7 @@ enum class Rounding : uint8_t
 struct Instruction
 {
     Handler run = nullptr;
+    Handler quick = nullptr; // of launches that are run the quick way (quick.h); null: they cannot be
     Handler inner = nullptr; // of a handler that wraps another one
     RowRef d = kNoRow, d2 = kNoRow;
     RowRef a = kNoRow, b = kNoRow, c = kNoRow, e = kNoRow;
@@ -58,6 +60,7 @@ struct Instruction
     uint32_t line = 0;
     uint32_t target = 0; // index of an instruction
     uint32_t list = 0; // first of Program::lists
+    uint32_t access = 0; // of what accesses memory: a number of its own, below Program::accesses
     int64_t imm = 0;
 };
 
@@ -113,6 +116,9 @@ struct Kernel
     std::array<uint32_t, 3> maxThreads = {0, 0, 0};
     std::array<uint32_t, 3> requiredThreads = {0, 0, 0};
     bool copiesAsynchronously = false; // has cp.async
+    bool isQuick = false; // all that it may run has a quick handler
+    /// How its launches began to be run: quickly, with traces of reads, exactly. What had a doubt once is not tried again.
+    std::shared_ptr<std::atomic<uint8_t>> way = std::make_shared<std::atomic<uint8_t>>(uint8_t(0));
 };
 
 /// Rows of bank 0 that every warp has.
@@ -137,6 +143,7 @@ struct Program
     unsigned versionMajor = 0, versionMinor = 0, target = 0;
     std::vector<Instruction> code;
     std::vector<RowRef> lists; // operands of vectors
+    uint32_t accesses = 0; // see Instruction::access
     std::vector<Constant> constants;
     uint32_t constantRows = 0;
     uint32_t warpRows = 0;

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <charconv>
-#include <cstdlib>
 
 namespace lathe::ptx {
 
@@ -103,10 +102,9 @@ std::optional<Operand> literal(std::string_view text)
         return made;
     if (text.find('.') == std::string_view::npos || text.size() > 64)
         return std::nullopt;
-    const std::string copy(text);
-    char* rest = nullptr;
-    const double value = std::strtod(copy.c_str(), &rest);
-    if (*rest != '\0')
+    double value = 0; // whatever the locale of the program says of commas
+    const auto [rest, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (problem != std::errc() || rest != text.data() + text.size())
         return std::nullopt;
     made.kind = Operand::Kind::Float64;
     made.bits = std::bit_cast<uint64_t>(value);

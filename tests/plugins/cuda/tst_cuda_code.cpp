@@ -1,8 +1,10 @@
 #include "core/compute/dag.h"
 #include "core/compute/json.h"
 #include "core/measure/builder_client.h"
+#include "plugins/cuda/codegen/nvrtc.h"
 #include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/device/artifact.h"
+#include "plugins/cuda/model/nvdisasm.h"
 #include "tests/plugins/cuda/cuda_fixture.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
@@ -246,6 +248,33 @@ private slots:
         };
         QVERIFY(shown("source").text.find("__global__") != std::string::npos);
         QVERIFY(shown("ptx").text.find(".target sm_80") != std::string::npos);
+    }
+
+    void aKernelIsShownAsMachineCode()
+    {
+        LATHE_NEEDS_NVRTC();
+        const Builder builder("cuda -arch=sm_80");
+        const auto product = builder.build({{"k", doubled(64), kBlocks, {}}}, measure::Product::Listing, "sass");
+        if (!cuda::findNvdisasm(cuda::nvrtcFolders())) {
+            QVERIFY2(problemOf(product).find("nvidia-cuda-nvdisasm") != std::string::npos, problemOf(product).c_str());
+            return;
+        }
+        const backend::Listing& listing = must(product).listings.at(0);
+        QVERIFY(listing.text.find("    EXIT ;\n") != std::string::npos);
+        QVERIFY(listing.generalRegisters > 0);
+    }
+
+    void whatALaunchTakesIsTold()
+    {
+        LATHE_NEEDS_NVRTC();
+        const Builder builder("cuda -arch=sm_80");
+        const auto product = must(builder.build({{"k", doubled(64), kBlocks, {}}}));
+        const auto& launches = product.kernels[0].info.launches;
+        QCOMPARE(launches.size(), std::size_t{1});
+        QVERIFY(launches[0].registers > 0 && launches[0].registers < 32);
+        QCOMPARE(launches[0].sharedBytes, std::int64_t{0});
+        QCOMPARE(launches[0].localBytes, std::int64_t{0});
+        QCOMPARE(launches[0].spilledBytes, std::int64_t{0});
     }
 };
 

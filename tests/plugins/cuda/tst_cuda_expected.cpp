@@ -1,5 +1,7 @@
 #include "core/compute/definitions/pool.h"
 #include "core/compute/definitions/softmax.h"
+#include "core/compute/json.h"
+#include "core/measure/builder_client.h"
 #include "core/schedule/default_launches.h"
 #include "core/serve/device.h"
 #include "core/session/back_ends.h"
@@ -155,6 +157,8 @@ private slots:
         QCOMPARE(timing.clock, static_cast<std::uint32_t>(LATHE_CLOCK_MODEL));
         QCOMPARE(timing.flags, LATHE_TIMING_NOT_COMPUTED);
         QVERIFY(device->health().find("\"clock\":\"model\"") != std::string::npos);
+        const auto large = device->allocate(std::size_t{1} << 62); // nothing is thrown out of a plugin
+        QVERIFY(!large && large.error().code == Errc::Unsupported);
         const LatheLaunch none{module.get(), 2, &pointer, 1, 1};
         QVERIFY(!device->run(std::span(&none, 1), 1, 0));
         for (const char* broken : {R"([{"ns":0}])", R"([{"ns":-1}])", R"([{}])", R"({})", "["})
@@ -227,6 +231,28 @@ private slots:
         QVERIFY(answers.front());
         QVERIFY(!answers.back());
         QVERIFY(answers.back().error().code == Errc::BuildFailed);
+    }
+
+    void aKernelIsShownWithWhatIsExpectedOfIt()
+    {
+        LATHE_NEEDS_NVIDIA_TOOLS();
+        compute::DagBuilder b;
+        const auto x = b.placeholder("x", {64}, DType::F32);
+        const auto y = b.compute("y", {64}, {}, "elemwise",
+                                 [&](const auto& i) { return b.at(x, {i[0]}) + b.at(x, {i[0]}); });
+        const std::string dag = compute::toJson(*must(std::move(b).finish({y}))).dump();
+        const auto client = must(measure::BuilderClient::start(kTarget, {}, {}, {}));
+        const std::vector<measure::KernelJob> jobs = {{"k", dag, "[]", {}}};
+        const auto shown = [&](const char* name) {
+            return must(client->build(jobs, measure::Product::Listing, Deadline::inSeconds(60), name))
+                .listings.at(0)
+                .text;
+        };
+        QVERIFY(shown("source").find("__global__") != std::string::npos);
+        QVERIFY(shown("sass").find("STG.E") != std::string::npos);
+        const std::string expected = shown("expected");
+        QVERIFY2(expected.find("Expected on RTX A6000, by a model: nothing was run.") == 0, expected.c_str());
+        QVERIFY2(expected.find("what binds: latency") != std::string::npos, expected.c_str());
     }
 
     void aNetworkIsTunedByWhatIsExpected()

@@ -266,6 +266,36 @@ private slots:
         QCOMPARE(readKernel(made, made.kernels[0], launch, a6000(), small)->facts.memoryBytes, 4000.0);
     }
 
+    /// What goes from global to shared memory past the registers, more of it than the level-1 cache has room for: once
+    /// through the banks, or twice where the cache takes it, too.
+    void copiesPastTheRegistersAreOneAccess_data()
+    {
+        QTest::addColumn<QString>("copy");
+        QTest::addColumn<double>("cycles");
+        QTest::newRow("past the cache") << "LDGSTS.E.BYPASS.128" << 12.0;
+        QTest::newRow("through it") << "LDGSTS.E.128" << 24.0;
+    }
+    void copiesPastTheRegistersAreOneAccess()
+    {
+        QFETCH(QString, copy);
+        QFETCH(double, cycles);
+        const std::string name = copy.toStdString();
+        const auto made = cuda::testing::module({"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x10, c[0x0][0x160]",
+                                                 "SHF.L.U32 R4, R0, 0x4, RZ", name + " [R4], [R2.64]",
+                                                 name + " [R4+0x4000], [R2.64+0x4000]",
+                                                 name + " [R4+0x8000], [R2.64+0x8000]", "EXIT"});
+        SassLaunch launch;
+        launch.block = {1024, 1, 1};
+        launch.parameters = {0, 1};
+        launch.dynamicSharedBytes = 96 << 10;
+        const auto reading = readKernel(made, made.kernels[0], launch, a6000());
+        QVERIFY2(reading, reading ? "" : reading.error().message.c_str());
+        QCOMPARE(reading->unknownAccesses, std::size_t{0});
+        QCOMPARE(reading->facts.fillBytes, 3 * 16384.0);
+        QCOMPARE(reading->facts.memoryBytes, 3 * 16384.0);
+        QCOMPARE(reading->facts.accessCycles, cycles);
+    }
+
     /// Of stored machine code, without a tool: from the text to a time.
     void storedMachineCodeGivesATime()
     {
