@@ -44,8 +44,8 @@ private:
     std::vector<DeviceView> m_all;
 };
 
-/// Whether this machine has devices of a class (DeviceView::deviceKey), by what records of a kind of target are
-/// compared. Blocks as DeviceDirectory::ask().
+/// Whether this machine has devices of a class (DeviceView::deviceKey), by what records of a kind of target are compared.
+/// Blocks as DeviceDirectory::ask().
 bool hasDeviceOfClass(const std::string& kind, const std::string& deviceKey);
 
 } // namespace lathe::session

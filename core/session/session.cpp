@@ -502,9 +502,9 @@ Result<Coverage> Session::coverage(const CompileOptions& options) const
     }
     const auto model = m_limits.model();
     LATHE_TRY_ASSIGN(AppliedLogs applied, recordsOfFiles(*model, options));
-    return coverageOf(
-        *model, project ? &*project : nullptr,
-        {{}, options.strict, layoutChoiceOf(options), std::make_shared<const AppliedLogs>(std::move(applied))});
+    return coverageOf(*model, project ? &*project : nullptr,
+                      {{}, options.strict, layoutChoiceOf(options),
+                       std::make_shared<const AppliedLogs>(std::move(applied))});
 }
 
 Result<CompileReport> Session::compile(const CompileOptions& options, const Progress& progress, std::stop_token stop)

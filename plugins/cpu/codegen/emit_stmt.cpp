@@ -197,9 +197,7 @@ void PhaseEmitter::emitUnlocated(const ir::Stmt& stmt)
         fail(Errc::Unsupported, fmt::format("the CPU back end has no tensor intrinsic '{}'",
                                             stmt->value ? stmt->value->name : std::string()));
         return;
-    case StmtKind::Barrier:
-        fail(Errc::Unsupported, "the CPU back end runs phases, which have no barriers inside");
-        return;
+    case StmtKind::Barrier: fail(Errc::Unsupported, "the CPU back end runs phases, which have no barriers inside"); return;
     }
 }
 
