@@ -38,18 +38,19 @@ install_packages() {
         die "The packages could not be installed: ${missing[*]}"
 }
 
-# install_nvrtc: NVIDIA's compiler below build/nvidia, from PyPI; it needs no GPU and no driver. Sets LATHE_NVRTC. On other
-# processors than x86-64 nothing is done.
+# install_nvrtc: NVIDIA's compiler (142 MiB) and disassembler (6 MiB) below build/nvidia, from PyPI; they need no GPU and no driver.
+# Sets LATHE_NVRTC, beside which the other one is found. On other processors than x86-64 nothing is done.
 nvrtc_version=13.5.37
 install_nvrtc() {
     [ "$(uname -m)" = x86_64 ] || return 0
     local folder=$top/build/nvidia
-    if [ ! -d "$folder/nvidia_cuda_nvrtc-$nvrtc_version.dist-info" ]; then
+    local packages=("nvidia-cuda-nvrtc==$nvrtc_version" "nvidia-cuda-nvdisasm==$nvrtc_version")
+    if [ ! -d "$folder/nvidia_cuda_nvrtc-$nvrtc_version.dist-info" ] || [ ! -d "$folder/nvidia_cuda_nvdisasm-$nvrtc_version.dist-info" ]; then
         say "Installing NVIDIA's compiler"
         rm -rf "$folder"
         python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --only-binary :all: \
-            --target "$folder" "nvidia-cuda-nvrtc==$nvrtc_version" ||
-            die "NVIDIA's compiler could not be installed: python3 -m pip install nvidia-cuda-nvrtc==$nvrtc_version"
+            --target "$folder" "${packages[@]}" ||
+            die "NVIDIA's compiler could not be installed: python3 -m pip install ${packages[*]}"
     fi
     LATHE_NVRTC=$(dirname "$(find "$folder" -name 'libnvrtc.so.*' -print -quit)")
     export LATHE_NVRTC

@@ -4,6 +4,8 @@
 #include "core/deploy/npy.h"
 #include "core/deploy/test_inputs.h"
 #include "core/runtime/clock.h"
+#include "core/session/back_ends.h"
+#include "core/session/device_clock.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
 #include "core/target/target.h"
@@ -50,6 +52,9 @@ Result<> bench(const BenchArguments& a)
         wire::LibraryTimes times,
         library->time(a.plan, deploy::runInputs(types, inputRangesIn(description, library->inputs()), given)));
     const runtime::Statistics f = inMs(runtime::summarize(times.runsNs.data(), times.runsNs.size()));
+    const std::string& device = library->device();
+    const auto target = session::parseTarget(library->variant());
+    const bool isModel = !device.empty() && target && session::givesTimesOfModel(target->kind(), device);
     const nlohmann::json estimated = partIn(partIn(description, "benchmark"), "estimated_ms");
     const double error = numberIn(partIn(description, "verification"), "max_rel_error");
     if (a.json) {
@@ -60,8 +65,10 @@ Result<> bench(const BenchArguments& a)
             {"latency_ms", {{"median", f.median}, {"mean", f.mean}, {"std", f.std}, {"min", f.min}, {"p95", f.p95}}},
             {"threads", times.threads},
             {"variant", library->variant()},
-            {"device", library->device().empty() ? std::string(kDefaultTarget) : library->device()},
+            {"device", device.empty() ? std::string(kDefaultTarget) : device},
             {"functions", rows}};
+        if (isModel)
+            out["device_clock"] = "model";
         if (std::isfinite(times.callMs)) {
             out["call_ms"] = times.callMs;
             out["sum_ms"] = times.sumMs();
@@ -82,7 +89,11 @@ Result<> bench(const BenchArguments& a)
     if (const double tasks = numberIn(estimated, "tasks"); std::isfinite(tasks))
         print("at export: estimated {}\n", toText(deploy::estimatePartsIn(estimated)));
     printVariant(*library);
-    const std::string& device = library->device();
+    if (isModel)
+        print(
+            "{} computes its times by a model; what follows was measured by this machine's clock and says nothing of a "
+            "device\n",
+            device);
     print("measured{}: median {} ms, mean {} ± {:.2g}, min {}, p95 {} ({}, {})\n",
           device.empty() ? device : " on " + device, latency(f.median), latency(f.mean), f.std, latency(f.min),
           latency(f.p95), counted(times.threads, "thread|threads"), counted(times.runsNs.size(), "run|runs"));

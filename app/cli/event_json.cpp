@@ -160,10 +160,12 @@ struct Writer
 
 } // namespace
 
-std::string eventLine(const Event& event)
+std::string eventLine(const Event& event, bool isExpected)
 {
     json out = json::object();
     std::visit(Writer{out}, event.what);
+    if (isExpected && (out.contains("cost_ms") || out.contains("ms") || out.contains("estimated_ms")))
+        out["expected"] = true;
     out["at_s"] = event.atSeconds;
     return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }

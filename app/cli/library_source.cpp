@@ -1,5 +1,6 @@
 #include "app/cli/library_source.h"
 
+#include "core/session/back_ends.h"
 #include "core/session/device_directory.h"
 #include "core/session/exports/library_check.h"
 #include "core/session/options/options_json.h"
@@ -139,10 +140,15 @@ Result<LibrarySource> findLibrary(const ModelArguments& arguments, const PlaceAr
     LATHE_TRY_ASSIGN(session::OpenOptions options, arguments.openOptions());
     options.readOnly = true;
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(options));
+    LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(session->options().target));
+    const std::string target = parsed.text();
+    if (const std::string& other = parsed.traits().standsFor; !other.empty())
+        return makeError(Errc::Unsupported, say(Msg::OnlyExpects, target, other));
     if (!device.empty()) {
-        const std::string target = session->options().target;
         LATHE_TRY_ASSIGN(const auto devices, session::DeviceDirectory::ask(kindOf(target)).pick(target, {&device, 1}));
         source.device = devices.front();
+    } else if (place.broker.address.empty()) { // else it is compiled for nothing
+        LATHE_TRY(session::checkDeviceHere(parsed));
     }
     printNotices(session->notices());
     LATHE_TRY_ASSIGN(TempDir folder, TempDir::create("lathe-library"));

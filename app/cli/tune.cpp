@@ -124,6 +124,19 @@ session::TuneOptions over(session::TuneOptions usual, const OptionArguments<sess
     return wanted;
 }
 
+/// Whether this machine has the devices that are asked for, or any, and they run the target's code: else each trial
+/// would be refused.
+Result<> checkDevices(const std::string& target, const session::TuneOptions& tune)
+{
+    if (!tune.broker.empty())
+        return {};
+    LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(target));
+    if (tune.devices.empty())
+        return session::checkDeviceHere(parsed);
+    LATHE_TRY(session::DeviceDirectory::ask(parsed.kind()).pick(target, tune.devices));
+    return {};
+}
+
 Result<> tune(TuneArguments& arguments)
 {
     LATHE_TRY(arguments.options.problem);
@@ -159,8 +172,8 @@ Result<> tune(TuneArguments& arguments)
                 tune.policy = session::policyFor(parsed, tune.policy);
             LATHE_TRY(session::checkPolicy(parsed, tune.policy));
         }
-        if (!tune.devices.empty() && tune.broker.empty())
-            LATHE_TRY(session::DeviceDirectory::ask().pick(target, tune.devices));
+        if (begins || !tune.devices.empty()) // else the project's runs may have been elsewhere
+            LATHE_TRY(checkDevices(target, tune));
     }
     if (const std::string& file = tune.headStart; !file.empty() && file != session::kNoHeadStart && !tune.resume)
         LATHE_TRY(session::checkHeadStart(file));
@@ -178,6 +191,8 @@ Result<> tune(TuneArguments& arguments)
         wanted.minGainPercent = tune.minGainPercent;
         wanted.gainWindowSeconds = tune.gainWindowSeconds;
         tune = std::move(wanted);
+        if (!begins)
+            LATHE_TRY(checkDevices(session->options().target, tune));
     }
     LATHE_TRY(putOnTop(*session, tune));
     installInterrupt();

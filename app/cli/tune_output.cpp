@@ -3,6 +3,7 @@
 #include "app/cli/event_json.h"
 #include "app/cli/output.h"
 #include "app/cli/verdict_text.h"
+#include "core/session/back_ends.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -28,6 +29,12 @@ std::string known(fmt::format_string<std::string> text, double ms)
     return std::isfinite(ms) ? fmt::format(text, latency(ms)) : std::string();
 }
 
+bool isExpected(const TuningSession& session)
+{
+    const auto target = parseTarget(session.options().target);
+    return target && !target->traits().standsFor.empty();
+}
+
 std::string clock(double seconds)
 {
     const auto whole = static_cast<long>(seconds);
@@ -41,6 +48,8 @@ TuneOutput::TuneOutput(const TuningSession& session, bool json, bool verbose, st
     , m_json(json)
     , m_verbose(verbose)
     , m_terminal(!json && ::isatty(STDOUT_FILENO) == 1)
+    , m_isExpected(isExpected(session))
+    , m_word(m_isExpected ? "expected" : "estimated")
     , m_progress(std::move(progress))
     , m_tasks(session.tasks())
 {
@@ -100,13 +109,14 @@ void TuneOutput::onEvents(std::span<const Event> events)
         } else if (const auto* state = std::get_if<StateEvent>(&event.what)) {
             if (m_state == RunState::Starting && state->state == RunState::Running)
                 m_startSeconds = event.atSeconds;
+            m_began = m_began || state->state == RunState::Running;
             m_state = state->state;
             m_failure = state->text;
         }
         if (std::holds_alternative<RunBegunEvent>(event.what))
             continue; // for views that show several runs; a replay tells the same without it
         if (m_json)
-            put(eventLine(event) + "\n");
+            put(eventLine(event, m_isExpected) + "\n");
         else
             printText(event);
     }
@@ -132,9 +142,9 @@ void TuneOutput::printText(const Event& event)
             printTable();
         } else {
             const auto& task = m_tasks[static_cast<std::size_t>(round->task)];
-            print("{}  round {:3}  task {:2} {}  {}, best {} ms | estimated {} ms{}, {:.1f} trials/s, {} failed\n",
+            print("{}  round {:3}  task {:2} {}  {}, best {} ms | {} {} ms{}, {:.1f} trials/s, {} failed\n",
                   clock(event.atSeconds), round->index, round->task, task.name, counted(round->trials, "trial|trials"),
-                  latency(task.bestMs), latency(estimatedMs()), known(", measured {} ms", m_measuredMs),
+                  latency(task.bestMs), m_word, latency(estimatedMs()), known(", measured {} ms", m_measuredMs),
                   trialsPerSecond(), m_errors);
         }
     } else if (const auto* measured = std::get_if<MeasuredEvent>(&event.what)) {
@@ -159,7 +169,7 @@ void TuneOutput::printText(const Event& event)
     } else if (const auto* error = std::get_if<ErrorEvent>(&event.what)) {
         fmt::print(stderr, "lathe-cli: {}\n", error->text);
         m_drawnLines = 0;
-    } else if (const auto* done = std::get_if<DoneEvent>(&event.what)) {
+    } else if (const auto* done = std::get_if<DoneEvent>(&event.what); done != nullptr && m_began) {
         if (const std::string last = m_progress ? m_progress->end() : std::string(); !last.empty())
             print("{}{}\n", m_terminal ? "\r" : "", last);
         m_drawnLines = 0;
@@ -174,7 +184,7 @@ void TuneOutput::printText(const Event& event)
                   counted(done->rejected, "candidate was|candidates were"));
         printTime(done->time);
         std::string figures;
-        for (const auto& [name, ms] : {std::pair{"estimated", estimatedMs()}, std::pair{"measured", done->measuredMs},
+        for (const auto& [name, ms] : {std::pair{m_word, estimatedMs()}, std::pair{"measured", done->measuredMs},
                                        std::pair{"untuned", m_untunedMs}})
             if (std::isfinite(ms)) // simulators measure no networks
                 figures += fmt::format("{}{} {} ms", figures.empty() ? "" : ", ", name, latency(ms));
@@ -244,7 +254,7 @@ void TuneOutput::printTable()
               number(100 * task.bestMs * task.weight / total, 1), task.trials, task.errors, task.name,
               task.bestAlternative.empty() || task.bestAlternative == "direct" ? ""
                                                                                : " (" + task.bestAlternative + ")");
-    print("{}  estimated {} ms (tasks {}){}{}  {} trials, {:.1f}/s, {} failed{}\n", clock(m_atSeconds),
+    print("{}  {} {} ms (tasks {}){}{}  {} trials, {:.1f}/s, {} failed{}\n", clock(m_atSeconds), m_word,
           latency(estimatedMs()), latency(tasksMs()), known("  measured {} ms", m_measuredMs),
           known("  untuned {} ms", m_untunedMs), m_trials, trialsPerSecond(), m_errors,
           std::isfinite(m_estimate.etaSeconds) ? "  " + clock(m_estimate.etaSeconds) + " left" : "");

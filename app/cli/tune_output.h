@@ -36,10 +36,14 @@ private:
 
     const session::TuningSession& m_session;
     const bool m_json, m_verbose, m_terminal;
+    const bool
+        m_isExpected; ///< the target's devices compute nothing: no latency is measured (BackendTraits::standsFor)
+    const char* const m_word; ///< what the latency of the network is called
     std::optional<TemplateProgress> m_progress;
     mutable std::mutex m_mutex;
     std::condition_variable m_changed;
     session::RunState m_state = session::RunState::Starting;
+    bool m_began = false; ///< to measure; a run that did not has only its failure to tell
     std::string m_failure;
     std::vector<session::TaskView> m_tasks; ///< for names; figures are kept up to date from events
     session::EstimateEvent m_estimate;

@@ -160,6 +160,13 @@ Result<> JobBuilder::generateArtifact(Codegen& generator, Lowered& lowered, wire
         candidate.set_vector_spills(kernel.info.vectorSpills);
         candidate.set_code_bytes(kernel.info.codeBytes);
         candidate.set_build_ms(kernel.info.emitMs);
+        for (const LaunchFigures& figures : kernel.info.launches) {
+            auto& launch = *candidate.add_launches();
+            launch.set_registers(figures.registers);
+            launch.set_shared_bytes(figures.sharedBytes);
+            launch.set_local_bytes(figures.localBytes);
+            launch.set_spilled_bytes(figures.spilledBytes);
+        }
         if (kernel.status)
             candidate.set_kernel(built++);
         else

@@ -1,12 +1,14 @@
 #include "core/backend/c_source.h"
 
 #include "core/backend/source_text.h"
+#include "core/ir/async_copy.h"
 #include "core/ir/bounds.h"
 #include "core/ir/linear_form.h"
 #include "core/ir/scratch.h"
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
 #include "core/schedule/launch_resources.h"
+#include "core/schedule/unroll_rules.h"
 #include "core/support/hash.h"
 #include "core/support/message.h"
 
@@ -29,8 +31,6 @@ using ir::StmtKind;
 
 /// Statements that unrolling may write out in one kernel; loops beyond stay loops, with a hint to the compiler.
 constexpr std::int64_t kMostStatements = 4096;
-
-constexpr std::int64_t kMostCopies = 16; ///< steps of a loop that fills shared memory
 
 class SourcePrinter : SourceText
 {
@@ -87,6 +87,7 @@ private:
         SourceLaunch made;
         made.grid = launch.grid;
         made.block = launch.block;
+        m_threads = launch.block[0] * launch.block[1] * launch.block[2];
         made.sharedBytes = ir::sharedBytes(m_nest, launch);
         m_scopes.begin();
         m_names.clear();
@@ -114,11 +115,11 @@ private:
                                       m_bufferNames[static_cast<std::size_t>(id)]);
         }
         const std::string declarations = arrays(used, made);
-        const std::int64_t threads = made.block[0] * made.block[1] * made.block[2];
         made.text = fmt::format("\n// {}: {} of {}\n", launch.name,
                                 counted(made.grid[0] * made.grid[1] * made.grid[2], "block|blocks"),
-                                counted(threads, "thread|threads"));
-        made.text += fmt::format(fmt::runtime(m_language.kernel), made.block[0], made.block[1], made.block[2], threads);
+                                counted(m_threads, "thread|threads"));
+        made.text += fmt::format(fmt::runtime(m_language.kernel), made.block[0], made.block[1], made.block[2],
+                                 m_threads);
         symbolAt = made.text.size();
         made.text += fmt::format("({})\n{{\n{}{}", parameters, declarations, axes);
         statement(launch.body);
@@ -181,18 +182,6 @@ private:
 
     // ---- statements ------------------------------------------------------------------------------------------------
 
-    static std::int64_t statementsOf(const Stmt& s)
-    {
-        if (!s)
-            return 0;
-        std::int64_t inside = s->kind == StmtKind::Store ? 1 : 0;
-        for (const Stmt& inner : s->body)
-            inside += statementsOf(inner);
-        const bool isWritten = s->kind == StmtKind::For
-                               && (s->loop == LoopKind::Unrolled || s->loop == LoopKind::Vectorized);
-        return isWritten ? inside * std::max<std::int64_t>(1, s->extent->intValue) : inside;
-    }
-
     bool touchesRegisters(const Stmt& s, const Expr& variable) const
     {
         if (!s)
@@ -201,7 +190,7 @@ private:
             return m_nest.buffers[static_cast<std::size_t>(buffer)].scope == Scope::Register
                    && std::ranges::any_of(indices, [&](const Expr& e) { return ir::uses(e, variable); });
         };
-        bool found = s->kind == StmtKind::Store && isIndex(s->buffer, s->indices);
+        bool found = (s->kind == StmtKind::Store || s->kind == StmtKind::Shuffle) && isIndex(s->buffer, s->indices);
         ir::visitExprs(s, [&](const Expr& e) {
             ir::visit(e, [&](const Expr& inner) {
                 found = found || (inner->kind == ExprKind::Load && isIndex(inner->source, inner->operands));
@@ -244,6 +233,27 @@ private:
             m_scopes.line(std::string(m_language.barrier));
             m_scopes.forgetValues();
             return;
+        case StmtKind::AsyncCopy:
+            if (m_language.copy.empty()) {
+                statement(ir::synchronously(m_nest, *s));
+                return;
+            }
+            ++m_statements;
+            m_scopes.line(copyLine(*s));
+            m_scopes.stored(s->buffer);
+            return;
+        case StmtKind::AsyncCommit:
+        case StmtKind::AsyncWait:
+            if (!m_language.copy.empty())
+                m_scopes.line(copyLine(*s));
+            return;
+        case StmtKind::Shuffle: {
+            ++m_statements;
+            const std::string value = shuffleText(*s, m_threads);
+            m_scopes.line(fmt::format("{} = {};", element(s->buffer, s->indices), value));
+            m_scopes.stored(s->buffer);
+            return;
+        }
         case StmtKind::Prefetch: return; // a hint
         case StmtKind::Evaluate: problem("tensor intrinsics"); return;
         }
@@ -269,23 +279,6 @@ private:
         --m_written;
     }
 
-    /// Whether all that a loop of few steps does is to store to the block's memory: unrolled, all that is loaded is on
-    /// its way before the first of it is stored.
-    bool isShortCopy(const Stmt& s) const
-    {
-        if (statementsOf(s) == 0 || s->extent->intValue > kMostCopies)
-            return false;
-        const auto copies = [&](const auto& self, const Stmt& inner) -> bool {
-            switch (inner->kind) {
-            case StmtKind::Store: return m_nest.buffers[static_cast<std::size_t>(inner->buffer)].scope == Scope::Shared;
-            case StmtKind::Barrier:
-            case StmtKind::Evaluate: return false;
-            default: return std::ranges::all_of(inner->body, [&](const Stmt& one) { return !one || self(self, one); });
-            }
-        };
-        return copies(copies, s);
-    }
-
     void loop(const Stmt& s)
     {
         const bool isConstant = s->min->kind == ExprKind::IntImm && s->extent->kind == ExprKind::IntImm;
@@ -297,7 +290,8 @@ private:
             }
         }
         if (isWritten && isConstant
-            && (m_statements + statementsOf(s) <= kMostStatements || touchesRegisters(s->body[0], s->variable))) {
+            && (m_statements + schedule::writtenStores(s) <= kMostStatements
+                || touchesRegisters(s->body[0], s->variable))) {
             ++m_written;
             for (std::int64_t i = 0; i < s->extent->intValue; ++i)
                 statement(with(s->body[0], s->variable, ir::intImm(s->min->intValue + i)));
@@ -310,8 +304,10 @@ private:
         const ir::Interval begin = ir::boundsOf(s->min, m_ranges), length = ir::boundsOf(s->extent, m_ranges);
         const ir::RangeScope range(m_ranges, s->variable,
                                    {begin.lo, begin.hi + std::max<std::int64_t>(1, length.hi) - 1});
-        if (isWritten || (isConstant && m_language.unrollsCopies && isShortCopy(s)))
+        if (isWritten || (m_language.unrollsLoops && schedule::isShortCopy(m_nest, *s)))
             m_scopes.line("#pragma unroll");
+        else if (m_language.unrollsLoops)
+            m_scopes.line(fmt::format("#pragma unroll {}", schedule::repeatsOf(*s)));
         m_scopes.openLoop(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0}) {{", name, min, end));
         bind(s->variable, name);
         statement(s->body[0]);
@@ -320,6 +316,7 @@ private:
     }
 
     std::int64_t m_statements = 0;
+    std::int64_t m_threads = 1; ///< of a block of the present launch
 };
 
 } // namespace

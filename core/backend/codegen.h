@@ -13,8 +13,18 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace lathe::backend {
+
+/// What one launch of a kernel takes of a device, as its compiler has it; -1: it does not say.
+struct LaunchFigures
+{
+    std::int64_t registers = -1; ///< of a thread, of 32 bits
+    std::int64_t sharedBytes = -1; ///< of a block
+    std::int64_t localBytes = -1; ///< of a thread: arrays that are no registers, and registers that found no room
+    std::int64_t spilledBytes = -1; ///< written and read for want of registers, by all accesses in the code
+};
 
 /// Static facts of one emitted kernel, free of charge for pruning and for the window.
 struct EmitInfo
@@ -22,6 +32,7 @@ struct EmitInfo
     std::int64_t vectorSpills = 0; ///< stack references to vector registers in the emitted code
     std::int64_t codeBytes = 0;
     double emitMs = 0;
+    std::vector<LaunchFigures> launches = {}; ///< in the order in which they run; empty: the back end has none
 };
 
 struct BuiltKernel

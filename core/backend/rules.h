@@ -30,6 +30,9 @@ struct BackendRules
     DefaultSchedule defaultSchedule;
     /// Names of the policies that make sense for its targets. Empty: all that have rules for them.
     std::vector<std::string> policies;
+    /// Limits of which a device must have as much as the target's presets say, where both say it: what has less does
+    /// not run the target's code.
+    std::vector<std::string> needs = {};
 };
 
 using BackendRulesPtr = std::shared_ptr<const BackendRules>;

@@ -14,7 +14,8 @@ constexpr std::string_view kWords =
     "namespace new noexcept not not_eq nullptr operator or or_eq override private protected public register "
     "reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template this "
     "thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor "
-    "xor_eq threadIdx blockIdx blockDim gridDim warpSize dim3 min max isnan exp fabs linux unix";
+    "xor_eq copy_async_4 copy_async_8 copy_async_16 commit_copies wait_for_copies threadIdx blockIdx blockDim gridDim "
+    "warpSize dim3 min max isnan exp fabs linux unix NULL assert";
 
 constexpr SourceFunction kFunctions[] = {{"exp", "expf", "exp"},
                                          {"exp2", "exp2f", "exp2"},
@@ -47,7 +48,13 @@ constexpr SourceHelper kHelpers[] = {
     {"min_TYPE", "TYPE min_TYPE(TYPE a, TYPE b) { return (a < b) | (a != a) ? a : b; } // not-a-number stays\n"},
     {"max_TYPE", "TYPE max_TYPE(TYPE a, TYPE b) { return (a > b) | (a != a) ? a : b; }\n"},
     // The language's own is undefined for the lowest number, which wraps around.
-    {"absolute_TYPE", "TYPE absolute_TYPE(TYPE x) { return x < 0 ? (TYPE)(0 - (WIDE)x) : x; }\n"}};
+    {"absolute_TYPE", "TYPE absolute_TYPE(TYPE x) { return x < 0 ? (TYPE)(0 - (WIDE)x) : x; }\n"},
+    // By its bits: as a number it would go through float and back.
+    {"shuffle_TYPE", "TYPE shuffle_TYPE(unsigned int lanes, TYPE x, int distance)\n"
+                     "{\n"
+                     "    x.bits = (unsigned short)__shfl_xor_sync(lanes, (int)x.bits, distance);\n"
+                     "    return x;\n"
+                     "}\n"}};
 
 /// A type of 16 bits that is computed with in float, each result rounded: as hardware does it, for devices and headers
 /// that have it or not. {0}: its name, {1}: the bits of a float x, {2}: the bits of a double x, {3}: the float of bits.
@@ -108,6 +115,48 @@ std::string toInteger(DType from, DType to, const std::string& name)
                        language.typeName(to), name, language.typeName(from), value);
 }
 
+/// Devices before compute capability 8.0 have none: their threads copy at once. What waits keeps later loads behind it.
+constexpr std::string_view kCopyHelpers[] = {R"(__device__ inline void copy_async_4(void *to, const void *from)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+#else
+    *(unsigned int*)to = *(const unsigned int*)from;
+#endif
+}
+)",
+                                             R"(__device__ inline void copy_async_8(void *to, const void *from)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+#else
+    *(uint2*)to = *(const uint2*)from;
+#endif
+}
+)",
+                                             R"(__device__ inline void copy_async_16(void *to, const void *from)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+#else
+    *(uint4*)to = *(const uint4*)from;
+#endif
+}
+)",
+                                             R"(__device__ inline void commit_copies()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" : : : "memory");
+#endif
+}
+template<int groups> __device__ inline void wait_for_copies()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" : : "n"(groups) : "memory");
+#endif
+}
+)"};
+
 } // namespace
 
 const SourceLanguage& cudaLanguage()
@@ -141,12 +190,15 @@ const SourceLanguage& cudaLanguage()
         .blockIndex = {"blockIdx.x", "blockIdx.y", "blockIdx.z"},
         .threadIndex = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
         .barrier = "__syncthreads();",
+        .shuffle = "__shfl_xor_sync({1}, {0}, {2})",
+        .shuffleNarrow = "shuffle_TYPE",
+        .warp = 32,
         .mostSharedBytes = 48 * 1024,
         .unsizedShared = "extern __shared__ __align__(16) unsigned char {0}[];",
         .joinsStatements = true,
         // The compiler knows that blocks' and threads' numbers are not negative, but not that their sums are.
         .quotientOfSum = "(unsigned({0}) {1} {2})",
-        .unrollsCopies = true,
+        .unrollsLoops = true,
         .suffixOfI64 = "ll",
         .suffixOfU64 = "ull",
         .lowestI32 = "(-2147483647 - 1)",
@@ -163,6 +215,10 @@ const SourceLanguage& cudaLanguage()
         .storeVector = "store_{0}({3}, {2});",
         .lanes = {".x", ".y", ".z", ".w"},
         .wrongOfVectors = {},
+        .copy = "copy_async_{0}({1}, {2});",
+        .commitCopies = "commit_copies();",
+        .waitForCopies = "wait_for_copies<{0}>();",
+        .copyHelpers = kCopyHelpers,
     };
     return kLanguage;
 }

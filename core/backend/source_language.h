@@ -50,6 +50,11 @@ struct SourceLanguage
     std::string_view alignedBefore, alignedAfter; ///< around the declaration of an array that vectors are read from
     std::array<std::string_view, 3> blockIndex, threadIndex;
     std::string_view barrier;
+    /// What a thread of the same warp has; {0}: the value, {1}: a bit for each lane that comes, {2}: the distance. Of
+    /// integers and floats of at least 32 bits. Empty: lanes of threads are not told.
+    std::string_view shuffle;
+    std::string_view shuffleNarrow; ///< the same of floats of 16 bits: a helper's name
+    std::int32_t warp; ///< lanes of its warps
     std::int64_t mostSharedBytes; ///< of a block, that a text may declare with their sizes
     std::string_view unsizedShared; ///< declares bytes {0} without a size
     /// Whether a compiler joins products with sums of other statements: then each product that is not added to
@@ -59,7 +64,9 @@ struct SourceLanguage
     // ---- numbers
     /// A quotient or a rest that an int is made of; {0}: a sum of variables that is not negative, {1}: the sign.
     std::string_view quotientOfSum;
-    bool unrollsCopies; ///< whether short loops that fill shared memory are unrolled by the compiler
+    /// Whether loops that are left to the compiler say how often it is to repeat their bodies. Where it would choose by
+    /// itself it writes out whole loops with hundreds of statements, for half a minute, and then has no registers.
+    bool unrollsLoops;
     std::string_view suffixOfI64, suffixOfU64, lowestI32, lowestI64;
     std::array<std::string_view, 2> notANumber, infinity; ///< of f32 and of f64
     bool hasNarrowFloats; ///< numbers become f16 where one is needed; else each is cast
@@ -75,6 +82,11 @@ struct SourceLanguage
     std::string_view storeVector; ///< {3}: the value
     std::array<std::string_view, 4> lanes; ///< behind a vector
     std::span<const std::string_view> wrongOfVectors; ///< functions that compilers get wrong there
+
+    // ---- asynchronous copies (core/ir/async_copy.h); empty: none, they are made at once and nothing is waited for
+    std::string_view copy; ///< a statement; {0}: bytes, {1}: the address in the block's memory, {2}: that in global one
+    std::string_view commitCopies, waitForCopies; ///< {0}: groups that may still be on their way
+    std::span<const std::string_view> copyHelpers; ///< functions that these call: of 4, 8, 16 bytes, and both others
 
     std::string_view typeName(DType dtype) const { return types[static_cast<std::size_t>(dtype)].name; }
     std::string floatLiteral(double value, DType dtype) const;

@@ -95,11 +95,14 @@ const SourceLanguage& openClLanguage()
         .blockIndex = {"get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},
         .threadIndex = {"get_local_id(0)", "get_local_id(1)", "get_local_id(2)"},
         .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
+        .shuffle = "", // which threads are neighbours in a subgroup is the device's affair
+        .shuffleNarrow = "",
+        .warp = 0,
         .mostSharedBytes = INT64_MAX,
         .unsizedShared = "",
         .joinsStatements = false,
         .quotientOfSum = "({0} {1} {2})",
-        .unrollsCopies = false,
+        .unrollsLoops = false,
         .suffixOfI64 = "l",
         .suffixOfU64 = "ul",
         .lowestI32 = "INT_MIN",
@@ -116,6 +119,10 @@ const SourceLanguage& openClLanguage()
         .storeVector = "vstore{1}({3}, 0, {2});",
         .lanes = {".s0", ".s1", ".s2", ".s3"},
         .wrongOfVectors = kWrongOfVectors,
+        .copy = "",
+        .commitCopies = "",
+        .waitForCopies = "",
+        .copyHelpers = {},
     };
     return kLanguage;
 }

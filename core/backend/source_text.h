@@ -29,6 +29,8 @@ protected:
 
     std::string text(const ir::Expr& e);
     std::string element(std::int32_t id, const std::vector<ir::Expr>& indices);
+    /// What a Shuffle takes from another lane, in a block of so many threads.
+    std::string shuffleText(const ir::StmtNode& shuffle, std::int64_t threads);
     /// Of an integer that is a place in memory: the sums of what belongs to each of the blocks around it get names
     /// there.
     std::string offsetText(const ir::Expr& offset);
@@ -54,6 +56,11 @@ protected:
     /// Which registers of a kernel are only ever accessed as whole vectors: they are declared so.
     void findVectorRegisters(const ir::Stmt& body);
     std::int64_t registerWidth(std::int32_t buffer) const; ///< 1: elements
+
+    // ---- asynchronous copies (source_copies.cpp)
+
+    /// The line of a statement of theirs, in a language that has them.
+    std::string copyLine(const ir::StmtNode& s);
 
     const ir::LoopNest& m_nest;
     const SourceLanguage& m_language;

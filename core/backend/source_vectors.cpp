@@ -164,16 +164,23 @@ SourceText::VectorPlace SourceText::vectorPlace(std::int32_t id, const std::vect
 {
     VectorPlace place;
     const Expr offset = offsetOf(id, indices);
-    place.first = ir::simplify(ir::substitute(offset, {{lanes.variable.get(), ir::intImm(0)}}), m_ranges);
-    const ir::LinearForm form = ir::linearForm(offset, m_ranges);
-    place.isContiguous = form.coefficientOf(lanes.variable) == 1;
-    place.isAligned = form.constant % lanes.width == 0;
-    for (const ir::LinearForm::Term& term : form.terms) {
-        if (term.atom.same(lanes.variable))
-            continue;
-        place.isContiguous = place.isContiguous && !ir::uses(term.atom, lanes.variable);
-        place.isAligned = place.isAligned && term.coefficient % lanes.width == 0;
+    const auto at = [&](std::int64_t lane) {
+        return ir::simplify(ir::substitute(offset, {{lanes.variable.get(), ir::intImm(lane)}}), m_ranges);
+    };
+    place.first = at(0);
+    const ir::LinearForm first = ir::linearForm(place.first, m_ranges);
+    // By lane rather than by the lane's coefficient: quotients and remainders that hold the lane come apart only where
+    // it is a number.
+    place.isContiguous = true;
+    for (std::int64_t lane = 1; lane < lanes.width && place.isContiguous; ++lane) {
+        ir::LinearForm apart = ir::linearForm(at(lane), m_ranges);
+        apart.add(first, -1);
+        place.isContiguous = apart.terms.empty() && apart.constant == lane;
     }
+    place.isAligned = first.constant % lanes.width == 0
+                      && std::ranges::all_of(first.terms, [&lanes](const ir::LinearForm::Term& term) {
+                             return term.coefficient % lanes.width == 0;
+                         });
     return place;
 }
 
@@ -293,7 +300,7 @@ void SourceText::noteAccesses(const Stmt& s, const Lanes& lanes)
         if (known->second != width)
             known->second = 1;
     };
-    if (s->kind == StmtKind::Store)
+    if (s->kind == StmtKind::Store || s->kind == StmtKind::Shuffle)
         note(s->buffer, s->indices);
     const auto noteLoads = [&](const Expr& e) {
         ir::visit(e, [&](const Expr& inner) {

@@ -61,6 +61,10 @@ Result<> checkExportable(const Target& target)
     for (const char* word : {"mtriple", "host"})
         if (const auto triple = target.attribute(word); triple && !isGnuLinux(*triple))
             return makeError(Errc::Unsupported, say(Msg::ExportNoGlibc, *triple));
+    if (const std::string& other = target.traits().standsFor; !other.empty()) {
+        LATHE_TRY_ASSIGN(const Target made, Target::parse(other));
+        return checkExportable(made);
+    }
     if (target.traits().form == KernelForm::Launches)
         LATHE_TRY(findDriverArchive(target.kind(), target.machine()));
     else

@@ -77,7 +77,11 @@ public:
         }
         case StmtKind::Prefetch: // a hint; may point outside
         case StmtKind::Evaluate:
-        case StmtKind::Barrier: break;
+        case StmtKind::Barrier:
+        case StmtKind::AsyncCopy: // of launches; verify() finds them in phases
+        case StmtKind::AsyncCommit:
+        case StmtKind::AsyncWait:
+        case StmtKind::Shuffle: break;
         }
     }
 

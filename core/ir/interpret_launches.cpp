@@ -1,5 +1,6 @@
 #include "core/ir/interpret_launches.h"
 
+#include "core/ir/copies_on_their_way.h"
 #include "core/ir/nest_program.h"
 #include "core/ir/scratch.h"
 #include "core/support/check.h"
@@ -37,6 +38,7 @@ struct Visits
     std::int64_t writtenAt = -1, readAt = -1;
     bool severalReaders = false; ///< threads, at that time
     bool severalBlocks = false; ///< of readers
+    std::int64_t copier = -1; ///< whose asynchronous copy to it has not been waited for
 };
 
 struct WatchedMemory
@@ -100,6 +102,7 @@ public:
                     m_frame[m_start.thread[d]] = place[d];
                 }
             }
+            m_copies.begin(m_threads);
             ++m_time;
             run(m_start.body, all);
         }
@@ -144,6 +147,16 @@ private:
                 wrong(fmt::format("{} of {} threads come to a barrier", threads.size(), m_threads));
             ++m_time;
             break;
+        case StmtKind::AsyncCopy: startCopies(s, threads); break;
+        case StmtKind::AsyncCommit:
+            for (const std::int32_t thread : threads)
+                m_copies.commit(thread);
+            break;
+        case StmtKind::AsyncWait:
+            for (const std::int32_t thread : threads)
+                waitForCopies(thread, s.of->count);
+            break;
+        case StmtKind::Shuffle: shuffle(s, threads); break;
         case StmtKind::Prefetch: // a hint; may point outside
         case StmtKind::Evaluate: break;
         }
@@ -189,33 +202,147 @@ private:
     void store(const Instruction& s, const Threads& threads)
     {
         m_statement = s.of;
-        const Buffer& buffer = m_nest.buffers[s.buffer];
         for (const std::int32_t thread : threads) {
             enter(thread);
             const Scalar value = evaluate(s.value);
             const std::int64_t at = failed() ? -1 : offset(s.buffer, s.indices, "stores to");
             if (at < 0)
                 return nameStatement();
-            if (!buffer.readOnly)
-                noteWrite(s.buffer, at);
-            WatchedMemory& memory = m_memory[s.buffer];
-            memory.isWritten[static_cast<std::size_t>(ownPlace(s.buffer, at))] = true;
-            storeScalar(memory.bytes.data() + ownPlace(s.buffer, at) * sizeOf(buffer.dtype), buffer.dtype, value);
+            put(s.buffer, at, value);
             if (failed())
                 return;
         }
+    }
+
+    // ---- asynchronous copies: what they copy is there at once, and nobody may come to it before it was waited for
+    // ----
+
+    void startCopies(const Instruction& s, const Threads& threads)
+    {
+        m_statement = s.of;
+        const std::int64_t count = s.of->count;
+        const std::int64_t bytes = sizeOf(m_nest.buffers[s.buffer].dtype);
+        for (const std::int32_t thread : threads) {
+            enter(thread);
+            const std::int64_t to = firstOf(s.buffer, s.indices, count, "stores to");
+            const std::int64_t from = firstOf(s.value.buffer, s.value.operands, count, "reads");
+            if (failed())
+                return nameStatement();
+            for (std::int64_t i = 0; i < count && !failed(); ++i) {
+                const std::byte* const element = readAt(s.value.buffer, from + i);
+                if (element == nullptr)
+                    return;
+                noteWrite(s.buffer, to + i);
+                WatchedMemory& memory = m_memory[s.buffer];
+                memory.isWritten[static_cast<std::size_t>(to + i)] = true;
+                std::copy_n(element, bytes, memory.bytes.data() + (to + i) * bytes);
+                memory.visits[static_cast<std::size_t>(to + i)].copier = self();
+                m_copies.start(thread, {s.buffer, to + i});
+            }
+            if (failed())
+                return;
+        }
+    }
+
+    /// Offset of the first of some elements along the last dimension; fails unless all are in it, and aligned.
+    std::int64_t firstOf(std::int32_t id, const std::vector<Code>& indices, std::int64_t count, const char* verb)
+    {
+        const std::int64_t first = failed() ? -1 : offset(id, indices, verb);
+        if (first < 0)
+            return first;
+        const Buffer& buffer = m_nest.buffers[id];
+        if (count > 1 && evaluate(indices.back()).i + count > buffer.shape.back())
+            fail(fmt::format("kernel {} {} {} at {}, {} elements of which the last are beyond its dimension",
+                             m_nest.name, verb, buffer.name, first, count));
+        else if (first % count != 0)
+            fail(fmt::format("kernel {} {} {} at {}, which is no multiple of {} elements", m_nest.name, verb,
+                             buffer.name, first, count));
+        return first;
+    }
+
+    void waitForCopies(std::int32_t thread, std::int64_t latest)
+    {
+        m_copies.wait(thread, latest, [&](const CopiesOnTheirWay::Place& place) {
+            Visits& visits = m_memory[place.buffer].visits[static_cast<std::size_t>(place.at)];
+            visits.copier = -1;
+            visits.writer = m_block * m_threads + thread;
+            visits.writtenAt = m_time;
+        });
+    }
+
+    bool isOnItsWay(const char* verb, std::int32_t id, std::int64_t at, std::int64_t copier)
+    {
+        if (copier < 0)
+            return false;
+        wrong(fmt::format("{} {} {} at {} before the asynchronous copy of {} was waited for", who(), verb,
+                          m_nest.buffers[id].name, at, nameOf(copier)));
+        return true;
+    }
+
+    /// All lanes give before any takes. A block that ends within a warp has no lanes beyond its end.
+    void shuffle(const Instruction& s, const Threads& threads)
+    {
+        m_statement = s.of;
+        const std::int32_t warp = s.of->warp, distance = s.of->distance;
+        for (std::size_t first = 0; first < threads.size();) {
+            const std::int32_t begin = threads[first] / warp * warp;
+            const auto end = static_cast<std::int32_t>(std::min<std::int64_t>(begin + warp, m_threads));
+            std::size_t next = first;
+            while (next < threads.size() && threads[next] < end)
+                ++next;
+            const auto lanes = static_cast<std::int32_t>(next - first);
+            if (lanes != end - begin) {
+                enter(threads[first]);
+                return wrong(fmt::format("divergent shuffle: {} of {} lanes of the warp of {} come to it", lanes,
+                                         end - begin, who()));
+            }
+            std::vector<Scalar> given;
+            for (std::int32_t lane = 0; lane < lanes; ++lane) {
+                enter(begin + lane);
+                if ((lane ^ distance) >= lanes)
+                    return wrong(
+                        fmt::format("divergent shuffle: {} takes from lane {} of {}", who(), lane ^ distance, lanes));
+                given.push_back(evaluate(s.value));
+                if (failed())
+                    return nameStatement();
+            }
+            for (std::int32_t lane = 0; lane < lanes; ++lane) {
+                enter(begin + lane);
+                const std::int64_t at = offset(s.buffer, s.indices, "stores to");
+                if (at < 0)
+                    return nameStatement();
+                put(s.buffer, at, given[static_cast<std::size_t>(lane ^ distance)]);
+            }
+            first = next;
+        }
+    }
+
+    /// The thread's store to a place that exists.
+    void put(std::int32_t id, std::int64_t at, const Scalar& value)
+    {
+        const Buffer& buffer = m_nest.buffers[id];
+        if (!buffer.readOnly)
+            noteWrite(id, at);
+        WatchedMemory& memory = m_memory[id];
+        memory.isWritten[static_cast<std::size_t>(ownPlace(id, at))] = true;
+        storeScalar(memory.bytes.data() + ownPlace(id, at) * sizeOf(buffer.dtype), buffer.dtype, value);
     }
 
     const std::byte* read(std::int32_t id, const std::vector<Code>& indices) override
     {
         if (failed())
             return nullptr;
-        const Buffer& buffer = m_nest.buffers[id];
         const std::int64_t at = offset(id, indices, "reads");
         if (at < 0) {
             nameStatement();
             return nullptr;
         }
+        return readAt(id, at);
+    }
+
+    const std::byte* readAt(std::int32_t id, std::int64_t at)
+    {
+        const Buffer& buffer = m_nest.buffers[id];
         const WatchedMemory& memory = m_memory[id];
         const std::int64_t own = ownPlace(id, at);
         if (!buffer.readOnly) {
@@ -258,7 +385,7 @@ private:
     void noteRead(std::int32_t id, std::int64_t at)
     {
         Visits* const visits = visitsAt(id, at);
-        if (visits == nullptr)
+        if (visits == nullptr || isOnItsWay("reads", id, at, visits->copier))
             return;
         if (meets(visits->writer, visits->writtenAt))
             return race("reads", id, at, visits->writer, "stores to");
@@ -275,7 +402,7 @@ private:
     void noteWrite(std::int32_t id, std::int64_t at)
     {
         Visits* const visits = visitsAt(id, at);
-        if (visits == nullptr)
+        if (visits == nullptr || isOnItsWay("stores to", id, at, visits->copier))
             return;
         if (meets(visits->writer, visits->writtenAt))
             return race("stores to", id, at, visits->writer, "stores to");
@@ -328,6 +455,7 @@ private:
     std::vector<std::int64_t> m_frames; ///< thread after thread
     std::int64_t m_block = 0, m_thread = 0;
     std::int64_t m_time = 0; ///< barriers that were passed, and begins of blocks
+    CopiesOnTheirWay m_copies;
     const StmtNode* m_statement = nullptr;
     bool m_named = false;
 };

@@ -14,7 +14,9 @@ namespace lathe::ir {
 /// only:
 ///
 /// - two threads at one element, one of which stores, with no barrier between, or in different blocks of one launch;
+/// - bytes of an asynchronous copy that a thread comes to before they were waited for (async_copy.h);
 /// - a barrier that not all threads of a block come to;
+/// - a shuffle that not all lanes of a warp come to ("divergent shuffle");
 /// - a read of what nobody has written (of scratch, and of outputs);
 /// - an index outside of its dimension.
 ///

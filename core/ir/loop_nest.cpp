@@ -73,6 +73,18 @@ Stmt makeBarrier()
     return s;
 }
 
+Stmt makeShuffle(std::int32_t buffer, std::vector<Expr> indices, Expr value, std::int32_t distance, std::int32_t warp)
+{
+    auto s = std::make_shared<StmtNode>();
+    s->kind = StmtKind::Shuffle;
+    s->buffer = buffer;
+    s->indices = std::move(indices);
+    s->value = std::move(value);
+    s->distance = distance;
+    s->warp = warp;
+    return s;
+}
+
 std::vector<Stmt*> bodiesOf(LoopNest& nest)
 {
     std::vector<Stmt*> bodies;

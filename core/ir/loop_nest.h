@@ -58,7 +58,13 @@ enum class StmtKind : std::uint8_t
     If, ///< condition, body[0], optionally body[1]
     Prefetch, ///< buffer, indices: a hint, may point outside the buffer; `locality` 3 = to L1
     Evaluate, ///< value is a Call with an effect (tensor intrinsics)
-    Barrier ///< all threads of a block come here before any goes on; each of them does
+    Barrier, ///< all threads of a block come here before any goes on; each of them does
+    AsyncCopy, ///< buffer, indices, value, count: as async_copy.h has it
+    AsyncCommit, ///< closes the thread's group of copies
+    AsyncWait, ///< count
+    Shuffle ///< buffer, indices: of a thread's own; they become what `value` is in the lane of the same warp whose
+            ///< number differs in the bit `distance`. All lanes of the warp come here together, and none but they do at
+            ///< once
 };
 
 struct StmtNode;
@@ -73,6 +79,11 @@ struct StmtNode
     /// For: after an enclosing Unrolled emission a Serial loop with this > 1 is unrolled by that many
     /// (llvm.loop.unroll.count).
     std::int32_t unrollHint = 0;
+    std::int32_t count = 1; ///< AsyncCopy: elements. AsyncWait: groups that may still be on their way
+    /// Shuffle: threads whose numbers (x + block x * (y + block y * z)) have the same quotient by `warp` are a warp,
+    /// the rest of it is the lane. Both are powers of two, distance < warp. The text is right where a device has warps
+    /// of just so many lanes.
+    std::int32_t warp = 0, distance = 0;
     Expr variable;
     Expr min;
     Expr extent;
@@ -88,6 +99,7 @@ Stmt makeBlock(std::vector<Stmt> body); ///< flattens nested blocks, drops empty
 Stmt makeIf(Expr condition, Stmt thenBody, Stmt elseBody = nullptr);
 Stmt makePrefetch(std::int32_t buffer, std::vector<Expr> indices, std::int32_t locality = 3);
 Stmt makeBarrier();
+Stmt makeShuffle(std::int32_t buffer, std::vector<Expr> indices, Expr value, std::int32_t distance, std::int32_t warp);
 
 /// What a GPU starts at once: grid[0] * grid[1] * grid[2] blocks of block[0] * block[1] * block[2] threads each, every
 /// one of which runs the body.

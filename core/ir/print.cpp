@@ -242,6 +242,18 @@ private:
             break;
         case StmtKind::Evaluate: line(depth, "do " + text(s.value)); break;
         case StmtKind::Barrier: line(depth, "barrier"); break;
+        case StmtKind::AsyncCopy:
+            m_out.stores.resize(m_out.runs.size());
+            m_out.stores.push_back(true);
+            line(depth, fmt::format("async {}{} = {}{}", bufferName(s.buffer), text.list(s.indices, '[', ']'),
+                                    text(s.value), s.count > 1 ? fmt::format(" x{}", s.count) : std::string()));
+            break;
+        case StmtKind::AsyncCommit: line(depth, "async commit"); break;
+        case StmtKind::AsyncWait: line(depth, fmt::format("async wait {}", s.count)); break;
+        case StmtKind::Shuffle:
+            line(depth, fmt::format("shuffle {}{} = {} of lane ^ {} of {}", bufferName(s.buffer),
+                                    text.list(s.indices, '[', ']'), text(s.value), s.distance, s.warp));
+            break;
         }
     }
 

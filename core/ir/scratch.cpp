@@ -12,7 +12,7 @@ void findBuffers(const Stmt& s, std::set<std::int32_t>& used)
 {
     if (!s)
         return;
-    if (s->kind == StmtKind::Store)
+    if (s->kind == StmtKind::Store || s->kind == StmtKind::AsyncCopy || s->kind == StmtKind::Shuffle)
         used.insert(s->buffer);
     visitExprs(s, [&used](const Expr& e) {
         visit(e, [&used](const Expr& inner) {

@@ -253,9 +253,13 @@ Stmt simplify(const Stmt& s, Ranges& ranges)
             return makeIf(simplify(!condition, ranges), std::move(otherwise));
         return makeIf(condition, std::move(thenBody), std::move(otherwise));
     }
-    case StmtKind::Barrier: return s;
+    case StmtKind::Barrier:
+    case StmtKind::AsyncCommit:
+    case StmtKind::AsyncWait: return s;
     case StmtKind::Store:
+    case StmtKind::Shuffle:
     case StmtKind::Prefetch:
+    case StmtKind::AsyncCopy:
     case StmtKind::Evaluate: {
         auto copy = std::make_shared<StmtNode>(*s);
         for (Expr& index : copy->indices)

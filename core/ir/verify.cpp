@@ -1,10 +1,12 @@
 #include "core/ir/verify.h"
 
+#include "core/ir/async_copy.h"
 #include "core/ir/print.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace lathe::ir {
 
@@ -94,8 +96,14 @@ private:
                 expression(*e);
         for (const Expr& index : s->indices)
             expression(index);
-        if (s->kind == StmtKind::Store || s->kind == StmtKind::Prefetch)
-            access(s->buffer, s->indices, s->kind == StmtKind::Store);
+        if (s->kind == StmtKind::Store || s->kind == StmtKind::Prefetch || s->kind == StmtKind::AsyncCopy
+            || s->kind == StmtKind::Shuffle)
+            access(s->buffer, s->indices, s->kind != StmtKind::Prefetch);
+        if (isAsynchronous(s->kind) && m_problem.empty()) {
+            m_problem = m_launch == nullptr ? "an asynchronous copy stands in a phase" : problemOfCopy(m_nest, *s);
+        }
+        if (s->kind == StmtKind::Shuffle)
+            shuffle(*s);
         if (s->kind == StmtKind::Barrier && m_launch == nullptr)
             problem("a barrier stands in a phase");
         if (s->kind == StmtKind::For) {
@@ -106,6 +114,24 @@ private:
             statement(inner);
         if (s->kind == StmtKind::For)
             m_loops.pop_back();
+    }
+
+    void shuffle(const StmtNode& s)
+    {
+        const auto isPower = [](std::int32_t n) { return n > 0 && std::has_single_bit(static_cast<std::uint32_t>(n)); };
+        if (m_launch == nullptr)
+            problem("a shuffle stands in a phase");
+        if (!isPower(s.warp) || !isPower(s.distance) || s.distance >= s.warp)
+            problem("a shuffle goes from lane ^ {} of {}", s.distance, s.warp);
+        const bool isKnown = s.buffer >= 0 && s.buffer < static_cast<std::int32_t>(m_nest.buffers.size());
+        if (isKnown
+            && (m_nest.buffers[s.buffer].scope != Scope::Register && m_nest.buffers[s.buffer].scope != Scope::Local))
+            problem("a shuffle stores to {}, which is no thread's own", m_nest.buffers[s.buffer].name);
+        if (isKnown && m_nest.buffers[s.buffer].dtype != s.value->dtype)
+            problem("a shuffle stores another type to {}", m_nest.buffers[s.buffer].name);
+        for (const StmtNode* const loop : m_loops)
+            if (loop->loop == LoopKind::Vectorized)
+                problem("a shuffle stands in the vectorized loop {}", loop->variable->name);
     }
 
     void loop(const StmtNode& s)

@@ -210,7 +210,7 @@ Result<> Batch::finishBuild(Lane& lane, const wire::BuildResult& answer)
         }
         item.artifact = artifact;
         item.kernel = candidate.kernel();
-        item.facts = {candidate.vector_spills(), candidate.code_bytes()};
+        item.facts = {candidate.vector_spills(), candidate.code_bytes(), launchFiguresOf(candidate)};
         if (const BuiltKernelPtr& built = requestOf(group[k]).built)
             *built = {artifact, item.kernel, item.facts, {}};
         item.phase = isAhead(group[k]) ? Phase::Done : Phase::Built;

@@ -1,6 +1,7 @@
 #include "core/measure/builder_client.h"
 
 #include "core/backend/network_message.h"
+#include "core/measure/jobs.h"
 #include "core/measure/worker_client.h"
 #include "core/support/files.h"
 #include "core/support/message.h"
@@ -105,7 +106,8 @@ Result<BuiltProduct> BuilderClient::build(std::span<const KernelJob> kernels, Pr
         status.text = std::move(failure.message);
         status.about = std::move(failure.about);
         status.kernel = candidate.failure().code() == 0 ? candidate.kernel() : -1;
-        status.info = {candidate.vector_spills(), candidate.code_bytes(), candidate.build_ms()};
+        status.info = {candidate.vector_spills(), candidate.code_bytes(), candidate.build_ms(),
+                       launchFiguresOf(candidate)};
         status.lowerMs = candidate.lower_ms();
         built.kernels.push_back(std::move(status));
     }

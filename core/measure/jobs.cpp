@@ -83,6 +83,15 @@ Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact
     return {};
 }
 
+std::vector<backend::LaunchFigures> launchFiguresOf(const wire::BuiltCandidate& candidate)
+{
+    std::vector<backend::LaunchFigures> launches;
+    for (const wire::LaunchFigures& launch : candidate.launches())
+        launches.push_back({static_cast<std::int32_t>(launch.registers()), launch.shared_bytes(), launch.local_bytes(),
+                            launch.spilled_bytes()});
+    return launches;
+}
+
 TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& request, const BuildFacts& facts,
                           const DeviceIdentity& device, std::map<std::string, double> durations,
                           const std::string& runner)
@@ -125,6 +134,11 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     conditions["rotate_bytes"] = request.plan.rotateBytes;
     conditions["vector_spills"] = facts.vectorSpills;
     conditions["code_bytes"] = facts.codeBytes;
+    for (const backend::LaunchFigures& launch : facts.launches)
+        conditions["launches"].push_back({{"registers", launch.registers},
+                                          {"shared_bytes", launch.sharedBytes},
+                                          {"local_bytes", launch.localBytes},
+                                          {"spilled_bytes", launch.spilledBytes}});
     if (run.build_ms() >= 1) // of durations "build", what the device itself compiled
         conditions["device_build_ms"] = run.build_ms();
     if (run.stopped_early())

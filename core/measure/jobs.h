@@ -1,13 +1,16 @@
 #pragma once
 
+#include "core/backend/codegen.h"
 #include "core/measure/types.h"
 #include "core/wire/artifact.h"
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace lathe::wire {
+class BuiltCandidate;
 class RunJob;
 class RunResult;
 } // namespace lathe::wire
@@ -29,7 +32,11 @@ struct BuildFacts
 {
     std::int64_t vectorSpills = 0;
     std::int64_t codeBytes = 0;
+    std::vector<backend::LaunchFigures> launches = {};
 };
+
+/// What a builder says of the launches of a candidate.
+std::vector<backend::LaunchFigures> launchFiguresOf(const wire::BuiltCandidate& candidate);
 
 /// A kernel in its artifact.
 struct BuiltKernel

@@ -57,8 +57,10 @@ typedef struct LatheDeviceApi
     const char* kind; /* "cpu", "sim", ... */
 
     /* JSON array of devices that this machine has: [{"key","name","hardware":{name:{"value","origin"}}}], and
-     * "shares_cores": true of one that is made of this machine's processor though its target may be one beside it;
-     * static storage. Without a driver: an empty array, or [{"name","error"}] with a sentence that says what is
+     * "shares_cores": true of one that is made of this machine's processor though its target may be one beside it,
+     * "clock": "model" of one that computes its times, though others of its target measure them, "words": "-gpu=a100" of
+     * one that is only for targets that say nothing else of these; static storage. Without a driver: an empty array, or
+     * [{"name","error"}] with a sentence that says what is
      * missing. */
     const char* (*enumerate)(void);
     /* options: the target's words ("-threads=2 ..."). */

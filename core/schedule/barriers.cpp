@@ -44,8 +44,9 @@ bool disturb(const Accesses& was, const Accesses& comes)
 class BarrierPlacer
 {
 public:
-    BarrierPlacer(const ir::LoopNest& nest, const ir::Launch& launch)
+    BarrierPlacer(const ir::LoopNest& nest, const ir::Launch& launch, const std::vector<StagedLoop>& staged)
         : m_nest(nest)
+        , m_staged(staged)
     {
         for (const Expr& index : launch.threadIndex)
             m_differing.insert(index.get());
@@ -53,10 +54,12 @@ public:
 
     Stmt place(const Stmt& s, Accesses& pending)
     {
+        if (s->kind == StmtKind::Barrier)
+            pending = {};
         const Accesses all = accessesOf(s);
-        if (all.empty())
+        if (all.empty() && !holdsBarrier(s))
             return s;
-        if (!needsBarrierInside(s, all)) {
+        if (!holdsBarrier(s) && !needsBarrierInside(s, all)) {
             std::vector<Stmt> both;
             if (disturb(pending, all)) {
                 both.push_back(ir::makeBarrier());
@@ -73,8 +76,9 @@ public:
                 body.push_back(place(inner, pending));
             return ir::makeBlock(std::move(body));
         }
-        case StmtKind::For: return loop(s, pending);
+        case StmtKind::For: return staged(s, pending);
         case StmtKind::If: return branch(s, pending);
+        case StmtKind::Barrier: return s;
         default: return nowhere(s);
         }
     }
@@ -82,9 +86,35 @@ public:
     const std::string& problem() const { return m_problem; }
 
 private:
+    /// Whose accesses count: not those that the barriers of a staged loop around keep.
     bool isShared(std::int32_t buffer) const
     {
-        return m_nest.buffers[static_cast<std::size_t>(buffer)].scope == ir::Scope::Shared;
+        return m_nest.buffers[static_cast<std::size_t>(buffer)].scope == ir::Scope::Shared && !m_kept.contains(buffer);
+    }
+
+    static bool holdsBarrier(const Stmt& s)
+    {
+        return s && (s->kind == StmtKind::Barrier || std::ranges::any_of(s->body, &holdsBarrier));
+    }
+
+    /// A loop, which may have slices of buffers: inside of it they are kept, before and after it they are as others.
+    Stmt staged(const Stmt& s, Accesses& pending)
+    {
+        const auto found = std::ranges::find(m_staged, s->variable.get(), &StagedLoop::variable);
+        if (found == m_staged.end() || !holdsBarrier(s))
+            return loop(s, pending);
+        const Accesses all = accessesOf(s);
+        const std::set<std::int32_t> outside = m_kept;
+        m_kept.insert(found->buffers.begin(), found->buffers.end());
+        Stmt made = loop(s, pending);
+        m_kept = outside;
+        for (const std::int32_t id : found->buffers) {
+            if (all.reads.contains(id))
+                pending.reads.insert(id);
+            if (all.writes.contains(id))
+                pending.writes.insert(id);
+        }
+        return made;
     }
 
     /// A condition, or the extent of a loop, that not all threads of the block agree on, and the branch taken.
@@ -107,7 +137,7 @@ private:
             loads(*e);
         for (const Expr& index : s->indices)
             loads(index);
-        if (s->kind == StmtKind::Store && isShared(s->buffer))
+        if ((s->kind == StmtKind::Store || s->kind == StmtKind::AsyncCopy) && isShared(s->buffer))
             see(s->buffer, s->indices, true);
         const Expr& decides = s->kind == StmtKind::If ? s->condition : s->extent;
         const bool divides = decides ? !isUniform(decides) : false;
@@ -221,17 +251,19 @@ private:
     }
 
     const ir::LoopNest& m_nest;
+    const std::vector<StagedLoop>& m_staged;
+    std::set<std::int32_t> m_kept; ///< by staged loops around
     std::unordered_set<const ir::Node*> m_differing; ///< variables that differ between threads
     std::string m_problem;
 };
 
 } // namespace
 
-Result<> placeBarriers(const ir::LoopNest& nest, ir::Launch& launch)
+Result<> placeBarriers(const ir::LoopNest& nest, ir::Launch& launch, const std::vector<StagedLoop>& staged)
 {
     if (!launch.body)
         return {};
-    BarrierPlacer placer(nest, launch);
+    BarrierPlacer placer(nest, launch, staged);
     Accesses pending;
     Stmt body = placer.place(launch.body, pending);
     if (!placer.problem().empty())

@@ -154,6 +154,19 @@ Result<std::vector<ArgSpec>> makeBuffers(Lowering& lowering, const LowerOptions&
     return BufferMaker(lowering, options).run();
 }
 
+std::int32_t addBeside(Lowering& lowering, std::int32_t stage, const char* suffix, DType dtype, ir::Scope scope,
+                       std::int64_t elements)
+{
+    ir::Buffer buffer;
+    buffer.name = lowering.nest.buffers[lowering.buffers[stage][0]].name + suffix;
+    buffer.dtype = dtype;
+    buffer.scope = scope;
+    buffer.shape = {elements};
+    buffer.strides = {1};
+    lowering.nest.buffers.push_back(std::move(buffer));
+    return static_cast<std::int32_t>(lowering.nest.buffers.size()) - 1;
+}
+
 std::vector<Expr> physicalIndices(const Lowering& lowering, std::int32_t id, const std::vector<Expr>& logical)
 {
     const ir::Ranges& ranges = lowering.program.ranges;

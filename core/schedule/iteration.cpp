@@ -93,6 +93,25 @@ IterValues valuesOverLeaves(const Stage& stage, const std::vector<std::int64_t>&
     return result;
 }
 
+ir::LoopKind loopKind(Annotation annotation)
+{
+    switch (annotation) {
+    case Annotation::None: return ir::LoopKind::Serial;
+    case Annotation::Unroll: return ir::LoopKind::Unrolled;
+    case Annotation::Vectorize: return ir::LoopKind::Vectorized;
+    case Annotation::Parallel: return ir::LoopKind::Parallel;
+    case Annotation::VThread: return ir::LoopKind::VThread;
+    case Annotation::BlockX: return ir::LoopKind::BlockX;
+    case Annotation::ThreadX: return ir::LoopKind::ThreadX;
+    case Annotation::BlockY: return ir::LoopKind::BlockY;
+    case Annotation::ThreadY: return ir::LoopKind::ThreadY;
+    case Annotation::BlockZ: return ir::LoopKind::BlockZ;
+    case Annotation::ThreadZ: return ir::LoopKind::ThreadZ;
+    case Annotation::Tensorize: return ir::LoopKind::Tensorized;
+    }
+    return ir::LoopKind::Serial;
+}
+
 void assignExtents(Stage& stage, const std::vector<std::int64_t>& extents)
 {
     for (Iterator& iter : stage.iters)

@@ -2,6 +2,7 @@
 
 #include "core/ir/bounds.h"
 #include "core/ir/expr.h"
+#include "core/ir/loop_nest.h"
 #include "core/schedule/state.h"
 
 #include <vector>
@@ -31,6 +32,9 @@ struct IterValues
 /// @param extents from propagateExtents, all known. @param leaves one variable per iterator of the stage.
 IterValues valuesOverLeaves(const Stage& stage, const std::vector<std::int64_t>& extents,
                             const std::vector<ir::Expr>& leaves, const ir::Ranges& ranges);
+
+/// What a loop of that annotation is in a loop nest.
+ir::LoopKind loopKind(Annotation annotation);
 
 /// Copies extents by id into the stage's iterators.
 void assignExtents(Stage& stage, const std::vector<std::int64_t>& extents);

@@ -48,6 +48,8 @@ private:
                     note(e->source, e->operands);
             });
         }
+        if (s->kind == StmtKind::AsyncCopy)
+            m_bytes = std::max(m_bytes, s->count * sizeOf(m_nest.buffers[static_cast<std::size_t>(s->buffer)].dtype));
         for (const Stmt& inner : s->body)
             visit(inner);
         m_loop = outer;
@@ -66,6 +68,19 @@ private:
     const ir::StmtNode* m_loop = nullptr; ///< the vectorized one around
     std::int64_t m_bytes = 0;
 };
+
+/// Lanes of the warps that shuffles count on, or the first of them that is not `width`; 0: there are no shuffles.
+std::int32_t warpOfShuffles(const Stmt& s, std::int64_t width)
+{
+    if (!s)
+        return 0;
+    std::int32_t found = s->kind == StmtKind::Shuffle ? s->warp : 0;
+    for (const Stmt& inner : s->body)
+        if (found == 0 || found == width)
+            if (const std::int32_t other = warpOfShuffles(inner, width); other != 0)
+                found = other;
+    return found;
+}
 
 Result<> checkLaunch(const ir::LoopNest& nest, const ir::Launch& launch, const Hardware& hardware)
 {
@@ -92,6 +107,9 @@ Result<> checkLaunch(const ir::LoopNest& nest, const ir::Launch& launch, const H
         if (taken.grid[d] > most)
             return makeError(Errc::IllegalSchedule, say(Msg::BlocksOverGrid, taken.grid[d], most, kGrid[d]));
     }
+    const std::int64_t width = hardware.get("shuffle_width");
+    if (const std::int32_t warp = warpOfShuffles(launch.body, width); warp != 0 && warp != width)
+        return makeError(Errc::IllegalSchedule, say(Msg::ShufflesOfOtherWarps, warp, width, "shuffle_width"));
     const std::int64_t vector = WidestVector(nest).of(launch.body);
     if (isOver(vector, "vector_unit_bytes"))
         return makeError(Errc::IllegalSchedule,

@@ -1,6 +1,7 @@
 #include "core/schedule/launches.h"
 
 #include "core/ir/substitute.h"
+#include "core/schedule/warp_shuffles.h"
 
 #include <fmt/format.h>
 
@@ -130,7 +131,7 @@ private:
     {
         if (!s)
             return s;
-        if (s->kind == StmtKind::Store)
+        if (s->kind == StmtKind::Store || s->kind == StmtKind::Shuffle)
             return store(s);
         if (s->kind == StmtKind::For && (isBlockAxis(s->loop) || isThreadAxis(s->loop))) {
             const std::size_t axis = axisOf(s->loop);
@@ -168,8 +169,18 @@ private:
                 demand(ir::eq(indexOf(axis), ir::intImm(0)));
             else if (extent && *extent < sizeOf(axis))
                 demand(indexOf(axis) < ir::intImm(*extent));
+            if (s->kind == StmtKind::Shuffle && axis == axisOf(LoopKind::ThreadX))
+                checkLanes(*s, extent.value_or(sizeOf(axis)));
         }
         return condition ? ir::makeIf(condition, s) : s;
+    }
+
+    void checkLanes(const ir::StmtNode& shuffle, std::int64_t threads)
+    {
+        const std::string why = whyNoWholeWarps(m_launch.block, threads, shuffle);
+        if (!why.empty() && m_problem.empty())
+            m_problem = fmt::format("'{}' {}", m_lowering.nest.buffers[static_cast<std::size_t>(shuffle.buffer)].name,
+                                    why);
     }
 
     Lowering& m_lowering;

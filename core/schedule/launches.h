@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/schedule/lowering.h"
+#include "core/schedule/staged_copies.h"
 
 namespace lathe::schedule {
 
@@ -23,7 +24,8 @@ Result<ir::Launch> bindAxes(Lowering& lowering, std::int32_t stage, const ir::St
 ir::Stmt spreadVirtualThreads(ir::LoopNest& nest, const ir::Stmt& s);
 
 /// Barriers where one thread may come to what another has stored or still reads in a Shared buffer, as few as there are
-/// places where all threads of the block come. Errors: IllegalSchedule, if there is none.
-Result<> placeBarriers(const ir::LoopNest& nest, ir::Launch& launch);
+/// places where all threads of the block come, beside those that stand there. Errors: IllegalSchedule, if there is
+/// none. `staged`: loops whose own barriers keep their buffers inside of them.
+Result<> placeBarriers(const ir::LoopNest& nest, ir::Launch& launch, const std::vector<StagedLoop>& staged = {});
 
 } // namespace lathe::schedule

@@ -91,6 +91,7 @@ Result<LoweredKernel> lower(State state, const LowerOptions& options)
     // Tensors to buffers, in the layouts that LY steps give.
     LATHE_TRY_ASSIGN(std::vector<ArgSpec> parameters, makeBuffers(lowering, options));
 
+    LATHE_TRY(checkStagedCopies(lowering));
     const bool isLaunched = options.form == KernelForm::Launches;
     if (isLaunched)
         LATHE_TRY(assignThreadScopes(lowering));
@@ -120,7 +121,8 @@ Result<LoweredKernel> lower(State state, const LowerOptions& options)
             continue;
         if (isLaunched) {
             launch.body = std::move(s);
-            LATHE_TRY(placeBarriers(lowering.nest, launch));
+            LATHE_TRY_ASSIGN(const std::vector<StagedLoop> staged, stageCopies(lowering, launch));
+            LATHE_TRY(placeBarriers(lowering.nest, launch, staged));
             lowering.nest.launches.push_back(std::move(launch));
         } else {
             LATHE_TRY(phases.add(lowering.op(id).name, std::move(s)));

@@ -33,6 +33,10 @@ Result<std::vector<ArgSpec>> makeBuffers(Lowering& lowering, const LowerOptions&
 std::vector<ir::Expr> physicalIndices(const Lowering& lowering, std::int32_t stage,
                                       const std::vector<ir::Expr>& logical);
 
+/// A buffer of a few elements beside that of a stage, named after it.
+std::int32_t addBeside(Lowering& lowering, std::int32_t stage, const char* suffix, DType dtype, ir::Scope scope,
+                       std::int64_t elements);
+
 /// "'NAME' why": what makes a stage impossible to lower.
 Error refuseStage(const Lowering& lowering, std::int32_t stage, const char* why, Errc code = Errc::IllegalSchedule);
 

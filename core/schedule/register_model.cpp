@@ -429,8 +429,10 @@ private:
             return 0;
         double cost = 0;
         switch (s->kind) {
-        case StmtKind::Store: return statement(s);
+        case StmtKind::Store:
+        case StmtKind::Shuffle: return statement(s);
         case StmtKind::Barrier: endPiece(); return 1;
+        case StmtKind::AsyncCopy: return kOfStore; // past the registers
         case StmtKind::If:
             endPiece();
             cost = kOfBranch + costOf(s->condition, 1, true);

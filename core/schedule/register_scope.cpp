@@ -79,7 +79,7 @@ private:
                 loads(*e);
         for (const Expr& index : s->indices)
             loads(index);
-        if (s->kind == StmtKind::Store)
+        if (s->kind == StmtKind::Store || s->kind == StmtKind::Shuffle)
             access(s->buffer, s->indices);
         if (s->kind == StmtKind::For)
             m_loops.push_back(s.get());

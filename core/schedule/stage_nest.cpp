@@ -2,9 +2,11 @@
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
 #include "core/schedule/conditions.h"
+#include "core/schedule/iteration.h"
 #include "core/schedule/lowering.h"
 #include "core/schedule/prefetch.h"
 #include "core/schedule/thread_tree.h"
+#include "core/schedule/warp_shuffles.h"
 
 #include <fmt/format.h>
 
@@ -32,25 +34,6 @@ using ir::Stmt;
 
 constexpr std::int64_t kMaxTileElements = 1024; ///< of an accumulator tile, by lanes: 64 vectors of 16
 
-LoopKind loopKind(Annotation annotation)
-{
-    switch (annotation) {
-    case Annotation::None: return LoopKind::Serial;
-    case Annotation::Unroll: return LoopKind::Unrolled;
-    case Annotation::Vectorize: return LoopKind::Vectorized;
-    case Annotation::Parallel: return LoopKind::Parallel;
-    case Annotation::VThread: return LoopKind::VThread;
-    case Annotation::BlockX: return LoopKind::BlockX;
-    case Annotation::ThreadX: return LoopKind::ThreadX;
-    case Annotation::BlockY: return LoopKind::BlockY;
-    case Annotation::ThreadY: return LoopKind::ThreadY;
-    case Annotation::BlockZ: return LoopKind::BlockZ;
-    case Annotation::ThreadZ: return LoopKind::ThreadZ;
-    case Annotation::Tensorize: return LoopKind::Tensorized;
-    }
-    return LoopKind::Serial;
-}
-
 class StageEmitter
 {
 public:
@@ -71,6 +54,8 @@ public:
             return refuse("reduces to several outputs, which lowering has no form for", Errc::Unsupported);
         for (const Iterator& iter : m_stage.iters) {
             m_kinds.push_back(loopKind(iter.annotation));
+            if (iter.warp > 0 && iter.annotation != Annotation::ThreadX)
+                return refuse("exchanges parts of a sum along a loop that is not bound to threadIdx.x");
             if (iter.annotation == Annotation::Tensorize)
                 return refuse("is tensorized, but there is no intrinsic to call", Errc::Unsupported);
             if (m_lowering.form == KernelForm::Phases && iter.annotation >= Annotation::VThread)
@@ -379,20 +364,8 @@ private:
         return nest(0, firstReduce, whole);
     }
 
-    /// A buffer of a few elements beside the stage's own.
-    std::int32_t makeBeside(const char* suffix, DType dtype, ir::Scope scope, std::int64_t elements)
-    {
-        ir::Buffer buffer;
-        buffer.name = m_lowering.nest.buffers[m_lowering.buffers[m_id][0]].name + suffix;
-        buffer.dtype = dtype;
-        buffer.scope = scope;
-        buffer.shape = {elements};
-        buffer.strides = {1};
-        m_lowering.nest.buffers.push_back(std::move(buffer));
-        return static_cast<std::int32_t>(m_lowering.nest.buffers.size()) - 1;
-    }
-
-    /// A reduction that threads share: each has its part, then the parts are combined (thread_tree.h).
+    /// A reduction that threads share: each has its part, then the parts are combined, through shared memory
+    /// (thread_tree.h) or within warps from register to register (warp_shuffles.h).
     Result<Stmt> emitAcrossThreads(std::size_t firstReduce, std::size_t thread)
     {
         for (std::size_t i = firstReduce; i < loops(); ++i)
@@ -400,22 +373,41 @@ private:
                 return refuse("has more than sums inside of a sum across threads, which lowering has no form for",
                               Errc::Unsupported);
         const Expr& body = m_bounds.bodies[0];
+        const std::int32_t warp = m_stage.iters[thread].warp;
+        if (const std::string why = warp > 0 ? whyNoShuffles(extent(thread), warp) : std::string(); !why.empty())
+            return refuse(why.c_str());
+        const bool isShared = warp == 0 || warpsOf(extent(thread), warp) > 1;
+        for (std::size_t i = 0; i < firstReduce && isShared; ++i)
+            if (extent(i) > 1 && m_kinds[i] >= LoopKind::ThreadX && m_kinds[i] <= LoopKind::ThreadZ)
+                return refuse("shares parts of several sums of a block in memory, which lowering has no form for",
+                              Errc::Unsupported);
         std::vector<std::int32_t> own;
         std::vector<HandOver> parts;
-        const auto handOver = [&](const char* ownName, const char* from, const char* to, DType dtype) {
-            own.push_back(makeBeside(ownName, dtype, ir::Scope::Part, 1));
-            parts.push_back({makeBeside(from, dtype, ir::Scope::Shared, extent(thread)),
-                             makeBeside(to, dtype, ir::Scope::Shared, ir::ceilDivide(extent(thread), 2)), dtype});
+        std::vector<LanePart> lanes;
+        const auto handOver = [&](const char* ownName, const char* from, const char* to, DType dtype,
+                                  const Expr& identity) {
+            own.push_back(addBeside(m_lowering, m_id, ownName, dtype, ir::Scope::Part, 1));
+            if (warp > 0) {
+                const std::int64_t warps = warpsOf(extent(thread), warp);
+                const std::int32_t other = addBeside(m_lowering, m_id, to, dtype, ir::Scope::Part, 1);
+                lanes.push_back({own.back(), other,
+                                 warps > 1 ? addBeside(m_lowering, m_id, from, dtype, ir::Scope::Shared, warps) : -1,
+                                 dtype, identity});
+                return;
+            }
+            parts.push_back(
+                {addBeside(m_lowering, m_id, from, dtype, ir::Scope::Shared, extent(thread)),
+                 addBeside(m_lowering, m_id, to, dtype, ir::Scope::Shared, ir::ceilDivide(extent(thread), 2)), dtype});
         };
         Stmt init, update;
         if (isIndex()) {
-            handOver(".best", ".bests", ".pairs", body->operands[1]->dtype);
-            handOver(".own", ".parts", ".places", m_op.dtype);
+            handOver(".best", ".bests", ".pairs", body->operands[1]->dtype, body->operands[1]);
+            handOver(".own", ".parts", ".places", m_op.dtype, ir::intImm(0, m_op.dtype));
             m_held = {own[0], own[1], {0}};
             init = indexInit();
             update = indexUpdate();
         } else {
-            handOver(".own", ".parts", ".pairs", body->dtype);
+            handOver(".own", ".parts", ".pairs", body->dtype, body->operands[1]);
             init = ir::makeStore(own[0], {0}, body->operands[1]);
             update = updateStatement(own[0], {0}, true);
         }
@@ -427,6 +419,15 @@ private:
                 update = loop(i, std::move(update));
         }
         std::vector<Stmt> each = {init, update};
+        const auto whole = [&](std::vector<Stmt> steps, const Expr& result) {
+            steps.push_back(
+                guarded(guards(true, true), ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(), result)));
+            return nest(0, firstReduce, ir::makeBlock(std::move(steps)));
+        };
+        if (warp > 0)
+            return whole(combineLanes(m_lowering.program.ranges, m_bounds.leaves[thread], extent(thread), warp,
+                                      body->combiner, lanes, std::move(each)),
+                         ir::load(lanes.back().own, lanes.back().dtype, {0}));
         for (std::size_t i = 0; i < own.size(); ++i)
             each.push_back(
                 ir::makeStore(parts[i].from, {m_bounds.leaves[thread]}, ir::load(own[i], parts[i].dtype, {0})));
@@ -435,9 +436,7 @@ private:
              combinePairs(m_lowering.program.ranges, m_kinds[thread], extent(thread), body->combiner, parts))
             steps.push_back(std::move(step));
         const HandOver& last = parts.back();
-        steps.push_back(guarded(guards(true, true), ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(),
-                                                                  ir::load(last.from, last.dtype, {0}))));
-        return nest(0, firstReduce, ir::makeBlock(std::move(steps)));
+        return whole(std::move(steps), ir::load(last.from, last.dtype, {0}));
     }
 
     /// Loops outside of `at`; there the initialisation, the loops of the update, and what follows them.
@@ -526,8 +525,8 @@ private:
         const DType dtype = m_bounds.bodies[0]->operands[1]->dtype;
         m_held = {-1, m_lowering.buffers[m_id][0], ownIndices()};
         if (isOne) {
-            m_held = {makeBeside(".best", dtype, ir::Scope::Part, 1),
-                      makeBeside(".own", m_op.dtype, ir::Scope::Part, 1),
+            m_held = {addBeside(m_lowering, m_id, ".best", dtype, ir::Scope::Part, 1),
+                      addBeside(m_lowering, m_id, ".own", m_op.dtype, ir::Scope::Part, 1),
                       {0}};
             return;
         }

@@ -82,7 +82,8 @@ void printStage(const State& state, std::size_t id, int indent, std::string& tex
         const Iterator& iter = stage.iters[i];
         if (iter.extent != 1) {
             const std::string range = iter.extent < 0 ? "(None)" : fmt::format("(0,{})", iter.extent);
-            line(fmt::format("{} {} {}", annotationText(iter.annotation), iter.name, range));
+            const std::string exchange = iter.warp > 0 ? fmt::format(" shuffles of {}", iter.warp) : std::string();
+            line(fmt::format("{} {} {}{}", annotationText(iter.annotation), iter.name, range, exchange));
             indent += 2;
         }
         for (std::size_t other = 0; other < state.stages().size(); ++other) {

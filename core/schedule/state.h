@@ -22,6 +22,7 @@ struct Iterator
     IterKind kind = IterKind::Spatial;
     Annotation annotation = Annotation::None;
     bool partition = false; ///< PT
+    std::int32_t warp = 0; ///< SH; 0: none
     std::int32_t id = -1; ///< in the stage's derivation: root axes first, then what relations made
 };
 
@@ -72,6 +73,7 @@ struct Stage
     std::vector<Alignment> alignments; ///< SA: the stride of `dim` is a multiple of factor, plus offset
     std::int32_t foldDim = -1; ///< FD
     std::int64_t foldRows = 0;
+    std::int32_t slices = 1; ///< SG
 };
 
 /// The loop structure that a schedule yields: stages with iterators, attach relations, and the steps that made it.

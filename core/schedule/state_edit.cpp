@@ -114,6 +114,8 @@ Result<> StateEdit::operator()(const FuseStep& step)
                                name(step.stage));
         if (iter.annotation != Annotation::None)
             return illegal("iterator {} of '{}' is annotated and cannot be fused", iter.name, name(step.stage));
+        if (iter.warp != 0)
+            return illegal("threads of {} of '{}' exchange parts, so it cannot be fused", iter.name, name(step.stage));
         const std::string part = iter.name.empty() || iter.name.back() == '@' ? iter.name : iter.name + "@";
         fused.name += part;
         fused.extent = fused.extent < 0 || iter.extent < 0 ? -1 : cappedProduct(fused.extent, iter.extent);
@@ -189,6 +191,8 @@ Result<> StateEdit::split(std::int32_t stageId, std::int32_t at, std::vector<std
         return illegal("'{}' would have more than {} iterators", name(stageId), kMaxIterators);
     if (parent.annotation != Annotation::None)
         return illegal("iterator {} of '{}' is annotated and cannot be split", parent.name, name(stageId));
+    if (parent.warp != 0)
+        return illegal("threads of {} of '{}' exchange parts, so it cannot be split", parent.name, name(stageId));
     for (const auto& length : lengths)
         if (length && (*length < 1 || *length > kMaxExtent))
             return illegal("{} in '{}' is split by {}", parent.name, name(stageId), *length);

@@ -36,6 +36,8 @@ public:
     Result<> operator()(const OverlapStep& step);
     Result<> operator()(const PadStrideStep& step);
     Result<> operator()(const FoldStep& step);
+    Result<> operator()(const StagesStep& step);
+    Result<> operator()(const ShuffleStep& step);
 
     /// A stage with the operation's own iterators.
     static Stage freshStage(const compute::Dag& dag, std::int32_t op);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 namespace lathe::schedule {
@@ -135,6 +136,20 @@ Result<> StateEdit::operator()(const PartitionStep& step)
     return {};
 }
 
+Result<> StateEdit::operator()(const ShuffleStep& step)
+{
+    LATHE_TRY(checkIter(step.stage, step.iter));
+    Iterator& iter = m_stages[step.stage].iters[step.iter];
+    if (iter.kind != IterKind::Reduction)
+        return illegalStage("{} of '{}' is not summed over: its threads have no parts to exchange", iter.name,
+                            name(step.stage));
+    if (step.warp < 2 || !std::has_single_bit(static_cast<std::uint32_t>(step.warp)))
+        return illegalStage("{} of '{}' exchanges parts in warps of {} lanes, which is no power of two", iter.name,
+                            name(step.stage), step.warp);
+    iter.warp = step.warp;
+    return {};
+}
+
 Result<> StateEdit::operator()(const PrefetchStep& step)
 {
     LATHE_TRY(checkIter(step.stage, step.iter));
@@ -166,6 +181,19 @@ Result<> StateEdit::operator()(const PadStrideStep& step)
     if (step.dim < 0 || step.dim >= static_cast<std::int32_t>(rank) || step.elements < 0)
         return illegalStage("'{}' has no dimension {} to pad", name(step.stage), step.dim);
     m_stages[step.stage].strideParts.emplace_back(step.dim, step.elements);
+    return {};
+}
+
+Result<> StateEdit::operator()(const StagesStep& step)
+{
+    LATHE_TRY(checkComputed(step.stage));
+    const compute::Op& op = m_state.m_dag->ops[step.stage];
+    if (m_stages[step.stage].scope != "shared" || op.bodies.size() != 1 || op.bodies[0]->kind != ir::ExprKind::Load)
+        return illegalStage("'{}' is no copy in shared memory, which alone is filled ahead", op.name);
+    if (step.count < 2 || step.count > StagesStep::kMost)
+        return illegalStage("'{}' has 2 to {} slices where it is filled ahead, not {}", op.name, StagesStep::kMost,
+                            step.count);
+    m_stages[step.stage].slices = step.count;
     return {};
 }
 

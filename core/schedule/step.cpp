@@ -13,6 +13,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::int64_t kMostLanesOfWarp = 128; ///< more is a damaged record
+
 json lengthsToJson(const std::vector<std::optional<std::int64_t>>& lengths)
 {
     json array = json::array();
@@ -190,6 +192,8 @@ struct ToJson
     json operator()(const PadStrideStep& s) const { return json::array({"PS", s.stage, s.dim, s.elements}); }
     json operator()(const FoldStep& s) const { return json::array({"FD", s.stage, s.dim, s.rows}); }
     json operator()(const OverlapStep& s) const { return json::array({"OV", s.stage, s.iter, s.length}); }
+    json operator()(const StagesStep& s) const { return json::array({"SG", s.stage, s.count}); }
+    json operator()(const ShuffleStep& s) const { return json::array({"SH", s.stage, s.iter, s.warp}); }
 };
 
 } // namespace
@@ -252,6 +256,12 @@ Result<Step> stepFromJson(const nlohmann::json& value)
         return in.finish(FoldStep{in.index("stage"), in.index("dimension"), in.integer("rows", 1)});
     if (name == "OV")
         return in.finish(OverlapStep{in.index("stage"), in.index("iterator"), in.integer("length", 1)});
+    if (name == "SG")
+        return in.finish(
+            StagesStep{in.index("stage"), static_cast<std::int32_t>(in.integer("count", 2, StagesStep::kMost))});
+    if (name == "SH")
+        return in.finish(ShuffleStep{in.index("stage"), in.index("iterator"),
+                                     static_cast<std::int32_t>(in.integer("warp", 2, kMostLanesOfWarp))});
     return makeError(Errc::BadFile, fmt::format("there is no step '{}'", name));
 }
 

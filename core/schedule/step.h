@@ -153,10 +153,26 @@ struct OverlapStep
     std::int64_t length;
 };
 
-using Step =
-    std::variant<AnnotateStep, FuseStep, PragmaStep, ReorderStep, SplitStep, FollowSplitStep, FollowFusedSplitStep,
-                 StorageAlignStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep, CacheWriteStep,
-                 RfactorStep, LayoutStep, PartitionStep, PrefetchStep, PadStrideStep, FoldStep, OverlapStep>;
+/// SG: `stage`, a copy in shared memory that is computed in a loop of its reader, is filled count - 1 iterations of
+/// that loop ahead, in slices of its buffer, where the device can by asynchronous copies (staged_copies.h).
+struct StagesStep
+{
+    std::int32_t stage, count;
+    static constexpr std::int32_t kMost = 8;
+};
+
+/// SH: the threads of loop `iter`, which divides a sum, exchange their parts from register to register within warps of
+/// `warp` lanes; only what the warps come to goes through shared memory. Of loops bound to threadIdx.x, on devices
+/// whose warps have just so many lanes (limit "shuffle_width").
+struct ShuffleStep
+{
+    std::int32_t stage, iter, warp;
+};
+
+using Step = std::variant<AnnotateStep, FuseStep, PragmaStep, ReorderStep, SplitStep, FollowSplitStep,
+                          FollowFusedSplitStep, StorageAlignStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep,
+                          CacheReadStep, CacheWriteStep, RfactorStep, LayoutStep, PartitionStep, PrefetchStep,
+                          PadStrideStep, FoldStep, OverlapStep, StagesStep, ShuffleStep>;
 
 /// The reference's JSON, e.g. ["SP", 3, 0, 56, [1, 7, 2], 1]; ours alike with the short names above.
 nlohmann::json toJson(const Step& step);

@@ -18,6 +18,11 @@ namespace {
 constexpr double kWhole = 300, kWholeShared = 1000, kForBranch = 200, kMostThreshold = 2700;
 constexpr int kDeepestShared = 2; ///< loops around which that of shared memory is unrolled whole more readily
 
+constexpr std::int64_t kMostCopies = 16; ///< steps of a loop that fills shared memory
+// Statements up to which a compiler is asked to repeat the body of a loop, and how often at most: enough to have
+// several loads on their way and few instructions for the loop itself.
+constexpr std::int64_t kRepeated = 256, kMostRepeats = 8, kMostRepeatsAtRunTime = 4;
+
 } // namespace
 
 std::int64_t tripsOf(const ir::StmtNode& loop)
@@ -82,6 +87,54 @@ double unrollThreshold(const ir::LoopNest& nest, const ir::StmtNode& loop, int d
     };
     note(note, loop.body[0], 1);
     return std::min(threshold, kMostThreshold);
+}
+
+std::int64_t writtenStores(const Stmt& s)
+{
+    if (!s)
+        return 0;
+    std::int64_t inside = s->kind == StmtKind::Store || s->kind == StmtKind::AsyncCopy || s->kind == StmtKind::Shuffle
+                              ? 1
+                              : 0;
+    for (const Stmt& inner : s->body)
+        inside += writtenStores(inner);
+    return s->kind == StmtKind::For && isWritten(*s) ? inside * std::max<std::int64_t>(1, s->extent->intValue) : inside;
+}
+
+bool isShortCopy(const ir::LoopNest& nest, const ir::StmtNode& loop)
+{
+    if (loop.extent->kind != ExprKind::IntImm || loop.extent->intValue > kMostCopies)
+        return false;
+    std::int64_t stores = 0;
+    const auto copies = [&](const auto& self, const Stmt& inner) -> bool {
+        switch (inner->kind) {
+        case StmtKind::AsyncCopy:
+        case StmtKind::Store:
+            ++stores;
+            return nest.buffers[static_cast<std::size_t>(inner->buffer)].scope == Scope::Shared;
+        case StmtKind::Barrier:
+        case StmtKind::Shuffle:
+        case StmtKind::Evaluate: return false;
+        default: return std::ranges::all_of(inner->body, [&](const Stmt& one) { return !one || self(self, one); });
+        }
+    };
+    return std::ranges::all_of(loop.body, [&](const Stmt& one) { return !one || copies(copies, one); }) && stores > 0;
+}
+
+std::int64_t repeatsOf(const ir::StmtNode& loop)
+{
+    const auto isLong = [](const ir::StmtNode& n) {
+        return n.kind == StmtKind::Barrier || (n.kind == StmtKind::For && !isWritten(n));
+    };
+    if (holds(loop.body[0], isLong))
+        return 1;
+    const std::int64_t room = kRepeated / std::max<std::int64_t>(1, writtenStores(loop.body[0]));
+    if (loop.extent->kind != ExprKind::IntImm)
+        return std::clamp<std::int64_t>(room, 1, kMostRepeatsAtRunTime);
+    std::int64_t repeats = std::clamp<std::int64_t>(room, 1, kMostRepeats);
+    while (loop.extent->intValue % repeats != 0)
+        --repeats;
+    return repeats;
 }
 
 } // namespace lathe::schedule

@@ -37,4 +37,16 @@ bool isCostly(const ir::Expr& extent);
 double unrollThreshold(const ir::LoopNest& nest, const ir::StmtNode& loop, int depth,
                        const std::function<bool(const ir::StmtNode&)>& isWhole);
 
+// What printed texts ask of a compiler that does as it is told (CUDA's).
+
+/// Whether all that a loop of few steps does is to store to the block's memory: unrolled, all that is loaded is on its
+/// way before the first of it is stored.
+bool isShortCopy(const ir::LoopNest& nest, const ir::StmtNode& loop);
+
+/// How often the body of a loop that stays one is repeated: several times only in innermost loops of few statements.
+std::int64_t repeatsOf(const ir::StmtNode& loop);
+
+/// Stores that a statement comes to where what our printers write out is written out.
+std::int64_t writtenStores(const ir::Stmt& s);
+
 } // namespace lathe::schedule

@@ -43,6 +43,7 @@ public:
     }
 
 private:
+    static bool isStore(const Stmt& s) { return s->kind == StmtKind::Store || s->kind == StmtKind::Shuffle; }
     bool isOwn(std::int32_t buffer) const
     {
         return m_nest.buffers[static_cast<std::size_t>(buffer)].scope == ir::Scope::Part;
@@ -64,7 +65,7 @@ private:
     {
         return depends(s->min) || depends(s->extent) || depends(s->value) || depends(s->condition)
                || std::ranges::any_of(s->indices, [this](const Expr& e) { return depends(e); })
-               || (s->kind == StmtKind::Store && m_differing.contains(s->buffer));
+               || (isStore(s) && m_differing.contains(s->buffer));
     }
 
     bool dependsAnywhere(const Stmt& s) const
@@ -80,7 +81,7 @@ private:
         if (!s)
             return;
         inside = inside || dependsItself(s);
-        if (s->kind == StmtKind::Store && inside && isOwn(s->buffer))
+        if (isStore(s) && inside && isOwn(s->buffer))
             m_differing.insert(s->buffer);
         for (const Stmt& inner : s->body)
             collect(inner, inside);
@@ -107,7 +108,7 @@ private:
                 *e = withDimension(*e);
         for (Expr& index : copy->indices)
             index = withDimension(index);
-        if (s->kind == StmtKind::Store && m_differing.contains(s->buffer))
+        if (isStore(s) && m_differing.contains(s->buffer))
             copy->indices.insert(copy->indices.begin(), m_variable);
         for (Stmt& inner : copy->body)
             inner = withDimension(inner);

@@ -3,6 +3,7 @@
 #include "core/support/files.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
+#include "core/support/option_words.h"
 #include "core/support/packages.h"
 #include "core/support/trusted_file.h"
 
@@ -118,7 +119,8 @@ Result<std::shared_ptr<Device>> Device::open(const LatheDeviceApi* api, const st
 {
     const json devices = enumerate(api);
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const json& d) {
-        return d.is_object() && !d.contains("error") && (key.empty() || textIn(d, "key") == key);
+        return d.is_object() && !d.contains("error") && (key.empty() || textIn(d, "key") == key)
+               && !contradict(textIn(d, "words"), options);
     });
     if (found == devices.end() && devices.size() == 1 && devices.front().contains("error")) {
         const std::string error = textIn(devices.front(), "error"), about = textIn(devices.front(), "about");

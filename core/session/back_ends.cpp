@@ -17,9 +17,14 @@ namespace {
 TargetView viewOf(const Target& target, OfferedTarget offered)
 {
     const BackendTraits& traits = target.traits();
-    return {target.text(),   std::move(offered.title),         std::move(offered.named),
-            target.kind(),   traits.clock == CostClock::Model, traits.runsHere,
-            traits.libraries};
+    return {target.text(),
+            std::move(offered.title),
+            std::move(offered.named),
+            target.kind(),
+            traits.clock == CostClock::Model,
+            traits.runsHere,
+            traits.libraries,
+            traits.standsFor};
 }
 
 /// As its kind offers it; of a target that it does not offer the text.

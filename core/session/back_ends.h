@@ -27,6 +27,7 @@ struct TargetView
     bool simulated = false; ///< costs are a formula's: no device is needed
     bool runsHere = true; ///< a device of it can be in this machine
     bool libraries = false; ///< can be exported
+    std::string standsFor = {}; ///< BackendTraits: not empty where latencies are expected and never measured
 };
 
 /// The targets that all kinds offer, in the order of the kinds.

@@ -1,9 +1,11 @@
 #include "core/session/device_directory.h"
 
+#include "core/backend/rules.h"
 #include "core/measure/measurer.h"
 #include "core/session/back_ends.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
+#include "core/support/option_words.h"
 #include "core/target/kinds.h"
 
 #include <fmt/format.h>
@@ -23,6 +25,7 @@ DeviceView viewDevice(const json& device)
     view.kind = textIn(device, "kind");
     view.key = textIn(device, "key");
     view.name = textIn(device, "name", textIn(device, "plugin"));
+    view.words = textIn(device, "words");
     if (!device.contains("error")) { // else it is no device
         DeviceIdentity identity = identityOf(device.dump());
         view.deviceKey = std::move(identity.key);
@@ -48,6 +51,26 @@ DeviceView absent(std::string kind, std::string name, const Message& reason)
 Message noBackEnd(std::string_view kind)
 {
     return say(Msg::NoBackEnd, kind);
+}
+
+/// A device whose limits are below those that the target's code needs is as good as none.
+void refuseUnfit(const Target& target, DeviceView& device)
+{
+    const backend::BackendRulesPtr rules = backend::rulesOf(target);
+    if (!rules || !device.ready())
+        return;
+    const Hardware presets = defaultHardware(target);
+    for (const std::string& name : rules->needs) {
+        const auto needed = presets.limits.find(name);
+        const auto has = std::ranges::find(device.hardware, name, &DeviceView::Limit::name);
+        if (needed == presets.limits.end() || has == device.hardware.end() || has->value >= needed->second.value)
+            continue;
+        const Message reason = say(Msg::DeviceLacks, device.name, target.text(), name, has->value,
+                                   needed->second.value);
+        device.state = fmt::format("absent: {}", textOf(reason));
+        device.about = about(reason);
+        return;
+    }
 }
 
 /// "cpu, gpu-left": by which names they can be asked for.
@@ -96,8 +119,11 @@ std::vector<DeviceView> DeviceDirectory::forTarget(const std::string& text) cons
     if (const auto measurable = measure::checkMeasurable(*target); !measurable)
         return {absent(target->kind(), {}, messageOf(measurable.error()))};
     std::vector<DeviceView> devices;
-    std::copy_if(m_all.begin(), m_all.end(), std::back_inserter(devices),
-                 [&](const DeviceView& device) { return device.kind == target->kind(); });
+    std::copy_if(m_all.begin(), m_all.end(), std::back_inserter(devices), [&](const DeviceView& device) {
+        return device.kind == target->kind() && !contradict(device.words, target->text());
+    });
+    for (DeviceView& device : devices)
+        refuseUnfit(*target, device);
     std::stable_partition(devices.begin(), devices.end(), [](const DeviceView& device) { return device.ready(); });
     if (!devices.empty())
         return devices;
@@ -134,6 +160,15 @@ Result<std::vector<DeviceView>> DeviceDirectory::pick(const std::string& target,
             return makeError(Errc::InvalidArgument, say(Msg::DevicesDiffer, devices.front().key,
                                                         devices.front().deviceKey, device.key, device.deviceKey));
     return devices;
+}
+
+Result<> checkDeviceHere(const Target& target)
+{
+    LATHE_TRY(measure::checkMeasurable(target));
+    if (target.traits().sharesCores)
+        return {}; // a processor, and this machine has one
+    LATHE_TRY(DeviceDirectory::ask(target.kind()).pick(target.text(), {}));
+    return {};
 }
 
 bool hasDeviceOfClass(const std::string& kind, const std::string& deviceKey)

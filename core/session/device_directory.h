@@ -2,6 +2,7 @@
 
 #include "core/session/views.h"
 #include "core/support/result.h"
+#include "core/target/target.h"
 
 #include <span>
 #include <string>
@@ -31,8 +32,9 @@ public:
     /// Back ends were asked, and answered for themselves.
     bool isAnswered() const;
 
-    /// What a run for `target` may be measured on, usable ones first. At least one row: where there is no device, one
-    /// without a key that says why in its state.
+    /// What a run for `target` may be measured on, usable ones first: a device that lacks what the target's code needs
+    /// (backend::BackendRules::needs) is absent and says why. At least one row: where there is no device, one without a key that
+    /// says why in its state.
     std::vector<DeviceView> forTarget(const std::string& target) const;
 
     /// The devices that `keys` ask for, each once; the name of a class asks for all of it. Without keys: all of the
@@ -44,8 +46,12 @@ private:
     std::vector<DeviceView> m_all;
 };
 
-/// Whether this machine has devices of a class (DeviceView::deviceKey), by what records of a kind of target are compared.
-/// Blocks as DeviceDirectory::ask().
+/// Whether something of this machine can run what is made for a target; the sentence says why not. Blocks as
+/// DeviceDirectory::ask().
+Result<> checkDeviceHere(const Target& target);
+
+/// Whether this machine has devices of a class (DeviceView::deviceKey), by what records of a kind of target are
+/// compared. Blocks as DeviceDirectory::ask().
 bool hasDeviceOfClass(const std::string& kind, const std::string& deviceKey);
 
 } // namespace lathe::session

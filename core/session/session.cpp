@@ -422,7 +422,7 @@ Result<> Session::start(TuneOptions options)
     setup.control = &m_control;
     setup.steering = &m_steering;
     const BackendTraits& traits = m_model->target.traits();
-    if (traits.libraries && (traits.runsHere || !setup.options.broker.empty()))
+    if (traits.libraries && traits.standsFor.empty() && (traits.runsHere || !setup.options.broker.empty()))
         setup.measureNetwork = [bench = std::make_shared<NetworkBench>([this] { return m_limits.model(); },
                                                                        m_project.get())](const NetworkRequest& request,
                                                                                          std::stop_token stop) {

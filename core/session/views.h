@@ -150,6 +150,7 @@ struct DeviceView
     std::vector<Limit> hardware;
     About about = {}; ///< why it is absent
     std::string fingerprint = {}; ///< DeviceIdentity::fingerprint
+    std::string words = {}; ///< "-gpu=a100": it is for targets that say nothing else of these; empty: for all of its kind
 };
 
 /// One row of the trial list.

@@ -69,6 +69,10 @@ struct BackendTraits
     /// belong to a processor that the target names.
     bool takesDeviceFigures = false;
     Tolerances tolerance;
+    /// Its devices compute nothing: they say how long kernels should take on one of this other target,
+    /// "cuda -arch=sm_86", for which libraries are made. What they say is expected and never measured, no output is
+    /// compared, and nothing is run to be timed. Empty: they compute.
+    std::string standsFor;
 
     bool operator==(const BackendTraits&) const = default;
 };

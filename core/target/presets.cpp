@@ -18,13 +18,14 @@ struct GpuPreset
 {
     std::string_view name;
     std::int64_t sharedBytes, localBytes, threads, vthreads, warp;
+    std::int64_t shuffles; ///< lanes that exchange registers; 0: none, or the driver says which
 };
 
-constexpr GpuPreset kCuda{"cuda", 49152, kUnlimited, 1024, 8, 32};
-constexpr GpuPreset kMali{"mali", 32768, kUnlimited, 256, 1, 1};
-constexpr GpuPreset kAdreno{"adreno", 32768, 32768, 256, 1, 1};
+constexpr GpuPreset kCuda{"cuda", 49152, kUnlimited, 1024, 8, 32, 32};
+constexpr GpuPreset kMali{"mali", 32768, kUnlimited, 256, 1, 1, 0};
+constexpr GpuPreset kAdreno{"adreno", 32768, 32768, 256, 1, 1, 0};
 /// A device's own figures replace these as soon as one is opened (BackendTraits::takesDeviceFigures).
-constexpr GpuPreset kOpencl{"opencl", 32768, kUnlimited, 256, 1, 1};
+constexpr GpuPreset kOpencl{"opencl", 32768, kUnlimited, 256, 1, 1, 0};
 
 Hardware gpu(const GpuPreset& preset)
 {
@@ -39,6 +40,8 @@ Hardware gpu(const GpuPreset& preset)
     put("max_threads_per_block", preset.threads);
     put("max_vthread_extent", preset.vthreads);
     put("warp_size", preset.warp);
+    if (preset.shuffles > 0)
+        put("shuffle_width", preset.shuffles);
     return hardware;
 }
 

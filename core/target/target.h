@@ -15,7 +15,8 @@ namespace lathe {
 /// Limits that search and code generation must respect. An open map; each value says where it came from.
 /// Names: num_cores, vector_unit_bytes, cache_line_bytes, max_shared_memory_per_block, max_local_memory_per_block,
 /// max_threads_per_block, max_vthread_extent, warp_size (the reference's eight) and ours: l1d_bytes, l2_bytes,
-/// l3_bytes, vector_registers, fma_per_cycle, simd_width (of a processor that runs launches: threads in a vector) ...
+/// l3_bytes, vector_registers, fma_per_cycle, simd_width (of a processor that runs launches: threads in a vector),
+/// shuffle_width (threads whose numbers follow each other that exchange registers; none: they cannot) ...
 struct Hardware
 {
     struct Limit

@@ -139,6 +139,8 @@ private:
             return;
         }
         case StmtKind::Store:
+        case StmtKind::AsyncCopy:
+        case StmtKind::Shuffle:
             countIn(s.value);
             loadsIn(s.value);
             touch(s.buffer, s.indices);

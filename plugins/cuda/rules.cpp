@@ -54,7 +54,8 @@ void describe(backend::BackendRules& rules)
     rules.kind.offered = {{"cuda", "NVIDIA GPU", "NVIDIA GPU: {device}"}};
     rules.kind.traits = traitsOf;
     rules.kind.presets = presetsOf;
-    rules.kind.listings = {{"source", "CUDA C++", "c"}, {"ptx", "PTX", "text"}};
+    rules.kind.listings = {{"source", "CUDA C++", "c"}, {"ptx", "PTX", "text"}, {"sass", "SASS", "text"}};
+    rules.needs = {"compute_capability"}; // code runs on its architecture and on later ones
 }
 
 } // namespace

@@ -108,7 +108,11 @@ private:
             break;
         case StmtKind::Prefetch:
         case StmtKind::Evaluate:
-        case StmtKind::Barrier: break;
+        case StmtKind::Barrier:
+        case StmtKind::AsyncCopy:
+        case StmtKind::AsyncCommit:
+        case StmtKind::AsyncWait:
+        case StmtKind::Shuffle: break; // not in phases
         }
     }
 
@@ -228,7 +232,7 @@ double steps(const Stmt& s)
         n += steps(child);
     if (s->kind == StmtKind::For)
         return 1 + n * std::max(valueAt(s->extent, {}), 1.0);
-    if (s->kind == StmtKind::Store) {
+    if (s->kind == StmtKind::Store || s->kind == StmtKind::AsyncCopy) {
         n += steps(s->value);
         for (const Expr& index : s->indices)
             n += steps(index);

@@ -20,11 +20,15 @@ std::uint32_t minChildren(NodeKind kind)
     case NodeKind::Var:
     case NodeKind::Load:
     case NodeKind::Block:
-    case NodeKind::Barrier: return 0;
+    case NodeKind::Barrier:
+    case NodeKind::Commit:
+    case NodeKind::Wait: return 0;
     case NodeKind::Not:
     case NodeKind::Cast:
     case NodeKind::Call:
-    case NodeKind::Store: return 1;
+    case NodeKind::Copy:
+    case NodeKind::Store:
+    case NodeKind::Shuffle: return 1;
     case NodeKind::Select:
     case NodeKind::For: return 3;
     default: return 2;
@@ -128,19 +132,25 @@ std::string Program::checkNodes() const
         if (kernel == m_kernels.data() + m_kernels.size())
             return "the artifact has statements of no kernel";
         const Node& node = m_nodes[n];
-        const bool access = node.kind == NodeKind::Load || node.kind == NodeKind::Store;
+        const bool stores = node.kind == NodeKind::Store || node.kind == NodeKind::Copy
+                            || node.kind == NodeKind::Shuffle;
+        const bool access = node.kind == NodeKind::Load || stores;
         const std::uint32_t limit = access ? kernel->bufferCount : kernel->variables;
-        if (node.kind > NodeKind::Barrier || node.dtype > DType::F64
+        if (node.kind > NodeKind::Shuffle || node.dtype > DType::F64
             || node.function > static_cast<int>(Function::Log1p) || node.childCount < minChildren(node.kind)
             || node.childCount > m_children.size() || node.firstChild > m_children.size() - node.childCount
             || ((access || node.kind == NodeKind::Var || node.kind == NodeKind::For)
                 && (node.index < 0 || static_cast<std::uint32_t>(node.index) >= limit)))
             return "the artifact has a statement that is out of range";
+        if (node.kind == NodeKind::Shuffle
+            && (node.reserved > 7 || node.function >= node.reserved
+                || m_buffers[kernel->firstBuffer + static_cast<std::uint32_t>(node.index)].place != Place::Thread))
+            return "the artifact has a shuffle that is out of range";
         const bool isStatement = node.kind >= NodeKind::For;
         if (isStatement && (node.intValue < 0 || static_cast<std::uint64_t>(node.intValue) >= m_texts.size()))
             return "the artifact has a statement without its text";
         if (access
-            && node.childCount - (node.kind == NodeKind::Store ? 1u : 0u)
+            && node.childCount - (stores ? 1u : 0u)
                    != m_buffers[kernel->firstBuffer + static_cast<std::uint32_t>(node.index)].dims)
             return "the artifact has an access with the wrong number of indices";
         for (std::uint32_t c = 0; c < node.childCount; ++c) {

@@ -1,5 +1,6 @@
 #include "plugins/sim/launch_cost.h"
 
+#include "core/ir/async_copy.h"
 #include "core/ir/scratch.h"
 #include "core/ir/substitute.h"
 #include "plugins/sim/cost_model.h"
@@ -73,12 +74,23 @@ private:
             m_loops.pop_back();
             break;
         case StmtKind::Store: estimate(*s); break;
+        case StmtKind::Shuffle: m_instructions += iterations(nullptr) * 2; break; // as an access to shared memory
         case StmtKind::Barrier: m_instructions += iterations(nullptr) * 10; break;
         case StmtKind::Block:
         case StmtKind::If:
             m_instructions += s->kind == StmtKind::If ? iterations(nullptr) : 0;
             for (const Stmt& inner : s->body)
                 visit(inner);
+            break;
+        case StmtKind::AsyncCopy: { // nobody stands still for it
+            const double waiting = m_accesses;
+            visit(synchronously(m_nest, *s));
+            m_accesses = waiting;
+            break;
+        }
+        case StmtKind::AsyncCommit: break;
+        case StmtKind::AsyncWait: // for what is on its way while other work is done
+            m_accesses += iterations(nullptr) / (s->count + 2);
             break;
         case StmtKind::Prefetch:
         case StmtKind::Evaluate: break;

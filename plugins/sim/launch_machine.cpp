@@ -1,5 +1,6 @@
 #include "plugins/sim/launch_machine.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -78,6 +79,7 @@ void LaunchMachine::launch(std::uint32_t number)
                 m_frame[m_launch->threadSlots[d]] = threadAt[d];
             }
         }
+        m_onTheirWay.assign(static_cast<std::size_t>(m_threads), Copies());
         ++m_time;
         step(m_launch->body, all);
     }
@@ -103,6 +105,22 @@ void LaunchMachine::step(std::int32_t index, const Threads& threads)
     case NodeKind::For: loop(node, threads); break;
     case NodeKind::If: branch(node, threads); break;
     case NodeKind::Store: storeAll(node, threads); break;
+    case NodeKind::Copy:
+        m_copies = true;
+        storeAll(node, threads);
+        m_copies = false;
+        break;
+    case NodeKind::Commit:
+        for (const std::int32_t thread : threads) {
+            Copies& copies = m_onTheirWay[static_cast<std::size_t>(thread)];
+            copies.groups.push_back(std::exchange(copies.open, {}));
+        }
+        break;
+    case NodeKind::Wait:
+        for (const std::int32_t thread : threads)
+            wait(thread, node.index);
+        break;
+    case NodeKind::Shuffle: shuffle(node, threads); break;
     case NodeKind::Barrier:
         m_statement = &node;
         if (static_cast<std::int64_t>(threads.size()) != m_threads)
@@ -168,6 +186,68 @@ void LaunchMachine::storeAll(const Node& node, const Threads& threads)
     }
 }
 
+/// What has arrived is as if the thread had stored it now.
+void LaunchMachine::wait(std::int32_t thread, std::int32_t latest)
+{
+    std::vector<Copies::Group>& groups = m_onTheirWay[static_cast<std::size_t>(thread)].groups;
+    while (!groups.empty() && static_cast<std::int64_t>(groups.size()) > latest) {
+        for (Visits* const visits : groups.front()) {
+            visits->copier = -1;
+            visits->writer = m_block * m_threads + thread;
+            visits->writtenAt = m_time;
+        }
+        groups.erase(groups.begin());
+    }
+}
+
+bool LaunchMachine::isOnItsWay(const char* verb, std::int32_t buffer, std::int64_t at, std::int64_t copier)
+{
+    if (copier < 0)
+        return false;
+    wrong(nameOf(self()) + " " + verb + " " + (m_program.texts + m_program.buffers[buffer].name) + " at "
+          + std::to_string(at) + " before the asynchronous copy of " + nameOf(copier) + " was waited for");
+    return true;
+}
+
+/// All lanes of a warp give before any takes.
+void LaunchMachine::shuffle(const Node& node, const Threads& threads)
+{
+    m_statement = &node;
+    const std::int32_t last = m_program.children[node.firstChild + node.childCount - 1];
+    const std::int32_t warp = 1 << node.reserved, distance = 1 << node.function;
+    for (std::size_t first = 0; first < threads.size();) {
+        const std::int32_t begin = threads[first] / warp * warp;
+        const auto end = static_cast<std::int32_t>(std::min<std::int64_t>(begin + warp, m_threads));
+        std::size_t next = first;
+        while (next < threads.size() && threads[next] < end)
+            ++next;
+        const auto lanes = static_cast<std::int32_t>(next - first);
+        enter(threads[first]);
+        if (lanes != end - begin)
+            return wrong("divergent shuffle: " + std::to_string(lanes) + " of " + std::to_string(end - begin)
+                         + " lanes of the warp of " + nameOf(self()) + " come to it");
+        std::vector<Value> given;
+        for (std::int32_t lane = 0; lane < lanes; ++lane) {
+            enter(begin + lane);
+            if ((lane ^ distance) >= lanes)
+                return wrong("divergent shuffle: " + nameOf(self()) + " takes from lane "
+                             + std::to_string(lane ^ distance) + " of " + std::to_string(lanes));
+            given.push_back(evaluate(last));
+        }
+        for (std::int32_t lane = 0; lane < lanes; ++lane) {
+            enter(begin + lane);
+            m_stores = true;
+            char* const at = ok() ? element(node, node.childCount - 1) : nullptr;
+            m_stores = false;
+            if (at == nullptr)
+                return;
+            store(at, m_program.buffers[node.index].dtype, given[static_cast<std::size_t>(lane ^ distance)],
+                  m_program.nodes[last].dtype);
+        }
+        first = next;
+    }
+}
+
 char* LaunchMachine::element(const Node& node, std::uint32_t indices)
 {
     if (!ok())
@@ -227,6 +307,8 @@ LaunchMachine::Visits& LaunchMachine::visitsAt(std::int32_t buffer, std::int64_t
 void LaunchMachine::noteRead(std::int32_t buffer, std::int64_t at)
 {
     Visits& visits = visitsAt(buffer, at);
+    if (isOnItsWay("reads", buffer, at, visits.copier))
+        return;
     if (meets(visits.writer, visits.writtenAt))
         return race("reads", buffer, at, visits.writer, "stores to");
     if (visits.readAt != m_time)
@@ -242,6 +324,8 @@ void LaunchMachine::noteRead(std::int32_t buffer, std::int64_t at)
 void LaunchMachine::noteWrite(std::int32_t buffer, std::int64_t at)
 {
     Visits& visits = visitsAt(buffer, at);
+    if (isOnItsWay("stores to", buffer, at, visits.copier))
+        return;
     if (meets(visits.writer, visits.writtenAt))
         return race("stores to", buffer, at, visits.writer, "stores to");
     if (meets(visits.reader, visits.readAt) || visits.severalBlocks
@@ -249,6 +333,10 @@ void LaunchMachine::noteWrite(std::int32_t buffer, std::int64_t at)
         return race("stores to", buffer, at, visits.reader, "reads");
     visits.writer = self();
     visits.writtenAt = m_time;
+    if (m_copies) {
+        visits.copier = self();
+        m_onTheirWay[static_cast<std::size_t>(m_thread)].open.push_back(&visits);
+    }
 }
 
 // ---- words ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ namespace lathe::sim {
 
 /// Runs the launches of a kernel, block after block, the threads of a block in step. It finds what goes wrong on a real
 /// device by chance only: two threads at one element, one of which stores, with no barrier between or in different
-/// blocks; a barrier that not all threads of a block come to; a read of what nobody has written.
+/// blocks; bytes of an asynchronous copy before they were waited for; a barrier that not all threads of a block come
+/// to; a shuffle that not all lanes of a warp come to; a read of what nobody has written.
 class LaunchMachine final : public Machine
 {
 public:
@@ -24,6 +25,7 @@ private:
         std::int64_t writtenAt = -1, readAt = -1; ///< barriers passed before
         bool severalReaders = false; ///< since the last barrier
         bool severalBlocks = false; ///< of readers
+        std::int64_t copier = -1; ///< whose asynchronous copy to it has not been waited for
     };
     struct Memory
     {
@@ -38,7 +40,10 @@ private:
     void step(std::int32_t index, const Threads& threads);
     void loop(const Node& node, const Threads& threads);
     void branch(const Node& node, const Threads& threads);
+    void shuffle(const Node& node, const Threads& threads);
     void storeAll(const Node& node, const Threads& threads);
+    void wait(std::int32_t thread, std::int32_t latest);
+    bool isOnItsWay(const char* verb, std::int32_t buffer, std::int64_t at, std::int64_t copier);
     char* element(const Node& node, std::uint32_t indices) override;
 
     std::int64_t self() const { return m_block * m_threads + m_thread; }
@@ -62,6 +67,16 @@ private:
     std::int64_t m_time = 0; ///< barriers that were passed, and begins of blocks
     const Node* m_statement = nullptr;
     bool m_stores = false; ///< the element that is looked for is stored to
+    bool m_copies = false; ///< and that by an asynchronous copy
+
+    /// Of a thread: asynchronous copies that it has not waited for.
+    struct Copies
+    {
+        using Group = std::vector<Visits*>;
+        Group open; ///< not in a group yet
+        std::vector<Group> groups; ///< the oldest first
+    };
+    std::vector<Copies> m_onTheirWay; ///< by thread
 };
 
 } // namespace lathe::sim

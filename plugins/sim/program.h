@@ -10,7 +10,7 @@
 
 namespace lathe::sim {
 
-inline constexpr std::uint32_t kMagic = 0x334d4953; // "SIM3"
+inline constexpr std::uint32_t kMagic = 0x344d4953; // "SIM4"
 inline constexpr int kMaxDims = 24;
 
 enum class NodeKind : std::uint8_t
@@ -43,7 +43,11 @@ enum class NodeKind : std::uint8_t
     Store,
     Block,
     If,
-    Barrier
+    Barrier,
+    Copy, ///< asynchronous, of one element
+    Commit,
+    Wait,
+    Shuffle
 };
 
 /// Who shares a buffer.
@@ -120,7 +124,8 @@ struct Buffer
     std::int64_t strides[kMaxDims] = {};
 };
 
-/// Children stand before their parents, so a program has no cycles. For: min, extent, body. Store: indices, value.
+/// Children stand before their parents, so a program has no cycles. For: min, extent, body. Store, Copy, Shuffle:
+/// indices, value. Shuffle: `function` and `reserved` are binary logarithms of the distance and of the warp's lanes.
 /// intValue of statements: their first line, in the texts.
 struct Node
 {
@@ -128,7 +133,8 @@ struct Node
     DType dtype = DType::I32;
     std::uint8_t function = 0;
     std::uint8_t reserved = 0;
-    std::int32_t index = 0; ///< Var, For: slot; Load, Store: buffer of the kernel
+    /// Var, For: slot; Load, Store, Copy: buffer of the kernel; Wait: groups of copies that may still be on their way
+    std::int32_t index = 0;
     std::uint32_t firstChild = 0, childCount = 0;
     std::int64_t intValue = 0;
     double floatValue = 0;

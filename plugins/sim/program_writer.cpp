@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 
 namespace lathe::sim {
@@ -246,6 +247,27 @@ Result<std::int32_t> ProgramWriter::addExpr(const ir::Node& e)
     return push(node, operands);
 }
 
+/// Element by element.
+Result<std::int32_t> ProgramWriter::addCopy(const ir::StmtNode& s, Node node)
+{
+    node.kind = NodeKind::Copy;
+    node.index = s.buffer;
+    std::vector<std::int32_t> copies;
+    for (std::int32_t i = 0; i < s.count; ++i) {
+        std::vector<ir::Expr> to = s.indices, from = s.value->operands;
+        if (i > 0) {
+            to.back() = to.back() + ir::Expr(i);
+            from.back() = from.back() + ir::Expr(i);
+        }
+        LATHE_TRY_ASSIGN(std::vector<std::int32_t> children, addAll(to));
+        const ir::Expr source = ir::load(s.value->source, s.value->dtype, std::move(from));
+        LATHE_TRY_ASSIGN(const std::int32_t value, addExpr(*source));
+        children.push_back(value);
+        copies.push_back(push(node, children));
+    }
+    return push({NodeKind::Block}, copies);
+}
+
 Result<std::int32_t> ProgramWriter::addStmt(const ir::StmtNode& s)
 {
     Node node;
@@ -263,8 +285,12 @@ Result<std::int32_t> ProgramWriter::addStmt(const ir::StmtNode& s)
         children = {min, extent};
         break;
     }
+    case ir::StmtKind::Shuffle:
+        node.function = static_cast<std::uint8_t>(std::countr_zero(static_cast<std::uint32_t>(s.distance)));
+        node.reserved = static_cast<std::uint8_t>(std::countr_zero(static_cast<std::uint32_t>(s.warp)));
+        [[fallthrough]];
     case ir::StmtKind::Store: {
-        node.kind = NodeKind::Store;
+        node.kind = s.kind == ir::StmtKind::Store ? NodeKind::Store : NodeKind::Shuffle;
         node.index = s.buffer;
         LATHE_TRY_ASSIGN(children, addAll(s.indices));
         LATHE_TRY_ASSIGN(const std::int32_t value, addExpr(*s.value));
@@ -283,6 +309,12 @@ Result<std::int32_t> ProgramWriter::addStmt(const ir::StmtNode& s)
         return push(node, {});
     case ir::StmtKind::Evaluate: return unsupported("tensor intrinsics");
     case ir::StmtKind::Barrier: node.kind = NodeKind::Barrier; return push(node, {});
+    case ir::StmtKind::AsyncCopy: return addCopy(s, node);
+    case ir::StmtKind::AsyncCommit: node.kind = NodeKind::Commit; return push(node, {});
+    case ir::StmtKind::AsyncWait:
+        node.kind = NodeKind::Wait;
+        node.index = s.count;
+        return push(node, {});
     }
     for (const ir::Stmt& child : s.body) {
         LATHE_TRY_ASSIGN(const std::int32_t body, addStmt(*child));

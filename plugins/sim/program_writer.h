@@ -28,6 +28,7 @@ private:
     Result<std::int32_t> addNest(const ir::LoopNest& nest);
     Result<Launch> addLaunch(const ir::LoopNest& nest, const ir::Launch& launch);
     Result<std::int32_t> addStmt(const ir::StmtNode& s);
+    Result<std::int32_t> addCopy(const ir::StmtNode& s, Node node);
     Result<std::int32_t> addExpr(const ir::Node& e);
     Result<std::vector<std::int32_t>> addAll(const std::vector<ir::Expr>& expressions);
     std::int32_t push(Node node, const std::vector<std::int32_t>& children);

@@ -2459,6 +2459,14 @@
             <translation>请说明调优多久：20 min、until 18:00、1000 trials，或 until the last hour gained under 0.1 %</translation>
         </message>
         <message>
+            <source>{device} computes its latencies by a model: none is measured, and the whole network is not timed</source>
+            <translation>{device} 的延迟由模型计算：没有一项是实测值，也不对整个网络计时</translation>
+        </message>
+        <message>
+            <source>{device} computes its latencies by a model, so the library was not timed on it</source>
+            <translation>{device} 的延迟由模型计算，因此没有在其上对部署库计时</translation>
+        </message>
+        <message>
             <source>the network has no tasks to tune</source>
             <translation>网络中没有可调优的任务</translation>
         </message>
@@ -3554,6 +3562,26 @@
             <source>a kernel of more than {most} instructions is not read</source>
             <translation>不读取超过 {most} 条指令的内核</translation>
         </message>
+        <message>
+            <source>sums are exchanged within warps of {lanes:lane|lanes}, but the device exchanges registers among {width:lane|lanes}{limit:-}</source>
+            <translation>求和在 {lanes} 个通道的线程束内交换，而设备在 {width} 个通道之间交换寄存器</translation>
+        </message>
+        <message>
+            <source>the machine code of {kernel} does not tell how often its loops run, so that no time can be expected of it</source>
+            <translation>从 {kernel} 的机器码看不出其循环运行多少次，因此无法给出预期时间</translation>
+        </message>
+        <message>
+            <source>'{target}' has no device: its latencies are those that a model expects of '{other}', none is measured and no output is compared</source>
+            <translation>“{target}”没有设备：其延迟是模型对“{other}”的预期，没有一项是实测值，也不比较输出</translation>
+        </message>
+        <message>
+            <source>{device} does not run code for {target}: its {limit} is {has}, and {needed} is needed</source>
+            <translation>{device} 不能运行 {target} 的代码：其 {limit} 为 {has}，而需要 {needed}</translation>
+        </message>
+        <message>
+            <source>no device for {target} is here to compare and time the library on ({reason}): skip the comparison and the benchmark (--no-verify --no-bench)</source>
+            <translation>本机没有用于 {target} 的设备来比较库并测量其时间（{reason}）：请跳过比较和基准测试（--no-verify --no-bench）</translation>
+        </message>
     </context>
     <context>
         <name>Devices</name>
@@ -3892,6 +3920,14 @@
         <message>
             <source>Warp</source>
             <translation>线程束</translation>
+        </message>
+        <message>
+            <source>Lanes of a shuffle</source>
+            <translation>洗牌的通道数</translation>
+        </message>
+        <message>
+            <source>that exchange registers, on GPUs</source>
+            <translation>交换寄存器的线程，GPU 上</translation>
         </message>
         <message>
             <source>threads</source>
@@ -5718,6 +5754,10 @@
             <source>estimated %1   measured %2   untuned %3</source>
             <translation>估计 %1   实测 %2   未调优 %3</translation>
         </message>
+        <message>
+            <source>expected %1   nothing is measured</source>
+            <translation>预期 %1   没有实测值</translation>
+        </message>
         <message numerus="yes">
             <source>%Ln trials</source>
             <translation>
@@ -7472,6 +7512,10 @@
             <translation>没有真实设备：由公式给出延迟，几秒内即可试用全部功能</translation>
         </message>
         <message>
+            <source>No device: a model says what latencies to expect; none is measured, and no output is compared</source>
+            <translation>没有设备：由模型给出预期延迟；没有一项是实测值，也不比较输出</translation>
+        </message>
+        <message>
             <source>64-bit Arm, 4 threads</source>
             <translation>64 位 Arm，4 线程</translation>
         </message>
@@ -7522,6 +7566,22 @@
         <message>
             <source>NVIDIA GPU: {device}</source>
             <translation>NVIDIA GPU：{device}</translation>
+        </message>
+        <message>
+            <source>RTX A6000, expected (no GPU)</source>
+            <translation>RTX A6000，预期值（无 GPU）</translation>
+        </message>
+        <message>
+            <source>A100, expected (no GPU)</source>
+            <translation>A100，预期值（无 GPU）</translation>
+        </message>
+        <message>
+            <source>H100, expected (no GPU)</source>
+            <translation>H100，预期值（无 GPU）</translation>
+        </message>
+        <message>
+            <source>RTX 4090, expected (no GPU)</source>
+            <translation>RTX 4090，预期值（无 GPU）</translation>
         </message>
         <message>
             <source>Continue from what was measured; the budget is added on top</source>

@@ -1,104 +1,32 @@
-#include "core/deploy/shared_object.h"
-#include "tests/support/command_line.h"
+#include "tests/app/device_network.h"
 #include "tests/support/test_program.h"
 
 #include <QCoreApplication>
-#include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QProcess>
-#include <QTemporaryDir>
 #include <QtTest>
 
 namespace tst_opencl_network {
 
 using namespace lathe;
 
-namespace {
-
-/// Runs the network twice, with its input in the processor's memory, and prints device and sum of outputs. [DEVICE]
-const char* const kProgram = R"(
-#include <stdio.h>
-#include <string.h>
-int main(int argc, char** argv)
-{
-    char error[512];
-    lathe_options options;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
-    options.device = argc > 1 ? argv[1] : NULL;
-    lathe_instance* network = lathe_net_create(&options, error, sizeof error);
-    if (network == NULL) {
-        fprintf(stderr, "%s\n", error);
-        return 1;
-    }
-    lathe_tensor_info in, out;
-    lathe_net_input_info(0, &in);
-    lathe_net_output_info(0, &out);
-    float* x = lathe_net_input_buffer(network, 0);
-    for (size_t i = 0; i < in.bytes / 4; ++i)
-        x[i] = (float)(i % 7) / 7;
-    if (lathe_net_run(network) != LATHE_OK || lathe_net_run(network) != LATHE_OK) {
-        fprintf(stderr, "%s\n", lathe_net_last_error(network));
-        return 2;
-    }
-    const float* y = lathe_net_output_buffer(network, 0);
-    double sum = 0;
-    for (size_t i = 0; i < out.bytes / 4; ++i)
-        sum += (double)y[i] * (double)(i + 1);
-    printf("%s\n%s\n%.5g\n", lathe_net_variant(network), lathe_net_device(network), sum);
-    lathe_net_destroy(network);
-    return 0;
-}
-)";
-
-} // namespace
-
 /// Networks on an OpenCL device, from the command line to the library that is left: on PoCL, where nothing else is.
 class TestOpenClNetwork : public QObject
 {
     Q_OBJECT
 
-    QTemporaryDir m_dir;
+    test::DeviceNetwork m_network;
     QList<QJsonObject> m_devices; ///< in the order of their keys
     using Output = test::CliOutput;
-    /// PoCL takes a second to compile a kernel, and many when the machine is busy.
-    Output cli(const QStringList& words) const { return test::runCli(m_dir.path(), words, 400); }
-    Output run(const QString& program, const QStringList& words, const QStringList& environment = {}) const
-    {
-        QProcess process;
-        process.setWorkingDirectory(m_dir.path());
-        process.setEnvironment(QProcess::systemEnvironment() + environment);
-        process.start(program, words);
-        if (!process.waitForFinished(120000))
-            qFatal("%s did not end", qPrintable(program));
-        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
-    }
-    static QString reference(const QByteArray& name)
-    {
-        return QStringLiteral(LATHE_SOURCE_DIR "/tests/data/kinds/%1").arg(QString::fromLatin1(name));
-    }
-    static QJsonObject object(const QByteArray& json) { return QJsonDocument::fromJson(json).object(); }
-    /// A program that runs net.so; false with a warning if it does not compile.
-    bool makeProgram() const
-    {
-        QFile source(m_dir.filePath("run.c"));
-        if (!source.open(QIODevice::WriteOnly) || source.write(kProgram) < 0)
-            return false;
-        source.close();
-        const Output made = run(C_COMPILER, {"-std=c99", "-Wall", "-Werror", "-include", "net.h", "run.c", "./net.so",
-                                             "-Wl,-rpath,$ORIGIN", "-o", "run"});
-        if (made.code != 0)
-            qWarning("%s", made.err.constData());
-        return made.code == 0;
-    }
+    Output cli(const QStringList& words) const { return m_network.cli(words); }
+    static QJsonObject object(const QByteArray& json) { return test::DeviceNetwork::object(json); }
 
 private slots:
     void initTestCase()
     {
         qputenv("POCL_DEVICES", "pthread basic"); // two unequal devices
-        qputenv("XDG_CACHE_HOME", m_dir.filePath("cache").toUtf8()); // where libraries keep what they compile
+        qputenv("XDG_CACHE_HOME", m_network.path("cache").toUtf8()); // where libraries keep what they compile
         const Output devices = cli({"devices", "--json"});
         QVERIFY2(devices.code == 0, devices.err);
         for (const QJsonValue& device : QJsonDocument::fromJson(devices.out).array())
@@ -108,18 +36,11 @@ private slots:
             QSKIP("no OpenCL device is here");
     }
 
-    /// Convolutions, control flow (the processor's), functions of the runtime, quantized and half floats.
-    void networksComputeWhatOnnxRuntimeComputes_data()
-    {
-        QTest::addColumn<QByteArray>("name");
-        for (const char* name : {"branch", "loop", "conv_integer", "qdq", "half"})
-            QTest::addRow("%s", name) << QByteArray(name);
-    }
+    void networksComputeWhatOnnxRuntimeComputes_data() { test::DeviceNetwork::addReferences(); }
     void networksComputeWhatOnnxRuntimeComputes()
     {
         QFETCH(QByteArray, name);
-        const Output verified = cli(
-            {"verify", reference(name) + ".onnx", "--target", "opencl", "--reference", reference(name)});
+        const Output verified = m_network.verifyWithReference(name, "opencl");
         if (verified.code != 0 && verified.err.contains("this device has no half-precision floats (cl_khr_fp16)")) {
             QCOMPARE(verified.err.count('\n'), 1);
             QSKIP("this OpenCL device has no half-precision floats");
@@ -150,42 +71,41 @@ private slots:
         QVERIFY(object(timed.out)["latency_ms"].toObject()["median"].toDouble() > 0);
     }
 
-    void theLibraryNeedsTheCLibraryAlone()
-    {
-        const auto facts = deploy::readSharedObject(m_dir.filePath("net.so").toStdString());
-        QVERIFY2(facts, facts ? "" : facts.error().message.c_str());
-        for (const std::string& symbol : facts->exported)
-            QVERIFY2(symbol.starts_with("lathe_net_"), symbol.c_str());
-        const QStringList allowed = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2"};
-        for (const std::string& needed : facts->needed)
-            QVERIFY2(allowed.contains(QString::fromStdString(needed)), needed.c_str());
-        for (const auto& import : facts->imported) {
-            const QStringList numbers = QString::fromStdString(import.version).mid(6).split('.');
-            QVERIFY2(import.version.starts_with("GLIBC_") && numbers[0].toInt() == 2 && numbers.value(1).toInt() <= 28,
-                     (import.symbol + "@" + import.version).c_str());
-        }
-    }
+    void theLibraryNeedsTheCLibraryAlone() { m_network.theLibraryNeedsTheCLibraryAlone(); }
 
     void aProgramRunsItOnTheDeviceItNames()
     {
-        QVERIFY(makeProgram());
-        const Output usual = run(m_dir.filePath("run"), {});
+        QVERIFY(m_network.makeProgram());
+        const Output usual = m_network.runProgram({});
         QVERIFY2(usual.code == 0, usual.err);
         QVERIFY2(usual.out.startsWith("opencl\n"), usual.out);
-        const Output named = run(m_dir.filePath("run"), {"cl0"});
+        const Output named = m_network.runProgram({"cl0"});
         QVERIFY2(named.code == 0, named.err);
         QCOMPARE(named.out.split('\n')[2], usual.out.split('\n')[2]);
-        const Output none = run(m_dir.filePath("run"), {"cl99"});
+        const Output none = m_network.runProgram({"cl99"});
         QCOMPARE(none.code, 1);
         QVERIFY2(none.err.contains("cl99") && none.err.count('\n') == 1, none.err);
     }
 
     void withoutADeviceOneSentenceSaysSo()
     {
-        const Output without = run(m_dir.filePath("run"), {}, {"OCL_ICD_VENDORS=/nowhere"});
+        const Output without = m_network.runProgram({}, {"OCL_ICD_VENDORS=/nowhere"});
         QCOMPARE(without.code, 1);
         QVERIFY2(without.err.startsWith("no device for \"opencl\" is here: ") && without.err.count('\n') == 1,
                  without.err);
+    }
+
+    void nothingIsBegunWithoutADevice()
+    {
+        const QByteArray usual = qgetenv("OCL_ICD_VENDORS");
+        qputenv("OCL_ICD_VENDORS", "/nowhere");
+        const auto restore = qScopeGuard([&] {
+            if (usual.isEmpty())
+                qunsetenv("OCL_ICD_VENDORS");
+            else
+                qputenv("OCL_ICD_VENDORS", usual);
+        });
+        m_network.nothingIsBegunWithoutADevice("opencl", "no OpenCL device was found: ");
     }
 
     /// By its own name and by that of its class, of a library and of a network.
@@ -229,10 +149,10 @@ private slots:
         const Output compiled = cli({"compile", "zoo:mlp", "--allow-default", "--target", "cpu", "--target", "opencl",
                                      "-o", "net.so", "--no-bench", "--json"});
         QVERIFY2(compiled.code == 0, compiled.err);
-        QVERIFY(makeProgram());
-        const Output device = run(m_dir.filePath("run"), {});
+        QVERIFY(m_network.makeProgram());
+        const Output device = m_network.runProgram({});
         QVERIFY2(device.code == 0 && device.out.startsWith("opencl\n"), device.err + device.out);
-        const Output processor = run(m_dir.filePath("run"), {}, {"OCL_ICD_VENDORS=/nowhere"});
+        const Output processor = m_network.runProgram({}, {"OCL_ICD_VENDORS=/nowhere"});
         QVERIFY2(processor.code == 0 && processor.out.startsWith("cpu\n\n"), processor.err + processor.out);
         QCOMPARE(processor.out.split('\n')[2], device.out.split('\n')[2]);
         const Output asked = cli({"bench", "net.so", "--repeat", "3", "--json", "--device", "cpu"});
@@ -241,18 +161,7 @@ private slots:
     }
 
     /// Source alone: nothing here runs on that machine's device.
-    void aLibraryForAnotherMachineIsLinked()
-    {
-        const Output compiled = cli({"compile", "zoo:mlp", "--allow-default", "--target",
-                                     "opencl -device=mali -host=aarch64-linux-gnu", "-o", "arm.so", "--no-verify",
-                                     "--no-bench"});
-        if (compiled.code != 0 && compiled.err.contains("install the package"))
-            QSKIP("this build cannot link for aarch64");
-        QVERIFY2(compiled.code == 0, compiled.err);
-        const auto facts = deploy::readSharedObject(m_dir.filePath("arm.so").toStdString());
-        QVERIFY2(facts, facts ? "" : facts.error().message.c_str());
-        QCOMPARE(facts->machine, std::string("aarch64"));
-    }
+    void aLibraryForAnotherMachineIsLinked() { m_network.aLibraryForAnotherMachineIsLinked("opencl -device=mali"); }
 };
 
 LATHE_TEST_GUILESS(TestOpenClNetwork)

@@ -9,6 +9,8 @@
 #include "core/support/files.h"
 #include "core/target/target.h"
 #include "tests/core/frontend/wire_writer.h"
+#include "tests/plugins/cuda/cuda_fixture.h"
+#include "tests/support/cuda_driver.h"
 #include "tests/support/in_process_library.h"
 #include "tests/support/must.h"
 
@@ -41,21 +43,37 @@ inline DType dtypeOf(wire::DataType type)
 }
 
 /// For which the models of a test are compiled: cpu, unless LATHE_VALUES_TARGET names another one, as for the tests
-/// NAME_opencl.
+/// NAME_opencl and NAME_cuda.
 inline std::string valuesTarget()
 {
     return qEnvironmentVariable("LATHE_VALUES_TARGET", "cpu").toStdString();
 }
 
-/// In initTestCase(): a device's tests need one.
+/// Why the target's device half, or for CUDA its compiler, is of no use here; empty: there is a device.
+inline std::string whyNoDevice(const std::string& kind)
+{
+    if (kind == "cuda") {
+        findCudaDriver();
+        if (std::string why = whyNoCompiler(); !why.empty())
+            return why;
+    }
+    const auto devices = nlohmann::json::parse(must(serve::loadDeviceApi(pluginDir(), kind))->enumerate());
+    return devices.size() == 1 ? devices[0].value("error", "") : std::string();
+}
+
+/// In initTestCase(): a device's tests need one. Where one was installed (LATHE_TEST_CUDA=1, LATHE_TEST_OPENCL=1) they
+/// fail without it.
 inline void skipWhereThereIsNoDevice()
 {
     const auto target = must(Target::parse(valuesTarget()));
     if (target.kind() == "cpu")
         return;
-    const auto devices = nlohmann::json::parse(must(serve::loadDeviceApi(pluginDir(), target.kind()))->enumerate());
-    if (devices.size() == 1 && devices[0].contains("error"))
-        QSKIP(devices[0].value("error", "").c_str());
+    const std::string why = whyNoDevice(target.kind());
+    if (why.empty())
+        return;
+    const QByteArray demand = "LATHE_TEST_" + QByteArray::fromStdString(target.kind()).toUpper();
+    QVERIFY2(qEnvironmentVariableIntValue(demand.constData()) == 0, why.c_str());
+    QSKIP(why.c_str());
 }
 
 /// An ONNX model that is compiled whole, with default schedules, and run in this process; beside it the reference

@@ -106,13 +106,14 @@ class TestControlFlow : public QObject
     Q_OBJECT
 
 private slots:
+    void initTestCase() { test::skipWhereThereIsNoDevice(); }
+
     void modelsComputeWhatOnnxRuntimeComputes_data()
     {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("target");
         for (const char* const name : {"branches", "convolutions", "counted", "decoder", "decoder_rows", "nested",
-                                       "scans", "trading", "trading_large", "until_small",
-                                       "voice_detector"})
+                                       "scans", "trading", "trading_large", "until_small", "voice_detector"})
             for (const char* const target : {"cpu", "cpu -threads=3"})
                 QTest::addRow("%s, %s", name, target) << QString(name) << QString(target);
     }
@@ -140,7 +141,8 @@ private slots:
         options.output = folder.filePath("model.so").toStdString();
         const deploy::StagedLibrary staged = must(
             deploy::buildLibrary(model->graph, model->partition, choices.choices, *compiler, options));
-        // Small values are copied where one iteration hands over to the next, large ones trade places with their successors.
+        // Small values are copied where one iteration hands over to the next, large ones trade places with their
+        // successors.
         const auto isSwap = [](const deploy::InstructionReport& instruction) { return instruction.kind == "swap"; };
         QCOMPARE(std::ranges::any_of(staged.variants.at(0).image.instructions, isSwap), name == "trading_large");
         const auto library = must(test::InProcessLibrary::open(staged.file, {.threads = model->target.threads()}));

@@ -70,6 +70,8 @@ class TestSizedResults : public QObject
     Q_OBJECT
 
 private slots:
+    void initTestCase() { skipWhereThereIsNoDevice(); }
+
     void networksGiveWhatOnnxRuntimeGives_data()
     {
         QTest::addColumn<QString>("name");

@@ -43,6 +43,8 @@ constexpr Parameter kParameters[] = {
      QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
     {"warp_size", QT_TRANSLATE_NOOP("Hardware", "Warp"), QT_TRANSLATE_NOOP("Hardware", "threads"),
      QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
+    {"shuffle_width", QT_TRANSLATE_NOOP("Hardware", "Lanes of a shuffle"), QT_TRANSLATE_NOOP("Hardware", "threads"),
+     QT_TRANSLATE_NOOP("Hardware", "that exchange registers, on GPUs")},
     {"simd_width", QT_TRANSLATE_NOOP("Hardware", "Threads of a vector"), QT_TRANSLATE_NOOP("Hardware", "threads"),
      QT_TRANSLATE_NOOP("Hardware", "of processors that run kernels of GPUs")},
     {"lanes_per_core", QT_TRANSLATE_NOOP("Hardware", "Lanes of a core"), "",

@@ -163,6 +163,8 @@ void RunBar::showPicked()
                                     "are exported with default schedules")
         : !canMeasure()        ? tr("Nothing can be measured: %1").arg(why)
         : atFarm               ? m_device->currentData(Qt::ToolTipRole).toString()
+        : view && !view->standsFor.empty()
+            ? tr("No device: a model says what latencies to expect; none is measured, and no output is compared")
         : simulated ? tr("No device: a formula gives the latencies, so everything can be tried within seconds")
                     : tr("Where candidates are measured"));
     const auto tip = [&](QAction* action, const QString& text) {

@@ -1,5 +1,6 @@
 #include "ui/shell/main_window.h"
 
+#include "core/session/back_ends.h"
 #include "core/session/options/budget_text.h"
 #include "ui/bridge/desktop.h"
 #include "ui/bridge/device_list.h"
@@ -345,9 +346,12 @@ void MainWindow::updateStatus()
     const double estimate = m_workspace->estimatedMs();
     // A band, while some task has no valid program.
     const bool band = !std::isfinite(estimate) && std::isfinite(figures.low) && std::isfinite(figures.high);
-    const QString latency = tr("estimated %1   measured %2   untuned %3")
-                                .arg(band ? msRangeText(figures.low, figures.high) : msText(estimate),
-                                     msText(figures.network.ms), msText(figures.network.untunedMs));
+    const QString own = band ? msRangeText(figures.low, figures.high) : msText(estimate);
+    const auto target = session::viewTarget(m_workspace->session()->options().target);
+    const bool isExpected = target && !target->standsFor.empty();
+    const QString latency = isExpected ? tr("expected %1   nothing is measured").arg(own)
+                                       : tr("estimated %1   measured %2   untuned %3")
+                                             .arg(own, msText(figures.network.ms), msText(figures.network.untunedMs));
     m_latency->setText(m_workspace->hasOtherTargets() ? tr("%1:  %2").arg(m_bar->targetName(), latency) : latency);
     m_latency->setToolTip(latencyTip(figures));
     QString counts = tr("%Ln trials", nullptr, static_cast<int>(figures.trials));

@@ -96,10 +96,10 @@ const std::array<CodeSyntax, 6>& table()
          {},
          false,
          false,
-         words(
-             "kernel buffer phase for parallel vectorize unroll vthread blockIdx.x blockIdx.y blockIdx.z threadIdx.x "
-             "threadIdx.y threadIdx.z tensorize if else prefetch locality do strides constant readonly select min max "
-             "floordiv floormod if_then_else"),
+         words("kernel buffer phase for parallel vectorize unroll vthread blockIdx.x blockIdx.y blockIdx.z threadIdx.x "
+               "threadIdx.y threadIdx.z tensorize if else prefetch locality barrier shuffle lane do strides constant "
+               "readonly select min max "
+               "floordiv floormod if_then_else"),
          words("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64 parameter team "
                "part register shared local"),
          {}},

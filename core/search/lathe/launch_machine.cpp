@@ -16,6 +16,7 @@ LaunchMachine::LaunchMachine(const Hardware& hardware, std::string_view family)
     sharedBytes = hardware.get("max_shared_memory_per_block", sharedBytes);
     maxVirtual = limit("max_vthread_extent", maxVirtual);
     vectorBytes = limit("vector_unit_bytes", vectorBytes);
+    asyncCopies = hardware.get("async_copies") > 0;
     if (!hasMemoryOfBlocks(family)) {
         hasSharedMemory = false;
         registers = 64;
@@ -33,6 +34,7 @@ LaunchMachine::LaunchMachine(const Hardware& hardware, std::string_view family)
     // Presets say 1 where it is not known.
     if (const std::int64_t told = hardware.get("warp_size"); told > 1)
         warp = told;
+    shuffles = std::max<std::int64_t>(0, hardware.get("shuffle_width"));
     if (const std::int64_t width = hardware.get("simd_width"); width > 0) {
         isProcessor = true;
         warp = width;

@@ -19,12 +19,14 @@ struct LaunchMachine
     std::int64_t registers = 128; ///< of a thread, of 4 bytes: more are spilled
     /// Shared memory is nearer than what lies behind it. On Mali it is the same memory.
     bool hasSharedMemory = true;
+    bool asyncCopies = false; ///< to it, which threads need not wait for
 
     /// The threads of a block are loops on a processor's cores, whose driver puts `warp` of them in a vector.
     bool isProcessor = false;
     double mostWritten = 512; ///< statements that are written out
 
     std::int64_t warp = 32; ///< threads that take each step together
+    std::int64_t shuffles = 0; ///< threads of a warp that exchange registers; 0: none do
     double cores = 32;
     double lanes = 64; ///< of 4 bytes, of one core
     double coreThreads = 1024; ///< resident in one core

@@ -1,6 +1,7 @@
 #include "core/search/lathe/launch_rows_part.h"
 
 #include "core/ir/bounds.h"
+#include "core/search/lathe/launch_exchange.h"
 #include "core/support/message.h"
 
 #include <algorithm>
@@ -31,7 +32,10 @@ public:
 
     std::vector<Parameter> parameters() const override
     {
-        return {launchChoice("threads " + op(m_stages.owner).name, m_threads)};
+        std::vector<Parameter> open = {launchChoice("threads " + op(m_stages.owner).name, m_threads)};
+        if (const std::vector<std::int64_t> ways = exchangesOf(m_machine); ways.size() > 1 && !m_stages.sums.empty())
+            open.push_back(launchChoice("exchange " + op(m_stages.owner).name, ways));
+        return open;
     }
 
     Result<LaunchFacts> facts(std::span<const std::int32_t> genes) const override
@@ -44,29 +48,35 @@ public:
         const auto take = [&bytes](std::int64_t elements, const compute::Op& o) {
             bytes += ir::ceilDivide(elements * sizeOf(o.dtype), 16) * 16;
         };
+        // All threads go equally often: past the end of the row, what is kept has room for it.
         for (const std::int32_t kept : m_stages.kept)
-            take(op(kept).shape.back() == m_stages.length ? m_stages.length : 1, op(kept));
+            take(op(kept).shape.back() == m_stages.length ? ir::ceilDivide(m_stages.length, threads) * threads : 1,
+                 op(kept));
+        ExchangeFacts exchanged; // of all sums
         for (const std::int32_t sum : m_stages.sums) {
-            take(threads, op(sum));
-            take(ir::ceilDivide(threads, 2), op(sum));
+            LATHE_TRY_ASSIGN(const ExchangeFacts one,
+                             exchangeFacts(exchangeOf(genes), threads, {sizeOf(op(sum).dtype)}, m_machine));
+            bytes += one.sharedBytes;
             take(1, op(sum));
+            exchanged.arithmetic += one.arithmetic;
+            exchanged.sharedAccesses += one.sharedAccesses;
+            exchanged.barriers += one.barriers + 1;
         }
         f.sharedBytes = static_cast<double>(bytes);
         if (bytes > m_machine.sharedBytes)
             return makeError(Errc::IllegalSchedule, say(Msg::RowOverShared));
         const auto each = static_cast<double>(ir::ceilDivide(m_stages.length, threads));
         const auto sums = static_cast<double>(m_stages.sums.size()), kept = static_cast<double>(m_stages.kept.size());
-        const double levels = std::ceil(std::log2(f.threads));
         f.steps = each;
         f.slices = f.threads;
         f.flops = static_cast<double>(m_stages.rows * m_stages.length) * (sums + 1);
         f.bytes = m_bytes + static_cast<double>(m_stages.rows * m_stages.length * sizeOf(op(m_stages.owner).dtype));
-        f.arithmetic = (sums + kept + 1) * each * 6 + sums * levels * 3;
+        f.arithmetic = (sums + kept + 1) * each * 6 + exchanged.arithmetic;
         f.accesses = (sums + 1) * each;
-        f.sharedAccesses = (kept + 1) * each + sums * levels * 3;
+        f.sharedAccesses = (kept + 1) * each + exchanged.sharedAccesses;
         f.segments = f.accesses * static_cast<double>(m_machine.warp) * 4 / 32;
         f.waits = (sums + 1) * std::ceil(each / 4);
-        f.barriers = sums * (levels + 2) + kept;
+        f.barriers = exchanged.barriers + kept;
         f.finish(m_machine);
         return f;
     }
@@ -80,11 +90,18 @@ public:
             if (std::find(m_stages.kept.begin(), m_stages.kept.end(), id) != m_stages.kept.end())
                 emitElements(id, threads, emitter);
             else if (std::find(m_stages.sums.begin(), m_stages.sums.end(), id) != m_stages.sums.end())
-                emitSum(id, threads, emitter);
+                emitSum(id, threads, exchangeOf(genes), emitter);
         }
     }
 
 private:
+    Exchange exchangeOf(std::span<const std::int32_t> genes) const
+    {
+        constexpr std::size_t kGene = 1; // there only where a device has more than one
+        return genes.size() > kGene
+                   ? static_cast<Exchange>(exchangesOf(m_machine)[static_cast<std::size_t>(genes[kGene])])
+                   : Exchange::Shared;
+    }
     const compute::Op& op(std::int32_t id) const { return m_dag.ops[static_cast<std::size_t>(id)]; }
 
     void emitElements(std::int32_t id, std::int64_t threads, StepEmitter& emitter) const
@@ -105,13 +122,14 @@ private:
             loops.annotate({rank - 1, 1}, Annotation::ThreadX);
     }
 
-    void emitSum(std::int32_t id, std::int64_t threads, StepEmitter& emitter) const
+    void emitSum(std::int32_t id, std::int64_t threads, Exchange exchange, StepEmitter& emitter) const
     {
         const auto rank = static_cast<std::int32_t>(op(id).shape.size());
         const std::int32_t stage = emitter.stageOf(id);
         emitter.add(ComputeAtStep{stage, emitter.stageOf(m_stages.owner), 0});
         emitter.add(SplitStep{stage, rank, m_stages.length, {threads}, true});
         emitter.add(AnnotateStep{stage, rank + 1, Annotation::ThreadX});
+        emitExchange(exchange, stage, rank + 1, m_machine, emitter);
     }
 
     LaunchMachine m_machine;

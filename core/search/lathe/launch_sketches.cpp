@@ -35,12 +35,12 @@ const char* nameOf(LaunchForm form)
 const std::vector<std::string>& launchFeatureNames()
 {
     static const std::vector<std::string> names = {
-        "blocks",     "threads",   "virtual_threads", "sums",         "lanes",        "registers",     "shared_bytes",
-        "steps",      "unrolled",  "chunks",          "slices",       "flops",        "waste",         "bytes",
-        "arithmetic", "accesses",  "shared_accesses", "segments",     "conflicts",    "waits",         "barriers",
-        "packed",     "copied",    "fetch",           "padded",       "resident",     "occupancy",     "waves",
-        "last_wave",  "intensity", "compute",         "memory",       "main_seconds", "other_seconds", "launches",
-        "form",       "parts",     "sums_per_access", "total_seconds"};
+        "blocks",     "threads",   "virtual_threads", "sums",          "lanes",        "registers",     "shared_bytes",
+        "steps",      "unrolled",  "chunks",          "slices",        "flops",        "waste",         "bytes",
+        "arithmetic", "accesses",  "shared_accesses", "segments",      "conflicts",    "waits",         "barriers",
+        "packed",     "copied",    "fetch",           "padded",        "resident",     "occupancy",     "waves",
+        "last_wave",  "intensity", "compute",         "memory",        "main_seconds", "other_seconds", "launches",
+        "form",       "parts",     "sums_per_access", "total_seconds", "ahead"};
     return names;
 }
 
@@ -164,7 +164,8 @@ Result<PartedSketch::Analysis> LaunchSketch::analyse(const Genome& genome) const
                        static_cast<float>(m_form),
                        static_cast<float>(partCount()),
                        loggedFeature(main.arithmetic / std::max(1.0, main.accesses + main.sharedAccesses)),
-                       loggedFeature(result.seconds * 1e9)};
+                       loggedFeature(result.seconds * 1e9),
+                       static_cast<float>(main.ahead)};
     LATHE_DCHECK(result.features.size() == launchFeatureNames().size()) << result.features.size();
     result.features.resize(static_cast<std::size_t>(kLatheFeatures), 0.0F);
     return result;

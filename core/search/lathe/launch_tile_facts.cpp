@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace lathe::search {
 
@@ -172,6 +173,15 @@ void LaunchTilePart::countStaged(const Choice& c, std::size_t operand, LaunchFac
     facts.bytes += static_cast<double>(elementCount(o.shape) * o.elementBytes);
 }
 
+/// Times that a thread stands still for what it has copied to shared memory: the steps that it is ahead take their time
+/// as well.
+double LaunchTilePart::waitsFor(const Choice& c, double copies, const LaunchFacts& facts) const
+{
+    const double step = (facts.arithmetic + facts.accesses + facts.sharedAccesses) / facts.chunks;
+    const double seen = std::max(0.0, 1 - static_cast<double>(c.stages - 1) * step / m_machine.latency);
+    return std::min(copies, copies / facts.chunks + copies * seen); // the first ones are waited for in any case
+}
+
 Result<LaunchFacts> LaunchTilePart::facts(std::span<const std::int32_t> genes) const
 {
     const Choice c = decode(genes);
@@ -200,21 +210,28 @@ Result<LaunchFacts> LaunchTilePart::facts(std::span<const std::int32_t> genes) c
     f.copied = static_cast<double>(c.border);
     f.fetch = static_cast<double>(c.fetch);
     f.padded = static_cast<double>(c.padding);
+    f.ahead = static_cast<double>(c.stages - 1);
     f.flops = 2 * points * static_cast<double>(compute::reduceSize(m_op)) * f.waste;
     f.bytes = points * static_cast<double>(sizeOf(m_op.dtype));
 
     f.arithmetic = f.sums * f.steps + 3 * f.steps / static_cast<double>(unrolledSteps(c)) + 4 * f.sums;
     f.accesses = f.sums / f.lanes; // stores
+    double copies = 0; // that are waited for
     for (std::size_t i = 0; i < m_operands.size(); ++i) {
         if (isStaged(c, i)) {
+            const double before = f.waits;
             countStaged(c, i, f);
+            if (c.stages > 1)
+                copies += std::exchange(f.waits, before) - before;
         } else {
             f.bytes += static_cast<double>(elementCount(m_operands[i].shape) * m_operands[i].elementBytes);
             countDirect(c, i, f);
         }
     }
+    if (c.stages > 1)
+        f.waits += waitsFor(c, copies, f);
     if (stages())
-        f.barriers = 2 * f.chunks;
+        f.barriers = (c.stages > 1 ? 1 : 2) * f.chunks;
     if (m_form == LaunchForm::Slices) {
         f.barriers = 1;
         f.sharedAccesses += f.sums / f.lanes * (1 + f.slices);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMostSums = 128; ///< statements of a tile
 constexpr double kMostGuarded = 128; ///< statements that are written out where each has a condition of its own: padding
-constexpr std::int64_t kShortSum = 32; ///< sums of fewer steps are not divided
+constexpr std::int64_t kLeastDivided = 32; ///< sums of fewer steps are not divided
 constexpr std::int64_t kMostThreads = 1024; ///< along an axis
 
 /// Divisors of an extent, and powers of two that leave little of the last part unused.
@@ -66,7 +66,7 @@ std::unique_ptr<LaunchTilePart> LaunchTilePart::create(const LaunchContext& cont
     // A processor's caches do what staging would, and its barriers are dear.
     if (form == LaunchForm::SplitShared && (!canStage || context.machine.isProcessor))
         return nullptr;
-    return compute::reduceSize(part->m_op) >= kShortSum && part->m_genes.back().of == Of::Slices ? std::move(part)
+    return compute::reduceSize(part->m_op) >= kLeastDivided && part->m_genes.back().of == Of::Slices ? std::move(part)
                                                                                                  : nullptr;
 }
 
@@ -245,12 +245,18 @@ void LaunchTilePart::addGenes()
                 break;
             }
         add(Of::Padding, 0, {0, 1, 4});
+        if (m_machine.asyncCopies)
+            add(Of::Stages, 0, {1, 2, 3, 4});
     }
     if (isSplit() || m_form == LaunchForm::Slices) {
         std::vector<std::int64_t> slices;
         for (const std::int64_t d : divisors(m_op.reduceExtents.empty() ? 1 : m_op.reduceExtents[m_long]))
             if (d > 1 && d <= 64 && m_op.reduceExtents[m_long] / d >= 2)
                 slices.push_back(d);
+        // A prime number, as the rows of a 7x7 window: one for each slice, which has the other axes.
+        if (slices.empty() && !m_op.reduceExtents.empty() && m_op.reduceExtents[m_long] > 1
+            && m_op.reduceExtents[m_long] <= 64)
+            slices.push_back(m_op.reduceExtents[m_long]);
         if (!slices.empty())
             m_genes.push_back({Of::Slices, 0, std::move(slices)});
     }
@@ -259,7 +265,7 @@ void LaunchTilePart::addGenes()
 std::vector<Parameter> LaunchTilePart::parameters() const
 {
     static constexpr const char* kNames[] = {"threads", "sums",   "virtual", "steps", "lanes",   "unroll", "border",
-                                             "pack",    "staged", "fetch",   "turn",  "padding", "slices"};
+                                             "pack",    "staged", "fetch",   "turn",  "padding", "slices", "stages"};
     std::vector<Parameter> open;
     for (const Gene& gene : m_genes) {
         std::string name = kNames[static_cast<std::size_t>(gene.of)];
@@ -296,6 +302,7 @@ LaunchTilePart::Choice LaunchTilePart::decode(std::span<const std::int32_t> gene
         case Of::Turn: c.turn = value; break;
         case Of::Padding: c.padding = value; break;
         case Of::Slices: c.slices = value; break;
+        case Of::Stages: c.stages = value; break;
         }
     }
     return c;
@@ -332,6 +339,11 @@ std::int64_t LaunchTilePart::chunks(const Choice& c) const
     for (std::size_t r = 0; r < m_reduces; ++r)
         count *= ir::ceilDivide(length(c, r), c.steps[r]);
     return count;
+}
+
+std::int32_t LaunchTilePart::outerSteps(const Choice& c) const
+{
+    return c.stages > 1 ? 1 : static_cast<std::int32_t>(m_reduces);
 }
 
 /// The innermost inner loops whose steps are together no more than the choice says.
@@ -378,7 +390,7 @@ LaunchTilePart::Box LaunchTilePart::box(const Choice& c, std::size_t operand) co
         for (std::size_t a = 0; a < m_rank; ++a)
             span += std::abs(o.indices[d].spatial[a]) * (tile(c, a) - 1);
         for (std::size_t r = 0; r < m_reduces; ++r)
-            span += std::abs(o.indices[d].reduce[r]) * (c.steps[r] - 1);
+            span += std::abs(o.indices[d].reduce[r]) * (std::min(c.steps[r], length(c, r)) - 1);
         b.shape.push_back(std::min(span, o.shape[d]));
     }
     b.order = c.turn != 0 ? packedOrder(operand) : memoryOrder(c, operand);
@@ -405,6 +417,7 @@ std::int64_t LaunchTilePart::sharedBytes(const Choice& c) const
     for (std::size_t i = 0; i < m_operands.size(); ++i)
         if (isStaged(c, i))
             add(box(c, i).elements * m_operands[i].elementBytes);
+    bytes *= c.stages;
     if (m_form == LaunchForm::Slices) {
         std::int64_t elements = c.slices;
         for (std::size_t a = 0; a < m_rank; ++a) {
@@ -469,6 +482,8 @@ Result<> LaunchTilePart::check(const Choice& c) const
     const bool isGuarded = m_border >= 0 && c.border == 0 && !isBorderStaged(c);
     if (sums * virtuals * static_cast<double>(unrolledSteps(c)) > (isGuarded ? kMostGuarded : m_machine.mostWritten))
         return refuse("too many statements are written out");
+    if (c.stages > chunks(c))
+        return refuse("there are fewer steps than tiles of them");
     if (sharedBytes(c) > (stages() || m_form == LaunchForm::Slices ? m_machine.sharedBytes : 0))
         return refuse("a block's tiles do not fit in shared memory");
     for (std::size_t i = 0; i < m_operands.size(); ++i) {

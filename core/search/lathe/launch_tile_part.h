@@ -8,7 +8,8 @@ namespace lathe::search {
 ///
 /// Owner's loops:  blocks (fused) | virtual threads (fused) | threads (fused) | sums of a thread, lanes
 ///                 at the threads: the anchor, in registers: outer steps | inner steps | sums, lanes
-///                 Shared: at the outer steps, operands that all threads of the block fetch together
+///                 Shared: at the outer steps, operands that all threads of the block fetch together; where they are
+///                 fetched steps ahead, the outer steps are one loop
 /// Split: the same of pieces of the sum, stored in a tensor of their own; a second launch adds the pieces and has the
 ///                 epilogue. SplitShared: with operands as in Shared.
 /// Slices: at the blocks, pieces of the sum in shared memory: slices and threads (fused) | outer steps | inner steps |
@@ -44,7 +45,8 @@ private:
         Fetch, ///< elements that a thread fetches at once
         Turn, ///< 1: shared tiles lie as the loops walk them, 0: as what they are filled from
         Padding, ///< elements between rows of shared tiles
-        Slices
+        Slices,
+        Stages ///< shared tiles that there are at a time: all but one are of steps to come
     };
     struct Gene
     {
@@ -57,7 +59,7 @@ private:
         std::vector<std::int64_t> threads, sums, virtuals; ///< by spatial axis
         std::vector<std::int64_t> steps; ///< by reduce axis
         std::int64_t lanes = 1, unroll = 1, border = 0, pack = 0, staged = 0, fetch = 1, turn = 0, padding = 0,
-                     slices = 1;
+                     slices = 1, stages = 1;
     };
     struct StagedTile
     {
@@ -88,6 +90,7 @@ private:
     bool isSplit() const { return m_form == LaunchForm::Split || m_form == LaunchForm::SplitShared; }
     bool stages() const { return m_form == LaunchForm::Shared || m_form == LaunchForm::SplitShared; }
     bool isStaged(const Choice& c, std::size_t operand) const;
+    std::int32_t outerSteps(const Choice& c) const; ///< loops
     bool isBorderStaged(const Choice& c) const;
     Box box(const Choice& c, std::size_t operand) const;
     std::vector<std::int32_t> packedOrder(std::size_t operand) const;
@@ -101,6 +104,7 @@ private:
     std::vector<std::int64_t> laneOffsets(const Choice& c, const std::vector<std::int64_t>& moves) const;
     double gathered(const Choice& c, const std::vector<std::int64_t>& moves, std::int64_t elements) const;
     double loads(const Choice& c, std::size_t operand, bool isWide) const;
+    double waitsFor(const Choice& c, double copies, const LaunchFacts& facts) const;
 
     void emitOwnerTile(const Choice& c, std::int32_t stage, std::size_t first, StepEmitter& emitter) const;
     void emitSums(const Choice& c, std::int32_t stage, std::size_t first, StepEmitter& emitter) const;

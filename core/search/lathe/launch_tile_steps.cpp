@@ -85,6 +85,8 @@ void LaunchTilePart::emitSums(const Choice& c, std::int32_t stage, std::size_t f
         loops.annotate({a, 0}, Annotation::Unroll);
     if (c.lanes > 1)
         loops.annotate({vector, 1}, Annotation::Vectorize);
+    if (c.stages > 1) // tiles of steps to come go on over the ends of all axes but the outermost
+        loops.fuseOuter(reduces);
 }
 
 /// A tile that the threads of a block fetch together: in the order of the memory that it comes from.
@@ -113,6 +115,8 @@ void LaunchTilePart::emitShared(const Choice& c, std::size_t operand, std::int32
         emitter.add(AnnotateStep{stage, 0, Annotation::Unroll});
     if (c.fetch > 1)
         emitter.add(AnnotateStep{stage, 2, Annotation::Vectorize});
+    if (c.stages > 1)
+        emitter.add(StagesStep{stage, static_cast<std::int32_t>(c.stages)});
 }
 
 void LaunchTilePart::emitPacking(StepEmitter& emitter) const
@@ -162,7 +166,7 @@ void LaunchTilePart::emitWhole(const Choice& c, StepEmitter& emitter) const
     emitter.add(ComputeAtStep{sums, owner, kThreads});
     emitSums(c, sums, 0, emitter);
     for (const StagedTile& tile : tiles)
-        emitShared(c, tile.operand, tile.stage, sums, static_cast<std::int32_t>(m_reduces) - 1, emitter);
+        emitShared(c, tile.operand, tile.stage, sums, outerSteps(c) - 1, emitter);
 }
 
 void LaunchTilePart::emitSplit(const Choice& c, StepEmitter& emitter) const
@@ -183,7 +187,7 @@ void LaunchTilePart::emitSplit(const Choice& c, StepEmitter& emitter) const
     emitter.add(ComputeAtStep{sums, sums + 1, kThreads});
     emitSums(c, sums, 1, emitter);
     for (const StagedTile& tile : tiles)
-        emitShared(c, tile.operand, tile.stage, sums, static_cast<std::int32_t>(m_reduces) - 1, emitter);
+        emitShared(c, tile.operand, tile.stage, sums, outerSteps(c) - 1, emitter);
 }
 
 void LaunchTilePart::emitSlices(const Choice& c, StepEmitter& emitter) const

@@ -1,5 +1,5 @@
 #include "core/ir/bounds.h"
-#include "core/search/lathe/launch_part.h"
+#include "core/search/lathe/launch_exchange.h"
 #include "core/support/element_count.h"
 #include "core/support/message.h"
 
@@ -32,6 +32,9 @@ public:
         for (const std::int64_t u : {1, 4, 16})
             if (u == 1 || u * 16 <= m_steps)
                 m_unroll.push_back(u);
+        if (m_op.bodies[0]->kind == ir::ExprKind::Reduce && m_op.bodies[0]->combiner >= ir::Combiner::ArgMax)
+            m_exchanged.push_back(sizeOf(m_op.bodies[0]->operands[1]->dtype));
+        m_exchanged.push_back(sizeOf(m_op.dtype));
     }
 
     bool isWorthIt() const
@@ -42,7 +45,11 @@ public:
 
     std::vector<Parameter> parameters() const override
     {
-        return {launchChoice("threads " + m_op.name, m_threads), launchChoice("unroll " + m_op.name, m_unroll)};
+        std::vector<Parameter> open = {launchChoice("threads " + m_op.name, m_threads),
+                                       launchChoice("unroll " + m_op.name, m_unroll)};
+        if (const std::vector<std::int64_t> ways = exchangesOf(m_machine); ways.size() > 1)
+            open.push_back(launchChoice("exchange " + m_op.name, ways));
+        return open;
     }
 
     Result<LaunchFacts> facts(std::span<const std::int32_t> genes) const override
@@ -54,16 +61,18 @@ public:
             return makeError(Errc::IllegalSchedule, say(Msg::FewerStepsThanUnrolled));
         f.blocks = static_cast<double>(m_sums);
         f.threads = static_cast<double>(threads);
-        const bool isIndex = m_op.bodies[0]->combiner >= ir::Combiner::ArgMax;
-        f.sharedBytes = static_cast<double>((threads + ir::ceilDivide(threads, 2)) * 8 * (isIndex ? 2 : 1) + 64);
+        LATHE_TRY_ASSIGN(const ExchangeFacts exchanged,
+                         exchangeFacts(exchangeOf(genes), threads, m_exchanged, m_machine));
+        // The sum itself, where another stage of the block reads it.
+        const std::int64_t ownBytes = m_owner == m_anchor ? 0 : ir::ceilDivide(sizeOf(m_op.dtype), 16) * 16;
+        f.sharedBytes = static_cast<double>(exchanged.sharedBytes + ownBytes);
         f.steps = static_cast<double>(ir::ceilDivide(m_steps, threads));
         f.unrolled = static_cast<double>(unroll);
         f.slices = f.threads;
         f.flops = 2 * static_cast<double>(m_steps * m_sums);
-        const double levels = std::ceil(std::log2(f.threads));
-        f.arithmetic = f.steps * 3 / f.unrolled + f.steps + 3 * levels;
-        f.sharedAccesses = 3 * levels;
-        f.barriers = levels + 1;
+        f.arithmetic = f.steps * 3 / f.unrolled + f.steps + exchanged.arithmetic;
+        f.sharedAccesses = exchanged.sharedAccesses;
+        f.barriers = exchanged.barriers;
         f.bytes = static_cast<double>(m_sums * sizeOf(m_op.dtype));
         const std::size_t last = m_op.reduceAxes.size() - 1;
         for (const Operand& o : m_operands) {
@@ -109,20 +118,31 @@ public:
         if (unroll == 1) {
             emitter.add(SplitStep{sums, first, m_steps, {threads}, true});
             emitter.add(AnnotateStep{sums, first + 1, Annotation::ThreadX});
+            emitExchange(exchangeOf(genes), sums, first + 1, m_machine, emitter);
             return;
         }
         emitter.add(SplitStep{sums, first, m_steps, {unroll, threads}, true});
         emitter.add(AnnotateStep{sums, first + 1, Annotation::Unroll});
         emitter.add(AnnotateStep{sums, first + 2, Annotation::ThreadX});
+        emitExchange(exchangeOf(genes), sums, first + 2, m_machine, emitter);
     }
 
 private:
+    Exchange exchangeOf(std::span<const std::int32_t> genes) const
+    {
+        constexpr std::size_t kGene = 2; // there only where a device has more than one
+        return genes.size() > kGene
+                   ? static_cast<Exchange>(exchangesOf(m_machine)[static_cast<std::size_t>(genes[kGene])])
+                   : Exchange::Shared;
+    }
+
     LaunchMachine m_machine;
     std::int32_t m_owner, m_anchor;
     const compute::Op& m_op;
     std::vector<Operand> m_operands;
     std::int64_t m_steps, m_sums;
     std::vector<std::int64_t> m_threads, m_unroll;
+    std::vector<std::int64_t> m_exchanged; ///< bytes of each value that threads exchange
 };
 
 } // namespace

@@ -6,6 +6,8 @@
 #include "core/deploy/npy.h"
 #include "core/measure/measurer.h"
 #include "core/runtime/cpu_features.h"
+#include "core/session/condition_texts.h"
+#include "core/session/device_clock.h"
 #include "core/session/device_directory.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/exports/library_check.h"
@@ -107,11 +109,13 @@ Result<deploy::StagedLibrary> stageLibrary(const ModelVariants& models, const st
     for (std::size_t i = 0; i < models.size(); ++i) {
         const LoadedModel& model = *models[i];
         const std::size_t builders = std::clamp<std::size_t>(chosen[i].choices.size() / 4, 1, availableThreads());
+        const std::string& other = model.target.traits().standsFor;
+        const std::string target = other.empty() ? model.target.text() : other;
         LATHE_TRY_ASSIGN(auto compiler,
-                         deploy::makeBuilderCompiler(model.target.text(), builders, kCompileTimeout, stop,
+                         deploy::makeBuilderCompiler(target, builders, kCompileTimeout, stop,
                                                      kind == model.target.kind() ? device : std::string()));
         compilers.push_back(std::move(compiler));
-        sources.push_back({model.graph, model.partition, chosen[i].choices, *compilers.back(), model.target.text()});
+        sources.push_back({model.graph, model.partition, chosen[i].choices, *compilers.back(), target});
     }
     const LoadedModel& first = *models.front();
     deploy::LibraryOptions options;
@@ -182,11 +186,13 @@ public:
         }
         LATHE_TRY(report());
         LATHE_TRY(checkProcessor());
-        if (m_options.verify) {
+        if (!first().target.traits().standsFor.empty())
+            tellNotRun();
+        if (m_options.verify && m_report.notVerified.empty()) {
             LATHE_TRY(step("verifying", 0.5));
             LATHE_TRY(verify());
         }
-        if (m_options.benchmark) {
+        if (m_options.benchmark && m_report.notTimed.empty()) {
             LATHE_TRY(step("benchmarking", 0.8));
             LATHE_TRY(benchmark());
         }
@@ -267,15 +273,45 @@ private:
         return {};
     }
 
+    /// Which variants nothing here runs: what is to be compared or timed needs one that something does. A device that
+    /// was named is looked for by findDevice(); what is for a device that is not here is not run at all.
+    Result<> checkDevices()
+    {
+        if (!m_options.device.empty() || (!m_options.verify && !m_options.benchmark)
+            || !first().target.traits().standsFor.empty())
+            return {};
+        m_notHere.resize(m_models.size());
+        for (std::size_t m = 0; m < m_models.size(); ++m)
+            if (const auto here = checkDeviceHere(m_models[m]->target); !here)
+                m_notHere[m] = messageOf(here.error());
+        if (std::ranges::any_of(m_notHere, [](const auto& why) { return !why; }))
+            return {};
+        return noDevice(0);
+    }
+    Error noDevice(std::size_t model) const
+    {
+        return makeError(Errc::Unsupported,
+                         say(Msg::NoDeviceToCheck, m_models[model]->target.text(), *m_notHere[model]));
+    }
+    /// Null: something here runs what is made of that model, or may.
+    const Message* whyNotHere(std::size_t model) const
+    {
+        return model < m_notHere.size() && m_notHere[model] ? &*m_notHere[model] : nullptr;
+    }
+
     Result<> findDevice()
     {
         if (!m_options.broker.empty())
             return askRemoteFigures();
+        LATHE_TRY(checkDevices());
         for (auto& model : m_models)
             if (m_options.device.empty() && model->target.traits().takesDeviceFigures) {
                 const auto picked = DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), {});
-                if (picked) // else it is compiled for a device that is elsewhere
+                if (picked) { // else it is compiled for a device that is elsewhere
                     takeFigures(model, picked->front());
+                    if (model == m_models.front())
+                        m_limitsOf = picked->front().fingerprint;
+                }
             }
         if (m_options.device.empty())
             return {};
@@ -340,7 +376,7 @@ private:
             return runs;
         }
         for (const deploy::StagedVariant& staged : m_staged.variants)
-            runs.push_back(first().target.machine() == thisMachine()
+            runs.push_back(first().target.machine() == thisMachine() && whyNotHere(staged.source) == nullptr
                            && std::ranges::all_of(staged.features, [](const std::string& feature) {
                                   return runtime::processorHas(feature.c_str());
                               }));
@@ -379,11 +415,23 @@ private:
         const VariantReport& least = m_report.variants.back();
         if (m_report.variants[m_figured].runsHere || (!m_options.verify && !m_options.benchmark))
             return {};
+        if (const std::size_t model = m_staged.variants.back().source; whyNotHere(model) != nullptr)
+            return noDevice(model);
         std::vector<std::string> missing;
         for (const std::string& feature : least.features)
             if (!runtime::processorHas(feature.c_str()))
                 missing.push_back(feature);
         return makeError(Errc::Incompatible, say(Msg::ProcessorLacks, missing, least.target));
+    }
+
+    /// What the library is for is not here.
+    void tellNotRun()
+    {
+        const Message why = say(Msg::OnlyExpects, first().target.text(), first().target.traits().standsFor);
+        m_report.notVerified = m_report.notTimed = textOf(why);
+        m_report.aboutNotVerified = m_report.aboutNotTimed = about(why);
+        for (VariantReport& variant : m_report.variants)
+            variant.notVerified = m_report.notVerified;
     }
 
     /// Where the variant that the figures are of stands among the models.
@@ -394,7 +442,8 @@ private:
         for (std::size_t i = 0; i < m_report.variants.size(); ++i) {
             VariantReport& variant = m_report.variants[i];
             if (!variant.runsHere && m_report.variants.size() > 1) {
-                variant.notVerified = textOf(say(Msg::VariantNotCompared, variant.target));
+                const Message* const why = whyNotHere(m_staged.variants[i].source);
+                variant.notVerified = textOf(why != nullptr ? *why : say(Msg::VariantNotCompared, variant.target));
                 continue;
             }
             const LoadedModel& model = *m_models[m_staged.variants[i].source];
@@ -437,6 +486,13 @@ private:
 
     Result<> benchmark()
     {
+        const std::string& on = m_device.fingerprint.empty() ? m_limitsOf : m_device.fingerprint;
+        if (clockOf(first().target.traits(), on) == CostClock::Model) { // its library is timed by another clock
+            const Message why = say(Msg::LibraryOnModel, deviceNameOf(on));
+            m_report.notTimed = textOf(why);
+            m_report.aboutNotTimed = about(why);
+            return {};
+        }
         const double runSeconds = runSecondsOf(first(), !allGiven());
         auto timed = benchExported(
             m_staged.file, m_report.threads, m_stop, 0,
@@ -515,6 +571,8 @@ private:
     std::unique_ptr<measure::RemoteDevices> m_remote; ///< of the next; ends after it
     std::unique_ptr<measure::Endpoint> m_lent; ///< behind CompileOptions::broker; null: it is verified and timed here
     DeviceView m_device; ///< CompileOptions::device
+    std::vector<std::optional<Message>> m_notHere; ///< by model: why nothing here runs it; empty: that was not asked
+    std::string m_limitsOf; ///< fingerprint of the one whose figures the first variant is made by; empty: of none
     std::string m_deviceName; ///< of the one on which it was timed; empty: the processor, or it was not timed
     std::size_t m_figured = 0; ///< the variant that is timed, among those of the library
     CompileReport m_report;

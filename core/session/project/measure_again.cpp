@@ -1,5 +1,7 @@
 #include "core/session/project/measure_again.h"
 
+#include "core/session/condition_texts.h"
+#include "core/session/device_clock.h"
 #include "core/session/device_directory.h"
 #include "core/session/exports/network_bench.h"
 #include "core/session/options/options_json.h"
@@ -29,6 +31,8 @@ Result<std::vector<Event>> measureNetworkAgain(std::shared_ptr<const LoadedModel
                                                const DeviceLimits& limits, std::stop_token stop)
 {
     const BackendTraits& traits = model->target.traits();
+    if (!traits.standsFor.empty())
+        return makeError(Errc::Unsupported, say(Msg::OnlyExpects, model->target.text(), traits.standsFor));
     if (!traits.libraries)
         return makeError(Errc::Unsupported, say(Msg::NetworkNotTimedHere, model->target.text()));
     LATHE_TRY_ASSIGN(const auto sessions, writer.sessions());
@@ -65,6 +69,8 @@ Result<std::vector<Event>> measureNetworkAgain(std::shared_ptr<const LoadedModel
                          DeviceDirectory::ask(model->target.kind()).pick(model->target.text(), options.devices));
         request.device = devices.front().fingerprint;
     }
+    if (clockOf(traits, request.device) == CostClock::Model) // its library is timed by another clock
+        return makeError(Errc::Unsupported, say(Msg::LibraryOnModel, deviceNameOf(request.device)));
     LATHE_TRY_ASSIGN(NetworkFigures figures, bench.measure(request, std::move(stop)));
     if (figures.unpaired)
         return *std::move(figures.unpaired);

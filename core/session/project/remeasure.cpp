@@ -1,5 +1,6 @@
 #include "core/session/project/remeasure.h"
 
+#include "core/session/device_clock.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/options/options_json.h"
 #include "core/session/run/clock_times.h"
@@ -122,7 +123,10 @@ private:
             run != m_runs.end())
             item.options = run->second;
         // A trial that failed early does not know what its caches were to be: its run does.
-        m_cold[trial] = old.result.ok() && !imported ? coldBytes(old) : coldBytesOf(item.options, m_model);
+        m_cold[trial] = old.result.ok() && !imported
+                            ? coldBytes(old)
+                            : coldBytesOf(item.options, m_model,
+                                          clockOf(m_model.target.traits(), old.result.device.fingerprint));
         item.record.trial = newTrialId();
         item.record.repeats = trial;
         item.record.candidate = std::move(old.candidate);

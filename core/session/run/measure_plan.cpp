@@ -34,10 +34,10 @@ std::uint64_t rotatedBytes(const LoadedModel& model)
 
 } // namespace
 
-std::int64_t coldBytesOf(const TuneOptions& options, const LoadedModel& model)
+std::int64_t coldBytesOf(const TuneOptions& options, const LoadedModel& model, CostClock clock)
 {
     if (options.cache == "network") // a formula's time knows no caches
-        return model.target.traits().clock == CostClock::Model ? 0 : -static_cast<std::int64_t>(rotatedBytes(model));
+        return clock == CostClock::Model ? 0 : -static_cast<std::int64_t>(rotatedBytes(model));
     return options.cache == "cold" ? std::int64_t{32} << 20 : 0; // more than the caches nearest to a core hold
 }
 
@@ -88,6 +88,8 @@ Result<measure::TaskDataPtr> checkedData(const search::SearchAlternative& altern
 {
     measure::CheckOptions check;
     check.tolerance = target.traits().tolerance;
+    if (!target.traits().standsFor.empty())
+        check.pointsPerOutput = 0; // nothing is computed
     return measure::makeTaskData(alternative.dag, alternative.constantInputs, 1, check);
 }
 

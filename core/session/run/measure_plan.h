@@ -3,13 +3,14 @@
 #include "core/measure/measurer.h"
 #include "core/search/search_task.h"
 #include "core/session/loaded_model.h"
+#include "core/target/backend_traits.h"
 
 namespace lathe::session {
 
 // How candidates are measured: by a run, and when a trial is measured again.
 
-/// The caches that a run's candidates meet, as lathe::coldBytes() says of its records.
-std::int64_t coldBytesOf(const TuneOptions& options, const LoadedModel& model);
+/// The caches that a run's candidates meet on a device of that clock, as lathe::coldBytes() says of its records.
+std::int64_t coldBytesOf(const TuneOptions& options, const LoadedModel& model, CostClock clock);
 
 /// The plan for one candidate that meets such caches; it is never cut short.
 measure::RunPlan planOf(const TuneOptions& options, std::int64_t coldBytes);

@@ -28,7 +28,7 @@ struct RunParts
     std::string nonce; ///< of the run: trial ids are hashes of it, round and index
     std::int64_t coldBytes = 0; ///< lathe::coldBytes of its records
     bool runoffs = false; ///< are held
-    bool modelTime = false; ///< simulators: durations come from results, so that runs replay
+    bool modelTime = false; ///< the device computes its times: durations come from results, so that runs replay
     /// What a run of the network has beside its tasks' sum, as measured last; 0 before, and where nobody measures it.
     double besideTasksMs = 0;
 

@@ -2,6 +2,8 @@
 
 #include "core/backend/codegen.h"
 #include "core/policy/policy_table.h"
+#include "core/session/condition_texts.h"
+#include "core/session/device_clock.h"
 #include "core/session/head_start.h"
 #include "core/session/options/options_json.h"
 #include "core/session/options/tune_options.h"
@@ -107,12 +109,19 @@ Result<> TuningRun::prepare(std::stop_token stop)
                              *m_scheduler,
                              *m_costModel,
                              {}});
-    m_parts->coldBytes = coldBytesOf(m_options, model);
-    m_parts->modelTime = model.target.traits().clock == CostClock::Model;
+    const std::string& fingerprint = m_devices.opened().front().fingerprint;
+    const CostClock clock = clockOf(model.target.traits(), fingerprint);
+    m_parts->coldBytes = coldBytesOf(m_options, model, clock);
+    m_parts->modelTime = clock == CostClock::Model;
     m_parts->runoffs = m_options.runoff == "on" || (m_options.runoff == "auto" && !m_parts->modelTime);
     if (m_setup.project != nullptr)
         m_clock.reserveForFinals(finalsReserve(m_options.seconds, m_parts->runoffs));
     NetworkMeasure measureNetwork = m_setup.measureNetwork;
+    if (m_parts->modelTime && model.target.traits().clock != CostClock::Model) {
+        // Its library would be timed by the clock of the processor that stands in for the device.
+        measureNetwork = {};
+        LATHE_TRY(m_journal.keep(logged(say(Msg::TimesOfModel, deviceNameOf(fingerprint)))));
+    }
     if (measureNetwork && !m_options.broker.empty()) {
         measureNetwork = [this, here = std::move(measureNetwork)](NetworkRequest request,
                                                                   std::stop_token over) -> Result<NetworkFigures> {
@@ -140,7 +149,11 @@ Result<> TuningRun::openDevices(std::stop_token stop)
     options.onNotice = [this](const Message& notice) {
         (void)m_journal.keep(logged(notice)); // a failing disk shows at the next trial
     };
-    return m_devices.open(std::move(options), std::move(stop));
+    LATHE_TRY(m_devices.open(std::move(options), std::move(stop)));
+    const Target& target = m_setup.model->target;
+    if (const std::string& other = target.traits().standsFor; !other.empty())
+        return m_journal.keep(logged(say(Msg::OnlyExpects, target.text(), other)));
+    return {};
 }
 
 /// Takes over what was asked for since the last round.

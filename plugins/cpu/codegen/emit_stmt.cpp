@@ -58,7 +58,11 @@ bool independentLanes(const ir::Stmt& stmt, VariableSet& varying)
             return false;
         break;
     case StmtKind::Evaluate:
-    case StmtKind::Barrier: return false;
+    case StmtKind::Barrier:
+    case StmtKind::AsyncCopy:
+    case StmtKind::AsyncCommit:
+    case StmtKind::AsyncWait:
+    case StmtKind::Shuffle: return false;
     case StmtKind::Block:
     case StmtKind::If:
     case StmtKind::Prefetch: break;
@@ -197,7 +201,15 @@ void PhaseEmitter::emitUnlocated(const ir::Stmt& stmt)
         fail(Errc::Unsupported, fmt::format("the CPU back end has no tensor intrinsic '{}'",
                                             stmt->value ? stmt->value->name : std::string()));
         return;
-    case StmtKind::Barrier: fail(Errc::Unsupported, "the CPU back end runs phases, which have no barriers inside"); return;
+    case StmtKind::Barrier:
+        fail(Errc::Unsupported, "the CPU back end runs phases, which have no barriers inside");
+        return;
+    case StmtKind::AsyncCopy:
+    case StmtKind::AsyncCommit:
+    case StmtKind::AsyncWait:
+        fail(Errc::Unsupported, "the CPU back end runs phases, which have no asynchronous copies");
+        return;
+    case StmtKind::Shuffle: fail(Errc::Unsupported, "the CPU back end runs phases, which have no warps"); return;
     }
 }
 

@@ -3,7 +3,9 @@
 #include "core/backend/kernel_info.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
+#include "plugins/cuda/codegen/cubin.h"
 #include "plugins/cuda/codegen/nvrtc.h"
+#include "plugins/cuda/codegen/sass_listing.h"
 #include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/device/artifact.h"
 
@@ -20,18 +22,19 @@ namespace {
 
 /// What was compiled is kept in this process: candidates of one task have many launches in common.
 constexpr std::size_t kMostKeptBytes = 64 << 20;
+constexpr std::int64_t kRegisterBytes = 4;
 
 /// Of a device, as its device half describes it.
 std::optional<int> capabilityIn(const std::string& device)
 {
     const nlohmann::json description = nlohmann::json::parse(device, nullptr, false);
-    return capabilityOf(textIn(description, "architecture"));
+    return deviceCapabilityOf(textIn(description, "architecture"));
 }
 
 struct Launch
 {
     runtime::PackedProgram program;
-    std::int64_t spilled = 0; ///< registers' worth of bytes
+    backend::LaunchFigures figures;
 };
 
 /// Codegen half: CUDA C++, compiled by NVRTC for the architecture that the target names, else for that of the device
@@ -83,7 +86,7 @@ public:
 
     Result<backend::Listing> listing(const schedule::LoweredKernel& kernel, std::string_view name) override
     {
-        if (name != "source" && name != "ptx")
+        if (name != "source" && name != "ptx" && name != "sass")
             return makeError(Errc::Unsupported, say(Msg::NoListing, m_target.text()));
         LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printCuda(kernel.nest));
         backend::Listing listing;
@@ -91,11 +94,14 @@ public:
         listing.language = name == "source" ? "c" : "text";
         listing.program = ir::print(kernel.nest);
         listing.text = source.text();
-        if (name == "ptx") {
-            LATHE_TRY(findCompiler());
-            LATHE_TRY_ASSIGN(const Compiled compiled, m_compiler->compile(listing.text, m_capability));
+        if (name == "source")
+            return listing;
+        LATHE_TRY(findCompiler());
+        LATHE_TRY_ASSIGN(const Compiled compiled, m_compiler->compile(listing.text, m_capability));
+        if (name == "ptx")
             listing.text = compiled.ptx;
-        }
+        else
+            LATHE_TRY(listSass(compiled, listing));
         return listing;
     }
 
@@ -158,7 +164,8 @@ private:
                 return makeError(Errc::Internal, say(Msg::CudaSharedDiffers, info.name));
             LATHE_TRY_ASSIGN(const Launch* const made, compiled(launch, source.head));
             facts.codeBytes += static_cast<std::int64_t>(made->program.binary.size());
-            facts.vectorSpills += made->spilled;
+            facts.vectorSpills += made->figures.spilledBytes / kRegisterBytes;
+            facts.launches.push_back(made->figures);
             if (packed.insert(launch.symbol).second)
                 programs.push_back(made->program);
         }
@@ -172,9 +179,16 @@ private:
         if (m_keptBytes > kMostKeptBytes)
             forget();
         LATHE_TRY_ASSIGN(Compiled made, m_compiler->compile(head + launch.text, m_capability));
-        constexpr std::int64_t kRegisterBytes = 4;
         Launch kept;
-        kept.spilled = made.spilledBytes / kRegisterBytes;
+        kept.figures.spilledBytes = made.spilledBytes;
+        if (const auto kernels = readCubin(made.cubin); kernels && kernels->size() == 1) {
+            const CubinKernel& kernel = kernels->front();
+            kept.figures.registers = kernel.registers;
+            kept.figures.sharedBytes = kernel.sharedBytes + launch.dynamicSharedBytes;
+            kept.figures.localBytes = kernel.localBytes;
+        } else if (made.registers > 0) {
+            kept.figures.registers = made.registers;
+        }
         kept.program = {std::move(made.ptx), std::move(made.cubin), architectureName(m_capability),
                         launch.symbol + '\n'};
         m_keptBytes += kept.program.source.size() + kept.program.binary.size();

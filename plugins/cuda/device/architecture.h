@@ -13,8 +13,8 @@ namespace lathe::cuda {
 /// compiler's architecture. Those that any compiler in use makes code for:
 inline constexpr int kFirstCapability = 50, kLastCapability = 121;
 
-/// Of "sm_90".
-inline std::optional<int> capabilityOf(std::string_view architecture)
+/// Of "sm_90", of a device: those to come are above kLastCapability.
+inline std::optional<int> deviceCapabilityOf(std::string_view architecture)
 {
     constexpr std::string_view kStart = "sm_";
     int capability = 0;
@@ -22,9 +22,16 @@ inline std::optional<int> capabilityOf(std::string_view architecture)
     if (!architecture.starts_with(kStart))
         return std::nullopt;
     const auto [read, error] = std::from_chars(architecture.data() + kStart.size(), end, capability);
-    if (error != std::errc() || read != end || capability < kFirstCapability || capability > kLastCapability)
+    if (error != std::errc() || read != end || capability < kFirstCapability)
         return std::nullopt;
     return capability;
+}
+
+/// Likewise, of one that a compiler makes code for.
+inline std::optional<int> capabilityOf(std::string_view architecture)
+{
+    const std::optional<int> capability = deviceCapabilityOf(architecture);
+    return capability && *capability <= kLastCapability ? capability : std::nullopt;
 }
 
 inline std::string architectureName(int capability)

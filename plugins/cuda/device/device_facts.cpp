@@ -73,6 +73,7 @@ json hardwareOf(const DeviceFacts& facts)
     put("max_shared_memory_per_block", facts.sharedBytes, driver);
     put("max_threads_per_block", facts.mostThreads, driver);
     put("warp_size", facts.warp, driver);
+    put("shuffle_width", facts.warp, driver);
     put("max_vthread_extent", facts.warp / 4, driver); // what the reference takes of a warp
     put("compute_capability", static_cast<std::uint64_t>(facts.capability), driver);
     put("threads_per_core", facts.threadsOfProcessor, driver);
@@ -126,13 +127,16 @@ std::string devicesText()
     std::string problem;
     json list = json::array();
     if (const Driver* const driver = openDriver(problem))
-        for (const DeviceFacts& facts : listDevices(*driver, problem))
+        for (const DeviceFacts& facts : listDevices(*driver, problem)) {
             list.push_back({{"key", facts.key},
                             {"name", facts.name},
                             {"driver", "CUDA " + versionText(driver->version)},
                             {"architecture", architectureName(facts.capability)},
                             {"shares_cores", driver->isOnProcessor},
                             {"hardware", hardwareOf(facts)}});
+            if (driver->isOnProcessor)
+                list.back()["clock"] = "model";
+        }
     if (!problem.empty())
         list.push_back({{"name", "NVIDIA GPUs (CUDA)"}, {"error", problem}});
     return list.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -75,6 +75,7 @@ const char* takeAll(void* library, Driver& d)
     const bool canDestroy = take(library, "cuGraphExecDestroy", d.graphExecDestroy)
                             && take(library, "cuGraphDestroy", d.graphDestroy);
     d.hasGraphs = canCapture && canLaunch && canDestroy;
+    take(library, "cuGraphUpload", d.graphUpload); // since 11.1
     take(library, "cuMemHostGetDevicePointer_v2", d.memHostGetDevicePointer);
     take(library, "cuStreamGetCtx", d.streamGetContext);
     take(library, "cuGetErrorName", d.getErrorName);
@@ -115,13 +116,20 @@ bool open(Driver& driver, Problem& problem)
         return false;
     }
     driver.isOnProcessor = ::dlsym(library, kOnProcessor) != nullptr;
-    driver.driverGetVersion(&driver.version);
-    if (driver.version < kOldest) {
+    int code = driver.driverGetVersion(&driver.version);
+    if (code == kStubLibrary) {
+        problem.set("%s is the CUDA toolkit's stub, not the NVIDIA driver: the loader must find another one (see "
+                    "LD_LIBRARY_PATH)",
+                    file);
+        return false;
+    }
+    if (code == kSuccess && driver.version < kOldest) {
         problem.set("the NVIDIA driver is for CUDA %s: one for CUDA 11 or later is needed",
                     versionName(driver.version).text);
         return false;
     }
-    const int code = driver.init(0);
+    if (code == kSuccess)
+        code = driver.init(0);
     if (code == kNoDevice)
         problem.set("the NVIDIA driver finds no GPU (CUDA_VISIBLE_DEVICES hides those that it does not name)");
     else if (code == kSystemDriverMismatch)

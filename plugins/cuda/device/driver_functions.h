@@ -18,6 +18,7 @@ enum Code : int
     kNoDevice = 100,
     kInvalidDevice = 101,
     kDeviceUnavailable = 46,
+    kStubLibrary = 34, ///< what programs are linked with where there is no driver
     kInvalidImage = 200,
     kNoBinaryForDevice = 209,
     kUncorrectableEcc = 214,
@@ -25,6 +26,7 @@ enum Code : int
     kNvlinkUncorrectable = 220,
     kNoJitCompiler = 221,
     kUnsupportedPtxVersion = 222,
+    kContained = 226, ///< an error of the hardware, which stays with the processes that it hit
     kNotFound = 500,
     kIllegalAddress = 700,
     kLaunchOutOfResources = 701,
@@ -39,6 +41,12 @@ enum Code : int
     kLaunchFailed = 719,
     kSystemNotReady = 802,
     kSystemDriverMismatch = 803,
+    kMpsConnectionFailed = 805, ///< of the server by which several processes share a device, as those that follow
+    kMpsRpcFailure = 806,
+    kMpsServerNotReady = 807,
+    kMpsMaxClientsReached = 808,
+    kMpsMaxConnectionsReached = 809,
+    kMpsClientTerminated = 810,
     kUnknown = 999
 };
 
@@ -130,6 +138,7 @@ struct Driver
     int (*graphExecDestroy)(GraphExec exec) = nullptr;
     int (*graphDestroy)(Graph graph) = nullptr;
     // Optional.
+    int (*graphUpload)(GraphExec exec, Stream stream) = nullptr; ///< what its first start would have to do before
     int (*memHostGetDevicePointer)(Address* address, void* host, unsigned flags) = nullptr;
     int (*streamGetContext)(Stream stream, Context* context) = nullptr;
     int (*getErrorName)(int code, const char** name) = nullptr;

@@ -22,8 +22,15 @@ LatheErrc kindOf(int code)
     case kDeviceUnavailable:
     case kUncorrectableEcc:
     case kNvlinkUncorrectable:
+    case kContained:
     case kContextIsDestroyed:
     case kSystemNotReady:
+    case kMpsConnectionFailed:
+    case kMpsRpcFailure:
+    case kMpsServerNotReady:
+    case kMpsMaxClientsReached:
+    case kMpsMaxConnectionsReached:
+    case kMpsClientTerminated:
     case kUnknown: return LATHE_ERRC_DEVICE_LOST;
     default: return LATHE_ERRC_INTERNAL;
     }

@@ -1,5 +1,7 @@
 #include "plugins/cuda/device/management.h"
 
+#include "plugins/cuda/device/management_functions.h"
+
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -8,22 +10,6 @@
 
 namespace lathe::cuda {
 namespace {
-
-using Device = struct OpaqueManagedDevice*;
-using EventSet = struct OpaqueEventSet*;
-
-/// In the library's layout (nvmlEventData_t).
-struct EventData
-{
-    Device device;
-    unsigned long long type;
-    unsigned long long number; ///< of an Xid message
-    unsigned gpuInstance, computeInstance;
-};
-
-constexpr int kClockOfProcessors = 1, kClockOfMemory = 2, kTemperatureOfGpu = 0;
-constexpr int kUncorrected = 1, kSinceStart = 0; ///< kinds of memory errors, and of their counters
-constexpr unsigned long long kXidEvent = 8;
 
 template<typename Called>
 bool take(void* library, const char* name, Called*& function)
@@ -34,25 +20,10 @@ bool take(void* library, const char* name, Called*& function)
 
 } // namespace
 
-/// The functions that are used, in declarations of our own. All return 0 if they succeed.
-struct Management::Library
+struct Management::Library : ManagementFunctions
 {
-    int (*init)() = nullptr;
-    int (*deviceByUuid)(const char* uuid, Device* device) = nullptr;
-    int (*clock)(Device device, int which, unsigned* mhz) = nullptr;
-    int (*temperature)(Device device, int where, unsigned* degrees) = nullptr;
-    int (*power)(Device device, unsigned* milliwatts) = nullptr;
-    int (*slowedBy)(Device device, unsigned long long* reasons) = nullptr;
-    int (*memoryErrors)(Device device, int kind, int counter, unsigned long long* count) = nullptr;
-    int (*remappedRows)(Device device, unsigned* corrected, unsigned* uncorrected, unsigned* isPending,
-                        unsigned* hasFailed) = nullptr;
-    int (*eventSetCreate)(EventSet* set) = nullptr;
-    int (*eventSetFree)(EventSet set) = nullptr;
-    int (*registerEvents)(Device device, unsigned long long types, EventSet set) = nullptr;
-    int (*eventSetWait)(EventSet set, EventData* data, unsigned milliseconds) = nullptr;
-
-    Device device = nullptr;
-    EventSet events = nullptr; ///< null: the device has none
+    ManagedDevice device = nullptr;
+    ManagedEvents events = nullptr; ///< null: the device has none
     std::string trouble;
 
     unsigned long long uncorrectedErrors() const
@@ -126,7 +97,7 @@ std::string Management::trouble()
     Library& l = *m_library;
     constexpr int kMostMessages = 64; // at a time
     for (int i = 0; l.events != nullptr && l.trouble.empty() && i < kMostMessages; ++i) {
-        EventData data = {};
+        ManagedEvent data = {};
         if (l.eventSetWait(l.events, &data, 0) != 0)
             break;
         if ((data.type & kXidEvent) != 0 && isOfHardware(data.number))

@@ -15,10 +15,11 @@ constexpr std::size_t kMostQueued = 512;
 constexpr std::size_t kMostInGraph = 256;
 /// Fewer are started one by one: a graph would cost more than it spares.
 constexpr std::size_t kLeastForGraph = 32;
-/// What is written ahead of a stretch of few launches, so that these are in the stream before the device comes to them:
-/// else a first short kernel is timed with the host's work of starting it. Untimed, and less than most caches hold.
+/// What is written ahead of a stretch of few launches or graphs, so that these are in the stream before the device
+/// comes to them: else a first short kernel is timed with the host's work of starting it. Untimed, and less than most
+/// caches hold.
 constexpr std::size_t kLeadBytes = 8 << 20;
-constexpr std::size_t kFewLaunches = 32;
+constexpr std::size_t kFewCalls = 32;
 
 /// A code of the driver, kSuccess if all is well, and whether it came of what had been accepted before.
 struct Outcome
@@ -58,6 +59,10 @@ public:
             m_driver.graphDestroy(graph);
         if (!isGood)
             m_exec = nullptr;
+        // Its first start would bring it to the device, and be timed with that. Where that fails, starting it will
+        // tell.
+        if (isGood && m_driver.graphUpload != nullptr)
+            m_driver.graphUpload(m_exec, stream);
         return isGood;
     }
     int start(Stream stream) const { return m_driver.graphLaunch(m_exec, stream); }
@@ -176,11 +181,11 @@ private:
         return kSuccess;
     }
 
-    /// Times what `commands` puts into the stream, and waits for it.
+    /// Times what `commands` puts into the stream in so many calls, and waits for it.
     template<typename Commands>
-    Outcome stretch(Commands commands, std::size_t launches)
+    Outcome stretch(Commands commands, std::size_t calls)
     {
-        if (launches < kFewLaunches && m_device.cold.bytes >= kLeadBytes)
+        if (calls < kFewCalls && m_device.cold.bytes >= kLeadBytes)
             if (const int code = m_driver.fill(m_device.cold.address, 1, kLeadBytes / 4, m_device.stream()))
                 return {code, false};
         int code = m_watch.begin();
@@ -193,10 +198,12 @@ private:
         return {m_watch.finish(), true};
     }
 
-    /// As many passes as make whole graphs; what is `left` is for others to run.
+    /// As many passes as make whole graphs of one size; what is `left` is for others to run, and is less than there are
+    /// graphs: started one by one, short launches take longer.
     Outcome recorded(std::uint32_t& left)
     {
-        const auto passes = static_cast<std::uint32_t>(std::clamp<std::size_t>(kMostInGraph / m_passLaunches, 1, left));
+        const auto most = static_cast<std::uint32_t>(std::clamp<std::size_t>(kMostInGraph / m_passLaunches, 1, left));
+        const std::uint32_t passes = left / ((left - 1) / most + 1);
         RecordedPasses graph(m_driver);
         if (!graph.record(m_device.stream(), [&] { return pass(passes); }))
             return {};
@@ -209,7 +216,7 @@ private:
                     code = graph.start(m_device.stream());
                 return code;
             };
-            if (const Outcome end = stretch(start, graphs * passes * m_passLaunches); end.code != kSuccess)
+            if (const Outcome end = stretch(start, graphs); end.code != kSuccess)
                 return end;
             left -= graphs * passes;
         }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/runtime/image.h"
-#include "core/runtime/package_view.h"
+#include "core/runtime/package_index.h"
 #include "core/runtime/status.h"
 #include "plugins/cuda/library/gpu.h"
 
@@ -33,35 +33,30 @@ public:
                          Function& function, runtime::ErrorText& error);
 
 private:
-    struct Program
+    /// What the driver made of a program of m_index.
+    struct Loaded
     {
-        runtime::ProgramView packed;
         LoadedModule module = nullptr;
         runtime::ErrorText* problem = nullptr; ///< why there is none; null: that was not tried
     };
-    struct Symbol
+    /// What it made of a launch.
+    struct Made
     {
-        std::string_view name;
-        std::size_t program = 0;
         Function function = nullptr;
         std::uint64_t dynamicShared = 0; ///< that was asked for
     };
 
-    runtime::Status damaged(runtime::ErrorText& error, const char* what) const;
-    Symbol* find(std::string_view name) const;
-    void loadProgram(Program& program) const;
-    void refuse(Program& program, int code, const char* log) const;
-    runtime::Status ready(Symbol& symbol, const char* name, std::uint64_t threads, std::uint32_t buffers,
+    int loadProgram(const runtime::ProgramView& packed, Loaded& program) const;
+    void refuse(const runtime::ProgramView& packed, Loaded& program, int code, const char* log) const;
+    runtime::Status ready(std::size_t launch, const char* name, std::uint64_t threads, std::uint32_t buffers,
                           std::uint64_t dynamicShared, runtime::ErrorText& error);
-    static int compare(const void* one, const void* other);
 
     const Driver* m_driver = nullptr;
     Context m_context = nullptr;
     const Gpu* m_gpu = nullptr;
-    Program* m_programs = nullptr;
-    std::size_t m_programCount = 0;
-    Symbol* m_symbols = nullptr; ///< sorted by name
-    std::size_t m_symbolCount = 0;
+    runtime::PackageIndex m_index;
+    Loaded* m_programs = nullptr; ///< of all programs, once there is memory for them
+    Made* m_launches = nullptr; ///< of all launches
     pthread_mutex_t m_mutex = PTHREAD_MUTEX_INITIALIZER; ///< of all that changes behind load()
 };
 

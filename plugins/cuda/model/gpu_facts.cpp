@@ -38,6 +38,7 @@ constexpr std::int64_t kKiB = 1024, kMiB = 1024 * 1024;
 
 constexpr GpuFacts kGpus[] = {
     {.name = "RTX A6000",
+     .key = "a6000",
      .capability = 86,
      .sms = 84, // [W102]
      .boostHz = 1.800e9, // [D]
@@ -46,7 +47,7 @@ constexpr GpuFacts kGpus[] = {
      .integerLanes = 64, // [G]
      .integersShareLanes = true, // [W102]
      .doubleLanes = 2, // [G]
-     .halfLanes = 128, // [G]
+     .halfLanes = 64, // [G]: 128 results
      .specialLanes = 16, // [G]
      .accessLanes = 16, // [W102] [H]
      .maxThreads = 1536, // [G]
@@ -64,6 +65,7 @@ constexpr GpuFacts kGpus[] = {
      .launchGapSeconds = kGraphGap,
      .launchSeconds = kStreamGap},
     {.name = "A100",
+     .key = "a100",
      .capability = 80,
      .sms = 108, // [W100]
      .boostHz = 1.410e9, // [W100]
@@ -71,7 +73,7 @@ constexpr GpuFacts kGpus[] = {
      .floatLanes = 64, // [G] [W100]
      .integerLanes = 64, // [G]
      .doubleLanes = 32, // [G]
-     .halfLanes = 128, // [G]
+     .halfLanes = 128, // [G]: 256 results
      .specialLanes = 16, // [G]
      .accessLanes = 32, // [W100]
      .maxThreads = 2048, // [G]
@@ -89,6 +91,7 @@ constexpr GpuFacts kGpus[] = {
      .launchGapSeconds = kGraphGap,
      .launchSeconds = kStreamGap},
     {.name = "H100",
+     .key = "h100",
      .capability = 90,
      .sms = 132, // [W90]
      .boostHz = 1.980e9, // [W90]: 66.9 TFLOP/s
@@ -96,7 +99,7 @@ constexpr GpuFacts kGpus[] = {
      .floatLanes = 128, // [G] [W90]
      .integerLanes = 64, // [G]
      .doubleLanes = 64, // [G]
-     .halfLanes = 256, // [G]
+     .halfLanes = 128, // [G]: 256 results
      .specialLanes = 16, // [G]
      .accessLanes = 32, // [W90]
      .maxThreads = 2048, // [G]
@@ -114,6 +117,7 @@ constexpr GpuFacts kGpus[] = {
      .launchGapSeconds = kGraphGap,
      .launchSeconds = kStreamGap},
     {.name = "RTX 4090",
+     .key = "rtx4090",
      .capability = 89,
      .sms = 128, // [W89]
      .boostHz = 2.520e9, // [W89]
@@ -122,7 +126,7 @@ constexpr GpuFacts kGpus[] = {
      .integerLanes = 64, // [G]
      .integersShareLanes = true, // [W89]
      .doubleLanes = 2, // [G]
-     .halfLanes = 128, // [G]
+     .halfLanes = 64, // [G]: 128 results
      .specialLanes = 16, // [G]
      .accessLanes = 16, // [W89]
      .maxThreads = 1536, // [G]
@@ -151,7 +155,7 @@ std::span<const GpuFacts> knownGpus()
 const GpuFacts* findGpu(std::string_view name)
 {
     const auto* const found = std::find_if(std::begin(kGpus), std::end(kGpus),
-                                           [name](const GpuFacts& g) { return g.name == name; });
+                                           [name](const GpuFacts& g) { return g.name == name || g.key == name; });
     return found == std::end(kGpus) ? nullptr : found;
 }
 

@@ -11,6 +11,7 @@ namespace lathe::cuda {
 struct GpuFacts
 {
     std::string_view name;
+    std::string_view key; ///< short, for targets: "a6000"
     std::int32_t capability = 0; ///< 86 for sm_86
     std::int32_t sms = 0;
     double boostHz = 0; ///< what short launches run at
@@ -53,7 +54,7 @@ struct GpuFacts
 
 /// RTX A6000, A100 (SXM, 40 GB), H100 (SXM5, 80 GB), RTX 4090.
 std::span<const GpuFacts> knownGpus();
-/// By its name; null: not known.
+/// By its name or its key; null: not known.
 const GpuFacts* findGpu(std::string_view name);
 
 } // namespace lathe::cuda

@@ -70,7 +70,8 @@ public:
         // From sm_90 on the assembler counts the driver's share in.
         constexpr std::int64_t kDriverShared = 1024;
         facts.sharedBytes = m_kernel.sharedBytes
-                            - (m_hasDriverShared && m_kernel.sharedBytes >= kDriverShared ? kDriverShared : 0);
+                            - (m_hasDriverShared && m_kernel.sharedBytes >= kDriverShared ? kDriverShared : 0)
+                            + m_launch.dynamicSharedBytes;
         const Occupancy occupancy = occupancyOf(m_gpu, facts.threads, facts.registers, facts.sharedBytes);
         if (occupancy.blocks < 1)
             return makeError(Errc::IllegalSchedule, say(Msg::CudaModelDoesNotFit, std::string(m_gpu.name)));
@@ -106,15 +107,19 @@ private:
                 Access& access = m_accesses[found.instruction];
                 access.isGlobal = access.isGlobal || found.space == WalkSpace::Global;
                 access.isStore = found.isStore;
-                access.times += 1;
+                // A copy from global to shared memory comes twice, the second time as the load.
+                const bool isLoadOfCopy = m_kernel.instructions[found.instruction].kind == SassClass::AsyncCopy
+                                          && found.space == WalkSpace::Global;
+                const bool isPast = isLoadOfCopy && m_kernel.instructions[found.instruction].has("BYPASS");
+                access.times += isLoadOfCopy ? 0 : 1;
                 if (!found.isKnown) {
                     access.isUnknown = true;
                     const double words = std::max(found.access.bytes / 4, 1);
-                    access.passes += words;
+                    access.passes += isPast ? 0 : words;
                     access.sectors += found.space == WalkSpace::Global ? 4 * words : 0;
                     return;
                 }
-                access.passes += bankPasses(found.access);
+                access.passes += isPast ? 0 : bankPasses(found.access); // past the level-1 cache
                 if (found.space == WalkSpace::Shared)
                     return;
                 access.sectors += sectorsOf(found.access);

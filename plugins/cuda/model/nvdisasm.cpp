@@ -3,9 +3,9 @@
 #include "core/support/files.h"
 #include "core/support/message.h"
 #include "core/support/subprocess.h"
+#include "core/support/trusted_file.h"
 
 #include <cstdlib>
-#include <vector>
 
 namespace lathe::cuda {
 namespace {
@@ -15,19 +15,20 @@ namespace fs = std::filesystem;
 bool isProgram(const fs::path& path)
 {
     std::error_code ignored;
-    return fs::is_regular_file(path, ignored);
+    return fs::is_regular_file(path, ignored) && checkTrusted(path);
 }
 
 } // namespace
 
-Result<fs::path> findNvdisasm(const fs::path& beside)
+Result<fs::path> findNvdisasm(const std::vector<fs::path>& beside)
 {
     std::vector<fs::path> places;
     if (const char* const told = std::getenv("LATHE_NVDISASM"); told != nullptr && told[0] != '\0') {
         places.emplace_back(told);
     } else {
-        if (!beside.empty())
-            places.push_back(beside.parent_path() / "bin" / "nvdisasm");
+        for (const fs::path& folder : beside)
+            if (!folder.empty())
+                places.push_back(folder.parent_path() / "bin" / "nvdisasm");
         std::string_view path = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
         while (!path.empty()) {
             const std::size_t end = std::min(path.find(':'), path.size());

@@ -288,7 +288,10 @@ private:
             m_facts[m_sharedOf].sharedBytes += *bytes;
             return {};
         }
-        if (text.front() == '.' && text.back() == ':') {
+        // Of a place in the code, or of a function that the compiler put behind a kernel ("$__internal_0_$..."), such
+        // as quotients of rare operands: that is no code of the kernel.
+        if ((text.front() == '.' || text.front() == '$') && text.back() == ':') {
+            m_isBehind = m_isBehind || text.front() == '$';
             if (const SassKernel* kernel = current(); kernel != nullptr)
                 m_labels[{m_module.kernels.size() - 1, std::string(text.substr(0, text.size() - 1))}] = nextAddress();
             return {};
@@ -302,7 +305,7 @@ private:
     {
         const std::string_view rest = trimmed(text.substr(8));
         const std::string_view name = rest.substr(0, rest.find(','));
-        m_inCode = false;
+        m_inCode = m_isBehind = false;
         m_sharedOf.clear();
         m_attribute = {};
         if (name.starts_with(".text.")) {
@@ -360,8 +363,8 @@ private:
             }
             return {};
         }
-        if (rest.front() == '.')
-            return {}; // data
+        if (rest.front() == '.' || m_isBehind)
+            return {}; // data, or a function's
         const auto address = number<std::uint32_t>(inside, 16);
         if (!address)
             return bad("has no address");
@@ -414,6 +417,7 @@ private:
     std::size_t m_line = 0;
     SassModule m_module;
     bool m_inCode = false;
+    bool m_isBehind = false; ///< the code is that of a function behind the kernel
     bool m_hasEncoding = false; ///< of the last instruction, whose second half comes in the next line
     std::string m_sharedOf; ///< kernel whose shared memory the current section is
     std::string_view m_attribute, m_subject;

@@ -221,6 +221,19 @@ std::optional<Relation> relationOf(const SassInstruction& comparison, bool isNeg
     return std::nullopt;
 }
 
+bool holds(Relation relation, std::int64_t value, std::int64_t bound)
+{
+    switch (relation) {
+    case Relation::Less: return value < bound;
+    case Relation::LessEqual: return value <= bound;
+    case Relation::Greater: return value > bound;
+    case Relation::GreaterEqual: return value >= bound;
+    case Relation::NotEqual: return value != bound;
+    case Relation::Equal: return value == bound;
+    }
+    return false;
+}
+
 /// Passes of a loop that runs once and then as long as the value holds the relation: value, value + step ... are what
 /// is compared at the ends of its passes.
 std::optional<std::uint64_t> passes(Relation relation, std::int64_t value, std::int64_t step, std::int64_t bound)
@@ -294,15 +307,20 @@ std::optional<std::uint64_t> tripsOf(const SassKernel& kernel, const SassLoop& l
         return std::nullopt;
     // What one pass adds to the register that goes around.
     const auto after = resolved(kernel, loop.first, loop.last, *compared->from);
-    if (!after || after->from != compared->from)
-        return std::nullopt;
     const auto start = resolved(kernel, 0, loop.first, *compared->from);
-    if (!start || start->from)
+    if (!after || (after->from && after->from != compared->from) || !start || start->from)
         return std::nullopt;
     const auto as = [&comparison](std::int64_t value) {
         return comparison.has("U32") ? static_cast<std::int64_t>(static_cast<std::uint32_t>(value))
                                      : static_cast<std::int64_t>(static_cast<std::int32_t>(value));
     };
+    if (!after->from) { // a loop of two passes: in the second one the counter is what it must be
+        if (!holds(*relation, as(start->sum + compared->sum), as(*bound)))
+            return 1;
+        if (holds(*relation, as(after->sum + compared->sum), as(*bound)))
+            return std::nullopt;
+        return 2;
+    }
     const auto trips = passes(*relation, as(start->sum + compared->sum), after->sum, as(*bound));
     return trips && *trips <= kMostTrips ? trips : std::nullopt;
 }

@@ -86,7 +86,7 @@ Result<SassWalk> SassWalk::create(const SassModule& module, const SassKernel& ke
                 const auto found = std::lower_bound(
                     code.begin(), code.end(), address,
                     [](const SassInstruction& c, std::uint32_t a) { return c.address < a; });
-                at = static_cast<std::size_t>(found - code.begin());
+                at = found == code.end() ? kNowhere : static_cast<std::size_t>(found - code.begin());
             }
         program->target.push_back(at);
     }

@@ -19,6 +19,7 @@ struct SassLaunch
     std::array<std::int64_t, 3> block = {1, 1, 1}; ///< threads along x, y, z
     /// The kernel's parameters, 4 bytes each, pointers as two: as they lie in the parameter space.
     std::vector<std::uint32_t> parameters;
+    std::int64_t dynamicSharedBytes = 0; ///< of a block, beside what the kernel declares
 
     std::int64_t threads() const { return block[0] * block[1] * block[2]; }
     std::int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/runtime/image.h"
-#include "core/runtime/package_view.h"
+#include "core/runtime/package_index.h"
 #include "core/runtime/status.h"
 #include "plugins/opencl/device/device_facts.h"
 
@@ -23,41 +23,30 @@ public:
     Programs(const Programs&) = delete;
     Programs& operator=(const Programs&) = delete;
 
-    /// @param code  packages (core/runtime/package_view.h) one behind the other, which outlive this; checked as a file
-    /// would be:
-    ///              InvalidArgument, if they do not hold together
+    /// @param code  packages (core/runtime/package_view.h) one behind the other, which outlive this, as do driver,
+    ///              context and device; checked as a file would be: InvalidArgument, if they do not hold together
     runtime::Status load(const Driver& driver, cl_context context, const DeviceFacts& device, std::string_view code,
                          runtime::ErrorText& error);
     /// A new one for the caller, whose arguments are not set. Any thread.
     runtime::Status makeKernel(const char* symbol, cl_kernel& kernel, runtime::ErrorText& error);
 
 private:
-    struct Program
+    /// What the driver made of a program of m_index.
+    struct Built
     {
-        runtime::ProgramView packed;
         cl_program program = nullptr;
         runtime::ErrorText* problem = nullptr; ///< why there is none; null: that was not tried
     };
-    struct Symbol
-    {
-        std::string_view name;
-        std::size_t program = 0;
-    };
 
-    runtime::Status damaged(runtime::ErrorText& error, const char* what) const;
-    void build(Program& program) const;
+    void build(const runtime::ProgramView& packed, Built& program) const;
     bool hasAllKernels(cl_program program, std::string_view symbols) const;
     cl_program take(std::string_view binary, const runtime::ProgramView& packed) const;
-    const Symbol* find(std::string_view name) const;
-    static int compare(const void* one, const void* other);
 
     const Driver* m_driver = nullptr;
     cl_context m_context = nullptr;
     const DeviceFacts* m_device = nullptr;
-    Program* m_programs = nullptr;
-    std::size_t m_programCount = 0;
-    Symbol* m_symbols = nullptr; ///< sorted by name
-    std::size_t m_symbolCount = 0;
+    runtime::PackageIndex m_index;
+    Built* m_programs = nullptr; ///< of all programs, once there is memory for them
     pthread_mutex_t m_mutex = PTHREAD_MUTEX_INITIALIZER; ///< of all that changes in m_programs
 };
 

@@ -240,6 +240,9 @@ private slots:
         const QString text = printed({parameter("template", DType::F32, true), parameter("max_float4", DType::F32)},
                                      [](const ir::Expr& thread) { return store(1, thread, load(0, thread)); });
         QVERIFY2(text.contains("v_max_float4[thread] = v_template[thread];"), qPrintable(text));
+        const QString macros = printed({parameter("NULL", DType::F32, true), parameter("assert", DType::F32)},
+                                       [](const ir::Expr& thread) { return store(1, thread, load(0, thread)); });
+        QVERIFY2(macros.contains("v_assert[thread] = v_NULL[thread];"), qPrintable(macros)); // of the compiler's own
     }
 
     void whatHasNoFormIsRefusedByName()

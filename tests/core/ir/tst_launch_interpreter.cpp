@@ -49,6 +49,11 @@ struct Reversal
     /// What is wrong with the body; empty if nothing is. y is compared where it should be right.
     std::string run(Stmt body, bool compares = true)
     {
+        const std::vector<float> expected = {4, 3, 2, 1, 8, 7, 6, 5};
+        return run(std::move(body), compares ? expected : std::vector<float>());
+    }
+    std::string run(Stmt body, const std::vector<float>& expected)
+    {
         Launch launch;
         launch.name = "all";
         launch.grid = {kBlocks, 1, 1};
@@ -69,8 +74,20 @@ struct Reversal
                                                               std::as_writable_bytes(std::span(y))};
         if (const auto ran = interpreter->run(parameters); !ran)
             return ran.error().message;
-        const float expected[] = {4, 3, 2, 1, 8, 7, 6, 5};
-        return compares && std::memcmp(y, expected, sizeof y) != 0 ? "wrong numbers" : "";
+        return !expected.empty() && std::memcmp(y, expected.data(), sizeof y) != 0 ? "wrong numbers" : "";
+    }
+};
+
+/// A warp of four lanes: own = x; own = own + own of lane ^ 2; own = own + own of lane ^ 1; y = own.
+struct LaneSum
+{
+    Reversal r;
+    Expr x = load(0, DType::F32, {r.block, r.thread}), own = load(3, DType::F32, {0});
+    Stmt begin = makeStore(3, {0}, x), end = makeStore(1, {r.block, r.thread}, own);
+
+    Stmt step(std::int32_t distance, std::int32_t warp = kThreads) const
+    {
+        return makeBlock({makeShuffle(3, {1}, own, distance, warp), makeStore(3, {0}, own + load(3, DType::F32, {1}))});
     }
 };
 
@@ -94,6 +111,61 @@ private slots:
         const Stmt own = makeBlock(
             {makeStore(3, {intImm(1)}, load(0, DType::F32, {r.block, r.thread})), r.fill, makeBarrier(), r.use});
         QCOMPARE(r.run(own), std::string());
+    }
+
+    /// Each lane gives what it had before any took.
+    void lanesExchangeWhatTheyHave()
+    {
+        LaneSum sum;
+        const std::vector<float> sums = {10, 10, 10, 10, 26, 26, 26, 26};
+        QCOMPARE(sum.r.run(makeBlock({sum.begin, sum.step(2), sum.step(1), sum.end}), sums), std::string());
+        // Two warps of two lanes in a block of four.
+        const std::vector<float> pairs = {3, 3, 7, 7, 11, 11, 15, 15};
+        QCOMPARE(sum.r.run(makeBlock({sum.begin, sum.step(1, 2), sum.end}), pairs), std::string());
+        // Whole warps may stay away: here the second of two.
+        const std::vector<float> first = {3, 3, 3, 4, 11, 11, 7, 8};
+        QCOMPARE(sum.r.run(makeBlock({sum.begin, makeIf(sum.r.thread < intImm(2), sum.step(1, 2)), sum.end}), first),
+                 std::string());
+        QCOMPARE(QString::fromStdString(print(sum.r.nest)).count("shuffle own[1] = own[0] of lane ^ 1 of 2"), 1);
+    }
+
+    void divergentShufflesAreNamed_data()
+    {
+        QTest::addColumn<int>("fault");
+        QTest::addColumn<QByteArray>("words");
+        const auto row = [](int fault, const char* words) { QTest::newRow(words) << fault << QByteArray(words); };
+        row(0,
+            "launch all of kernel reversal: divergent shuffle: 3 of 4 lanes of the warp of thread (0, 0, 0) of block "
+            "(0, 0, 0) come to it: shuffle own[1] = own[0] of lane ^ 1 of 4");
+        row(1, "divergent shuffle: 2 of 4 lanes of the warp of thread (2, 0, 0)"); // the others' turn
+        row(2, "divergent shuffle: 1 of 4 lanes of the warp of thread (3, 0, 0)"); // a loop that others have left
+        row(3, "divergent shuffle: thread (0, 0, 0) of block (0, 0, 0) takes from lane 4 of 4");
+        row(4, "thread (0, 0, 0) of block (0, 0, 0) reads own at 0, which nobody has written");
+        row(5, "a shuffle goes from lane ^ 3 of 4");
+        row(6, "a shuffle stores to tile, which is no thread's own");
+        row(7, "a shuffle goes from lane ^ 4 of 4");
+    }
+    void divergentShufflesAreNamed()
+    {
+        QFETCH(int, fault);
+        QFETCH(QByteArray, words);
+        LaneSum sum;
+        const Expr i = var("i");
+        Stmt middle;
+        switch (fault) {
+        case 0: middle = makeIf(sum.r.thread < intImm(3), sum.step(1)); break;
+        case 1: middle = makeIf(sum.r.thread >= intImm(2), sum.step(1)); break;
+        case 2:
+            middle = makeFor(i, 0, sum.r.thread + intImm(1), LoopKind::Serial, makeIf(i >= intImm(3), sum.step(1)));
+            break;
+        case 3: middle = sum.step(4, 8); break;
+        case 4: sum.begin = makeStore(3, {1}, sum.x), middle = sum.step(1); break;
+        case 5: middle = sum.step(3); break;
+        case 6: middle = makeShuffle(2, {0}, sum.own, 1, 4); break;
+        default: middle = sum.step(4); break;
+        }
+        const std::string wrong = sum.r.run(makeBlock({sum.begin, middle, sum.end}), false);
+        QVERIFY2(wrong.find(words.toStdString()) != std::string::npos, wrong.c_str());
     }
 
     void faultsAreNamed_data()

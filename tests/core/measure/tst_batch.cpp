@@ -14,6 +14,52 @@ using lathe::test::FakePort;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+namespace {
+
+/// One trial, whose kernel the device's own compiler has at hand.
+struct Compiling
+{
+    explicit Compiling(EndpointTraits device)
+        : runner(scene.addRunner(device))
+    {
+        scene.buildAll(builder);
+        Scene::progress(runner, runner.takeJobs().at(0), TrialStage::Build);
+        turn();
+    }
+
+    void turn()
+    {
+        const auto turned = scene.turn();
+        QVERIFY(turned);
+    }
+    /// Whether its process lives up to that time, and then no longer.
+    void isGivenUpAfter(milliseconds time)
+    {
+        scene.pass(time - milliseconds(1));
+        turn();
+        QCOMPARE(runner.closed, 0);
+        scene.pass(milliseconds(1));
+        turn();
+        QCOMPARE(runner.closed, 1);
+    }
+
+    Scene scene{1};
+    FakePort::Seen& builder = scene.addBuilder();
+    FakePort::Seen& runner;
+};
+
+/// Whether the scene's one trial ended so.
+void endedWith(const Scene& scene, TrialStage stage, Errc code, const std::string& says)
+{
+    QCOMPARE(scene.results().size(), std::size_t(1));
+    const TrialResult& result = scene.results()[0].second;
+    QCOMPARE(int(result.stage), int(stage));
+    QCOMPARE(int(result.code), int(code));
+    QVERIFY2(says.empty() || result.text == says, result.text.c_str());
+}
+
+} // namespace
+
 class TestBatch : public QObject
 {
     Q_OBJECT
@@ -306,9 +352,7 @@ private slots:
         scene.pass(milliseconds(1));
         QVERIFY(scene.turn());
         QCOMPARE(runner.closed, 1);
-        QCOMPARE(scene.results().size(), std::size_t(1));
-        QCOMPARE(int(scene.results()[0].second.code), int(Errc::RunTimeout));
-        QCOMPARE(int(scene.results()[0].second.stage), int(TrialStage::Run));
+        endedWith(scene, TrialStage::Run, Errc::RunTimeout, "");
     }
 
     /// The time-outs of the scene: 20 s of a build, 10 s of a run.
@@ -342,64 +386,31 @@ private slots:
         scene.pass(milliseconds(1));
         QVERIFY(scene.turn());
         QCOMPARE(runner.closed, 1);
-        QCOMPARE(scene.results().size(), std::size_t(1));
-        QCOMPARE(int(scene.results()[0].second.code), int(Errc::RunTimeout));
-        QCOMPARE(int(scene.results()[0].second.stage), int(TrialStage::Run));
+        endedWith(scene, TrialStage::Run, Errc::RunTimeout, "");
     }
 
     void aDevicesCompilerThatHangsHereIsKilledInTheTimeOfABuild()
     {
-        Scene scene(1);
-        auto& builder = scene.addBuilder();
-        auto& runner = scene.addRunner(here());
-        scene.buildAll(builder);
-        Scene::progress(runner, runner.takeJobs().at(0), TrialStage::Build);
-        QVERIFY(scene.turn());
-        scene.pass(milliseconds(19'999));
-        QVERIFY(scene.turn());
-        QCOMPARE(runner.closed, 0);
-        scene.pass(milliseconds(1));
-        QVERIFY(scene.turn());
-        QCOMPARE(runner.closed, 1);
-        QCOMPARE(scene.results().size(), std::size_t(1));
-        const TrialResult& result = scene.results()[0].second;
-        QCOMPARE(int(result.stage), int(TrialStage::Build));
-        QCOMPARE(int(result.code), int(Errc::BuildTimeout));
-        QCOMPARE(result.text, std::string("the device's compiler did not finish within 20 s"));
+        Compiling compiling(here());
+        compiling.isGivenUpAfter(seconds(20));
+        endedWith(compiling.scene, TrialStage::Build, Errc::BuildTimeout,
+                  "the device's compiler did not finish within 20 s");
     }
 
     void aDevicesCompilerThatCrashesCostsOneTrial()
     {
-        Scene scene(1);
-        auto& builder = scene.addBuilder();
-        auto& runner = scene.addRunner(here());
-        scene.buildAll(builder);
-        Scene::progress(runner, runner.takeJobs().at(0), TrialStage::Build);
-        QVERIFY(scene.turn());
-        runner.channel->ended = makeError(Errc::WorkerCrashed, "it was gone");
-        QVERIFY(scene.turn());
-        QCOMPARE(scene.results().size(), std::size_t(1));
-        const TrialResult& result = scene.results()[0].second;
-        QCOMPARE(int(result.stage), int(TrialStage::Build));
-        QCOMPARE(int(result.code), int(Errc::WorkerCrashed));
-        QCOMPARE(result.text, std::string("the device's compiler crashed: it was gone"));
+        Compiling compiling(here());
+        compiling.runner.channel->ended = makeError(Errc::WorkerCrashed, "it was gone");
+        compiling.turn();
+        endedWith(compiling.scene, TrialStage::Build, Errc::WorkerCrashed,
+                  "the device's compiler crashed: it was gone");
     }
 
     /// Its own supervisor looks at the clock; if that says nothing any more, it is lost ten seconds later.
     void aDeviceElsewhereMayCompileAsLong()
     {
-        Scene scene(1);
-        auto& builder = scene.addBuilder();
-        auto& board = scene.addRunner(elsewhere());
-        scene.buildAll(builder);
-        Scene::progress(board, board.takeJobs().at(0), TrialStage::Build);
-        QVERIFY(scene.turn());
-        scene.pass(milliseconds(29'999));
-        QVERIFY(scene.turn());
-        QCOMPARE(board.closed, 0);
-        scene.pass(milliseconds(1));
-        QVERIFY(scene.turn());
-        QCOMPARE(board.closed, 1);
+        Compiling compiling(elsewhere());
+        compiling.isGivenUpAfter(seconds(30));
     }
 
     void whatADeviceCompiledCountsAsBuild()

@@ -47,9 +47,11 @@ void TestStep::everyStepReadsWhatItWrites_data()
                              R"(["LY",2,[[3,32,2],[0,1,3],[3,1,32]]])",
                              R"(["PT",7,3])",
                              R"(["OV",3,0,9])",
+                             R"(["SG",3,4])",
                              R"(["PF",3,5,2,4096])",
                              R"(["PS",3,0,16])",
-                             R"(["FD",1,2,4])"})
+                             R"(["FD",1,2,4])",
+                             R"(["SH",1,2,32])"})
         QTest::newRow(text) << QString(text);
 }
 
@@ -114,6 +116,7 @@ void TestStep::ownStepsAreNotTheReferences()
     QVERIFY(isReferenceStep(Step(RfactorStep{1, 2, 0})));
     QVERIFY(!isReferenceStep(Step(LayoutStep{1, {}})));
     QVERIFY(!isReferenceStep(Step(FoldStep{1, 0, 4})));
+    QVERIFY(!isReferenceStep(Step(StagesStep{1, 2})));
 }
 
 void TestStep::aListNamesThePositionOfTheBadStep()

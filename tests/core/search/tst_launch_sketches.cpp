@@ -133,7 +133,8 @@ private slots:
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("target");
         for (const LaunchCase& c : launchCases())
-            for (const char* const target : {"cuda", "opencl", "opencl -device=mali", "opencl on a processor"})
+            for (const char* const target :
+                 {"cuda", "cuda that copies asynchronously", "opencl", "opencl -device=mali", "opencl on a processor"})
                 QTest::addRow("%s, %s", c.name.c_str(), target) << QString::fromStdString(c.name) << target;
     }
     void everyCandidateComputesWhatTheDagSays()
@@ -141,10 +142,12 @@ private slots:
         QFETCH(QString, name);
         QFETCH(QString, target);
         const SearchAlternative alternative = launchCase(name.toStdString());
-        const bool isProcessor = target.endsWith("processor");
-        SearchTask t = task({alternative}, isProcessor ? "opencl" : target.toUtf8().constData());
+        const bool isProcessor = target.endsWith("processor"), copies = target.endsWith("asynchronously");
+        SearchTask t = task({alternative}, isProcessor ? "opencl" : copies ? "cuda" : target.toUtf8().constData());
         if (isProcessor)
             makeProcessor(t.hardware);
+        if (copies)
+            t.hardware.limits["async_copies"] = {1, "test"};
         const auto sketches = must(latheLaunchSketches(t));
         for (const auto& sketch : sketches) {
             int taken = 0;
@@ -169,15 +172,20 @@ private slots:
     void whatABlockTakesIsKnown_data()
     {
         QTest::addColumn<QString>("name");
+        QTest::addColumn<bool>("copies");
         for (const char* const name : {"dense", "dense of primes", "product by a transposed one", "3x3 NCHW",
                                        "3x3 /2 NHWC", "3x3 of primes", "1x1 NHWC, nothing after", "dense in halves"})
-            QTest::newRow(name) << name;
+            for (const bool copies : {false, true})
+                QTest::addRow("%s%s", name, copies ? ", asynchronous copies" : "") << name << copies;
     }
     void whatABlockTakesIsKnown()
     {
         QFETCH(QString, name);
+        QFETCH(bool, copies);
         const SearchAlternative alternative = launchCase(name.toStdString());
-        const SearchTask t = task({alternative}, "cuda");
+        SearchTask t = task({alternative}, "cuda");
+        if (copies)
+            t.hardware.limits["async_copies"] = {1, "test"};
         for (const LaunchForm form : {LaunchForm::Registers, LaunchForm::Shared, LaunchForm::Split, LaunchForm::Slices,
                                       LaunchForm::SplitShared}) {
             const auto sketch = LaunchSketch::create(alternative, t.hardware, t.target.family(), form);
@@ -227,6 +235,53 @@ private slots:
         const ir::LoopNest both = forms.lowered("split-shared");
         QVERIFY(stagesOperands(both));
         QCOMPARE(both.launches.size(), std::size_t{2});
+    }
+
+    /// Tiles of steps to come are a choice where a device copies by itself, and nowhere else. The more of them there
+    /// are, the less is waited for.
+    void tilesAreAheadWhereTheDeviceCopies()
+    {
+        const SearchAlternative alternative = searchDense();
+        SearchTask t = task({alternative}, "cuda");
+        const auto hasStages = [](const PartedSketch& sketch) {
+            return std::ranges::any_of(sketch.parameters(),
+                                       [](const Parameter& p) { return p.name.starts_with("stages "); });
+        };
+        const auto sketch = [&](LaunchForm form) {
+            return must(LaunchSketch::create(alternative, t.hardware, t.target.family(), form));
+        };
+        QVERIFY(!hasStages(*sketch(LaunchForm::Shared)));
+        t.hardware.limits["async_copies"] = {0, "test"}; // as sm_75 says
+        QVERIFY(!hasStages(*sketch(LaunchForm::Shared)));
+        t.hardware.limits["async_copies"] = {1, "test"};
+        for (const LaunchForm form : {LaunchForm::Registers, LaunchForm::Split, LaunchForm::Slices})
+            QVERIFY(!hasStages(*sketch(form)));
+        QVERIFY(hasStages(*sketch(LaunchForm::SplitShared)));
+        const auto shared = sketch(LaunchForm::Shared);
+        QVERIFY(hasStages(*shared));
+        int compared = 0;
+        for (int i = 0; i < 40; ++i) {
+            Random random(9, 0, static_cast<std::uint64_t>(i));
+            Genome genome = drawn(*shared, random);
+            if (genome.empty())
+                continue;
+            double waits = 1e99;
+            for (std::int32_t stages = 0; stages < 4; ++stages) {
+                genome.back() = stages;
+                const auto facts = shared->nest(0).facts(genome);
+                if (!facts)
+                    break;
+                QVERIFY(facts->waits <= waits);
+                QCOMPARE(facts->barriers, (stages > 0 ? 1 : 2) * facts->chunks);
+                QCOMPARE(must(shared->analyse(genome)).features[launchFeatureNames().size() - 1],
+                         static_cast<float>(stages));
+                const std::string steps = schedule::toJson(must(shared->instantiate(genome))).dump();
+                QCOMPARE(steps.find("\"SG\"") != std::string::npos, stages > 0);
+                waits = facts->waits;
+                compared += stages > 0 ? 1 : 0;
+            }
+        }
+        QVERIFY(compared > 20);
     }
 
     /// Shared memory is no nearer there than what lies behind it: only pieces of sums are handed over in it.

@@ -127,6 +127,10 @@ public:
                 s_it->start(*entry, addresses);
             return int(cuda::kSuccess);
         };
+        driver.graphUpload = [](cuda::GraphExec, cuda::Stream) {
+            ++s_it->uploads;
+            return s_it->says("upload");
+        };
         driver.graphExecDestroy = [](cuda::GraphExec) { return int(cuda::kSuccess); };
         driver.graphDestroy = [](cuda::Graph) { return int(cuda::kSuccess); };
         driver.hasGraphs = true;
@@ -153,7 +157,7 @@ public:
     // What was done.
     std::vector<std::string> loaded; ///< "binary", "text", as far as it worked
     std::vector<std::string> launched; ///< symbols, those of graphs too
-    int graphs = 0, buffers = 0, askedShared = 0;
+    int graphs = 0, uploads = 0, buffers = 0, askedShared = 0;
     unsigned sharedBytes = 0; ///< of the last launch
     std::size_t filledWords = 0;
 

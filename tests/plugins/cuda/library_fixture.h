@@ -1,15 +1,14 @@
 #pragma once
 
-#include "core/runtime/device_driver.h"
 #include "core/runtime/package.h"
 #include "plugins/cuda/library/library.h"
 #include "plugins/cuda/library/queue.h"
+#include "tests/plugins/library_calls.h"
 #include "tests/support/cuda_driver.h"
 
 #include <QtGlobal>
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,91 +18,22 @@ namespace lathe::test {
 
 inline constexpr const runtime::DeviceDriver& kLibrary = lathe_driver_cuda;
 
-struct Release
-{
-    void operator()(runtime::DeviceContext* context) const { kLibrary.close(context); }
-    void operator()(runtime::DeviceMemory* memory) const { kLibrary.release(memory); }
-    void operator()(runtime::DeviceQueue* queue) const { kLibrary.end(queue); }
-    void operator()(runtime::DeviceLaunch* launch) const { kLibrary.forget(launch); }
-};
-using Context = std::unique_ptr<runtime::DeviceContext, Release>;
-using Memory = std::unique_ptr<runtime::DeviceMemory, Release>;
-using Queue = std::unique_ptr<runtime::DeviceQueue, Release>;
-using Launch = std::unique_ptr<runtime::DeviceLaunch, Release>;
-
-/// What a function of the table made, or why it did not.
-template<typename T>
-struct Made
-{
-    runtime::Status status = runtime::Status::Ok;
-    std::string says;
-    std::unique_ptr<T, Release> it = {};
-};
-
-/// `make` takes where the object goes and the error.
-template<typename T, typename Make>
-Made<T> made(Make make)
-{
-    T* object = nullptr;
-    runtime::ErrorText error;
-    const runtime::Status status = make(&object, error);
-    return {status, error.text, std::unique_ptr<T, Release>(object)};
-}
-
-template<typename T>
-std::unique_ptr<T, Release> must(Made<T> one)
-{
-    if (one.status != runtime::Status::Ok)
-        qFatal("%s", one.says.c_str());
-    return std::move(one.it);
-}
+using Context = ContextOf<lathe_driver_cuda>;
+using Memory = Owned<runtime::DeviceMemory, lathe_driver_cuda>;
+using Queue = QueueOf<lathe_driver_cuda>;
+using Launch = Owned<runtime::DeviceLaunch, lathe_driver_cuda>;
 
 /// Code of a library as ContextRequest takes it; it outlives the context.
-inline Made<runtime::DeviceContext> openLibrary(std::span<const std::byte> code, runtime::ContextRequest request = {})
+inline auto openLibrary(std::span<const std::byte> code, runtime::ContextRequest request = {})
 {
     if (request.target[0] == '\0')
         request.target = "cuda -arch=sm_50";
-    request.code = code.data();
-    request.codeBytes = code.size();
-    return made<runtime::DeviceContext>(
-        [&](auto** context, auto& error) { return kLibrary.open(request, context, error); });
+    return openCode<lathe_driver_cuda>(code, request);
 }
 
-inline Made<runtime::DeviceMemory> allocate(const Context& context, std::size_t bytes, const void* host = nullptr)
+inline auto adopt(const Context& context, cuda::Address address, std::size_t bytes)
 {
-    return made<runtime::DeviceMemory>(
-        [&](auto** memory, auto& error) { return kLibrary.allocate(context.get(), bytes, host, memory, error); });
-}
-
-inline Made<runtime::DeviceMemory> adopt(const Context& context, cuda::Address address, std::size_t bytes)
-{
-    return made<runtime::DeviceMemory>([&](auto** memory, auto& error) {
-        return kLibrary.adopt(context.get(), reinterpret_cast<void*>(address), bytes, memory, error);
-    });
-}
-
-inline Made<runtime::DeviceQueue> start(const Context& context, void* handle = nullptr)
-{
-    return made<runtime::DeviceQueue>(
-        [&](auto** queue, auto& error) { return kLibrary.start(context.get(), handle, queue, error); });
-}
-
-inline Made<runtime::DeviceLaunch> prepare(const Queue& queue, runtime::LaunchRequest request,
-                                           const std::vector<runtime::DeviceMemory*>& buffers)
-{
-    request.buffers = buffers.data();
-    request.bufferCount = static_cast<std::uint32_t>(buffers.size());
-    return made<runtime::DeviceLaunch>(
-        [&](auto** launch, auto& error) { return kLibrary.prepare(queue.get(), request, launch, error); });
-}
-
-/// Empty, or the sentence of a function that enqueues or waits.
-template<typename Function, typename... Arguments>
-std::string problemOf(Function function, Arguments... arguments)
-{
-    runtime::ErrorText error;
-    const runtime::Status status = function(arguments..., error);
-    return status == runtime::Status::Ok ? std::string() : error.text;
+    return adopt(context, reinterpret_cast<void*>(address), bytes);
 }
 
 /// A kernel of PTX that reads one float of its first parameter, has `body` make %f2 of it as %f1, and writes that to
@@ -128,16 +58,6 @@ inline std::string doubledAndOnePtx(const std::string& version = "7.0")
 {
     return ".version " + version + "\n.target sm_50\n.address_size 64\n" + kernelOfPtx("k_0", "add.f32 %f2, %f1, %f1;")
            + kernelOfPtx("k_1", "add.f32 %f2, %f1, 0f3F800000;");
-}
-inline constexpr std::size_t kFloats = 64, kFloatBytes = kFloats * sizeof(float);
-
-inline runtime::LaunchRequest launchOf(const char* symbol)
-{
-    runtime::LaunchRequest request;
-    request.symbol = symbol;
-    request.grid[0] = 4;
-    request.block[0] = 16;
-    return request;
 }
 
 inline std::vector<std::byte> packed(const runtime::PackedProgram& program)

@@ -1,8 +1,10 @@
 #include "core/compute/dag.h"
 #include "core/compute/json.h"
 #include "core/measure/builder_client.h"
+#include "plugins/cuda/codegen/nvrtc.h"
 #include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/device/artifact.h"
+#include "plugins/cuda/model/nvdisasm.h"
 #include "tests/plugins/cuda/cuda_fixture.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
@@ -196,6 +198,9 @@ private slots:
         QTest::newRow("device") << "cuda"
                                 << R"({"architecture":"sm_90"})"
                                 << "sm_90";
+        QTest::newRow("a device newer than all compilers") << "cuda"
+                                                           << R"({"architecture":"sm_999"})"
+                                                           << "";
     }
     void codeIsForTheTargetsArchitectureElseForTheDevices()
     {
@@ -209,8 +214,10 @@ private slots:
         QCOMPARE(product.descriptor.format, std::string(cuda::kFormat));
         const auto programs = programsOf(product);
         QCOMPARE(programs.size(), std::size_t{1});
-        QCOMPARE(QString::fromStdString(programs[0].madeFor), made);
-        QVERIFY(programs[0].source.find(".target " + made.toStdString()) != std::string::npos);
+        const std::string madeFor = made.isEmpty() ? cuda::architectureName(must(cuda::Nvrtc::findFor(999)).second)
+                                                   : made.toStdString();
+        QCOMPARE(programs[0].madeFor, madeFor);
+        QVERIFY(programs[0].source.find(".target " + madeFor) != std::string::npos);
         QVERIFY(programs[0].binary.starts_with("\x7f"
                                                "ELF"));
         QCOMPARE(programs[0].symbols, product.descriptor.kernels[0].launches[0].symbol + '\n');
@@ -241,6 +248,33 @@ private slots:
         };
         QVERIFY(shown("source").text.find("__global__") != std::string::npos);
         QVERIFY(shown("ptx").text.find(".target sm_80") != std::string::npos);
+    }
+
+    void aKernelIsShownAsMachineCode()
+    {
+        LATHE_NEEDS_NVRTC();
+        const Builder builder("cuda -arch=sm_80");
+        const auto product = builder.build({{"k", doubled(64), kBlocks, {}}}, measure::Product::Listing, "sass");
+        if (!cuda::findNvdisasm(cuda::nvrtcFolders())) {
+            QVERIFY2(problemOf(product).find("nvidia-cuda-nvdisasm") != std::string::npos, problemOf(product).c_str());
+            return;
+        }
+        const backend::Listing& listing = must(product).listings.at(0);
+        QVERIFY(listing.text.find("    EXIT ;\n") != std::string::npos);
+        QVERIFY(listing.generalRegisters > 0);
+    }
+
+    void whatALaunchTakesIsTold()
+    {
+        LATHE_NEEDS_NVRTC();
+        const Builder builder("cuda -arch=sm_80");
+        const auto product = must(builder.build({{"k", doubled(64), kBlocks, {}}}));
+        const auto& launches = product.kernels[0].info.launches;
+        QCOMPARE(launches.size(), std::size_t{1});
+        QVERIFY(launches[0].registers > 0 && launches[0].registers < 32);
+        QCOMPARE(launches[0].sharedBytes, std::int64_t{0});
+        QCOMPARE(launches[0].localBytes, std::int64_t{0});
+        QCOMPARE(launches[0].spilledBytes, std::int64_t{0});
     }
 };
 

@@ -148,6 +148,8 @@ private slots:
         QCOMPARE(capabilityOf("sm_121"), std::optional(121));
         for (const char* wrong : {"sm_", "sm_9", "sm_122", "sm_90a", "compute_90", "90", ""})
             QVERIFY2(!capabilityOf(wrong), wrong);
+        QCOMPARE(deviceCapabilityOf("sm_130"), std::optional(130)); // of a device to come
+        QVERIFY(!deviceCapabilityOf("sm_90a") && !deviceCapabilityOf("sm_49"));
         QVERIFY(runsOn(80, 86) && runsOn(86, 86) && !runsOn(86, 80) && !runsOn(80, 90));
         const auto since = [](std::string_view name) {
             for (const Feature& feature : kFeatures)
@@ -187,15 +189,22 @@ private slots:
         QCOMPARE(machine().run(1000), std::string()); // how long they take is not known yet
         QCOMPARE(machine().fake.graphs, 0);
         machine().fake.launched.clear();
+        machine().fake.filledWords = 0;
         QCOMPARE(machine().run(1000), std::string());
-        QCOMPARE(machine().fake.graphs, 7); // 128 passes each; the other 104 one by one
+        QCOMPARE(machine().fake.graphs, 8); // 125 passes each
+        // Before the clock starts the graph is on the device, and the device has something to do until its first start.
+        QCOMPARE(machine().fake.uploads, 1);
+        QCOMPARE(machine().fake.filledWords, std::size_t{2 << 20});
         QCOMPARE(machine().fake.launched.size(), std::size_t{2000});
         QCOMPARE(machine().timing.nanoseconds / 1000, std::uint64_t{20'000});
+        machine().fake.fails["upload"] = cuda::kInvalidValue; // of no account: graphs can be started without
+        QCOMPARE(machine().run(1021), std::string());
+        QCOMPARE(machine().fake.graphs, 16); // 127 passes each, and 5 one by one
         machine().fake.fails["capture"] = cuda::kInvalidValue; // a driver that cannot: all the same
         machine().fake.launched.clear();
         QCOMPARE(machine().run(1000), std::string());
         QCOMPARE(machine().fake.launched.size(), std::size_t{2000});
-        QCOMPARE(machine().fake.graphs, 7);
+        QCOMPARE(machine().fake.graphs, 16);
     }
 
     /// Where the driver is none of a GPU's: a thousand runs of an interpreter would take longer than a trial may.
@@ -338,6 +347,9 @@ private slots:
         QTest::newRow("time-out") << int(cuda::kLaunchTimeout) << int(LATHE_ERRC_RUN_TIMEOUT);
         QTest::newRow("memory error") << int(cuda::kUncorrectableEcc) << int(LATHE_ERRC_DEVICE_LOST);
         QTest::newRow("link error") << int(cuda::kNvlinkUncorrectable) << int(LATHE_ERRC_DEVICE_LOST);
+        QTest::newRow("contained") << int(cuda::kContained) << int(LATHE_ERRC_DEVICE_LOST);
+        QTest::newRow("server gone") << int(cuda::kMpsRpcFailure) << int(LATHE_ERRC_DEVICE_LOST);
+        QTest::newRow("ended by the server") << int(cuda::kMpsClientTerminated) << int(LATHE_ERRC_DEVICE_LOST);
         QTest::newRow("unknown") << int(cuda::kUnknown) << int(LATHE_ERRC_DEVICE_LOST);
     }
     void faultsOfKernelsEndTheirProcess()

@@ -3,6 +3,7 @@
 #include "tests/plugins/cuda/cuda_fixture.h"
 #include "tests/plugins/cuda/late_driver.h"
 #include "tests/plugins/cuda/library_fixture.h"
+#include "tests/plugins/library_cases.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -385,9 +386,9 @@ private slots:
         const Queue queue = must(start(context));
         const Memory x = must(allocate(context, kFloatBytes)), y = must(allocate(context, kFloatBytes)),
                      z = must(allocate(context, kFloatBytes));
-        const Launch twice = must(prepare(queue, launchOf("k_0"), {x.get(), y.get()}));
-        const Launch andOne = must(prepare(queue, launchOf("k_1"), {y.get(), z.get()}));
-        const Launch oneOnly = must(prepare(queue, launchOf("k_1"), {x.get(), z.get()}));
+        const Launch twice = must(prepare(queue, doubledLaunch("k_0"), {x.get(), y.get()}));
+        const Launch andOne = must(prepare(queue, doubledLaunch("k_1"), {y.get(), z.get()}));
+        const Launch oneOnly = must(prepare(queue, doubledLaunch("k_1"), {x.get(), z.get()}));
         const auto run = [&](const std::vector<runtime::DeviceLaunch*>& launches, float in) -> float {
             std::vector<float> values(kFloats, in);
             std::string problem = problemOf(kLibrary.beginRun, queue.get());
@@ -444,7 +445,7 @@ private slots:
         const Context context = must(openLibrary(code));
         const Queue queue = must(start(context));
         const Memory x = must(allocate(context, bytes)), y = must(allocate(context, bytes));
-        const Launch twice = must(prepare(queue, launchOf("k_0"), {x.get(), y.get()}));
+        const Launch twice = must(prepare(queue, doubledLaunch("k_0"), {x.get(), y.get()}));
         for (int run = 0; run < 4; ++run) {
             std::vector<float> in(floats, static_cast<float>(run)), between(floats), out(floats);
             std::string problem = problemOf(kLibrary.beginRun, queue.get());
@@ -482,8 +483,8 @@ private slots:
         const Queue queue = must(start(context));
         const Memory x = must(allocate(context, kFloatBytes)), y = must(allocate(context, kFloatBytes)),
                      z = must(allocate(context, kFloatBytes));
-        const Launch twice = must(prepare(queue, launchOf("k_0"), {x.get(), y.get()}));
-        const Launch andOne = must(prepare(queue, launchOf("k_1"), {y.get(), z.get()}));
+        const Launch twice = must(prepare(queue, doubledLaunch("k_0"), {x.get(), y.get()}));
+        const Launch andOne = must(prepare(queue, doubledLaunch("k_1"), {y.get(), z.get()}));
         for (const int iterations : {40, 40, 40, 3, 40}) {
             graphs = 0;
             std::vector<float> values(kFloats, 1.0F);

@@ -1,5 +1,6 @@
 #include "tests/plugins/cuda/cuda_fixture.h"
 #include "tests/plugins/cuda/library_fixture.h"
+#include "tests/plugins/library_cases.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -14,18 +15,6 @@ using namespace lathe;
 using namespace lathe::test;
 using runtime::Status;
 
-namespace {
-
-std::vector<float> counting(float first)
-{
-    std::vector<float> values(kFloats);
-    for (std::size_t i = 0; i < kFloats; ++i)
-        values[i] = first + static_cast<float>(i);
-    return values;
-}
-
-} // namespace
-
 /// The driver of exported libraries on whatever driver of CUDA is here, mostly the one on the processor.
 class TestCudaLibrary : public QObject
 {
@@ -34,39 +23,8 @@ class TestCudaLibrary : public QObject
     const cuda::Driver* m_driver = nullptr;
     std::vector<std::byte> m_code; ///< of doubledAndOnePtx()
 
-    /// Its two launches, which leave 2 x + 1 in y.
-    struct Doubled
-    {
-        Memory x, y, scratch;
-        Launch first, second;
-    };
-    static Doubled doubled(const Context& context, const Queue& queue)
-    {
-        Doubled d;
-        for (Memory* const memory : {&d.x, &d.y, &d.scratch})
-            *memory = must(allocate(context, kFloatBytes));
-        d.first = must(prepare(queue, launchOf("k_0"), {d.x.get(), d.scratch.get()}));
-        d.second = must(prepare(queue, launchOf("k_1"), {d.scratch.get(), d.y.get()}));
-        return d;
-    }
-    /// Empty if they compute what they should.
-    static QString run(const Queue& queue, const Doubled& d, float begin = 3)
-    {
-        const std::vector<float> in = counting(begin);
-        std::vector<float> out(kFloats);
-        for (const std::string& problem :
-             {problemOf(kLibrary.write, queue.get(), d.x.get(), static_cast<const void*>(in.data()), kFloatBytes,
-                        false),
-              problemOf(kLibrary.launch, queue.get(), d.first.get()),
-              problemOf(kLibrary.launch, queue.get(), d.second.get()),
-              problemOf(kLibrary.read, queue.get(), static_cast<void*>(out.data()), d.y.get(), kFloatBytes, true)})
-            if (!problem.empty())
-                return QString::fromStdString(problem);
-        for (std::size_t i = 0; i < kFloats; ++i)
-            if (out[i] != 2 * in[i] + 1)
-                return QStringLiteral("y[%1] is %2").arg(i).arg(out[i]);
-        return {};
-    }
+    /// What is true of each back end's.
+    LibraryCases<lathe_driver_cuda> cases() const { return {"cuda -arch=sm_50", "CUDA", m_code}; }
     /// The primary context of a device, as a program of the caller's has it.
     cuda::Context callersContext(int ordinal = 0) const
     {
@@ -106,83 +64,11 @@ private slots:
         QVERIFY(refused.status == Status::InvalidArgument);
     }
 
-    void launchesComputeWhatTheyShould()
-    {
-        const Context context = must(openLibrary(m_code));
-        const Queue queue = must(start(context));
-        const Doubled d = doubled(context, queue);
-        QCOMPARE(run(queue, d), QString());
-        QCOMPARE(run(queue, d, -20), QString());
-        const Memory copied = must(allocate(context, kFloatBytes));
-        QCOMPARE(problemOf(kLibrary.copy, queue.get(), d.y.get(), copied.get(), kFloatBytes), std::string());
-        float last = 0;
-        QCOMPARE(problemOf(kLibrary.finish, queue.get()), std::string());
-        QCOMPARE(problemOf(kLibrary.read, queue.get(), static_cast<void*>(&last), copied.get(), sizeof last, true),
-                 std::string());
-        QCOMPARE(last, -39.0F);
-    }
-
-    void memoryOfNoBytesIsNull()
-    {
-        const Context context = must(openLibrary(m_code));
-        const Queue queue = must(start(context));
-        QVERIFY(must(allocate(context, 0)) == nullptr);
-        runtime::DeviceMemory* const none = nullptr;
-        float value = 1;
-        QCOMPARE(problemOf(kLibrary.write, queue.get(), none, static_cast<const void*>(&value), std::size_t{0}, true),
-                 std::string());
-        QCOMPARE(problemOf(kLibrary.copy, queue.get(), none, none, std::size_t{0}), std::string());
-        QVERIFY(!problemOf(kLibrary.read, queue.get(), static_cast<void*>(&value), none, std::size_t{4}, true).empty());
-        // A kernel may be told to do nothing with it.
-        const Launch launch = must(prepare(queue, launchOf("k_0"), {none, none}));
-        QVERIFY(launch != nullptr);
-    }
-
-    void memoryBeginsWithWhatItIsGiven()
-    {
-        const Context context = must(openLibrary(m_code));
-        const Queue queue = must(start(context));
-        const Memory two = must(allocate(context, 2, "ab"));
-        char read[2] = {};
-        QCOMPARE(problemOf(kLibrary.read, queue.get(), static_cast<void*>(read), two.get(), std::size_t{2}, true),
-                 std::string());
-        QVERIFY(read[0] == 'a' && read[1] == 'b');
-    }
-
-    void launchesHoldTheMemoryOfTheirBuffers()
-    {
-        const Context context = must(openLibrary(m_code));
-        const Queue queue = must(start(context));
-        Doubled d = doubled(context, queue);
-        QCOMPARE(run(queue, d), QString());
-        d.scratch.reset();
-        std::vector<Memory> others; // where the scratch would be, if it were gone
-        for (int i = 0; i < 16; ++i)
-            others.push_back(must(allocate(context, kFloatBytes)));
-        QCOMPARE(run(queue, d, 9), QString());
-        // Pointed elsewhere, they hold that instead.
-        Memory other = must(allocate(context, kFloatBytes));
-        QCOMPARE(problemOf(kLibrary.point, d.first.get(), 1u, other.get()), std::string());
-        QCOMPARE(problemOf(kLibrary.point, d.second.get(), 0u, other.get()), std::string());
-        other.reset();
-        QCOMPARE(run(queue, d, 11), QString());
-    }
-
-    void aCopyBeyondItsMemoryIsRefused()
-    {
-        const Context context = must(openLibrary(m_code));
-        const Queue queue = must(start(context));
-        const Memory small = must(allocate(context, 16)), large = must(allocate(context, 32));
-        char bytes[32] = {};
-        for (const std::string& says :
-             {problemOf(kLibrary.copy, queue.get(), large.get(), small.get(), std::size_t{17}),
-              problemOf(kLibrary.copy, queue.get(), small.get(), large.get(), std::size_t{17}),
-              problemOf(kLibrary.write, queue.get(), small.get(), static_cast<const void*>(bytes), std::size_t{17},
-                        true),
-              problemOf(kLibrary.read, queue.get(), static_cast<void*>(bytes), small.get(), std::size_t{17}, true)})
-            QCOMPARE(QString::fromStdString(says),
-                     QStringLiteral("a copy of 17 bytes reaches outside of CUDA memory of 16"));
-    }
+    void launchesComputeWhatTheyShould() { cases().launchesComputeWhatTheyShould(); }
+    void memoryOfNoBytesIsNull() { cases().memoryOfNoBytesIsNull(); }
+    void memoryBeginsWithWhatItIsGiven() { cases().memoryBeginsWithWhatItIsGiven(); }
+    void launchesHoldTheMemoryOfTheirBuffers() { cases().launchesHoldTheMemoryOfTheirBuffers(); }
+    void aCopyBeyondItsMemoryIsRefused() { cases().aCopyBeyondItsMemoryIsRefused(); }
 
     void whatCannotBeStartedIsRefused_data()
     {
@@ -204,11 +90,7 @@ private slots:
         QFETCH(QString, what);
         QFETCH(int, status);
         QFETCH(QString, says);
-        const Context context = must(openLibrary(m_code));
-        const Queue queue = must(start(context));
-        const Memory x = must(allocate(context, kFloatBytes)), y = must(allocate(context, kFloatBytes));
-        std::vector<runtime::DeviceMemory*> buffers = {x.get(), y.get()};
-        runtime::LaunchRequest request = launchOf(what == "symbol" ? "k_9" : "k_0");
+        runtime::LaunchRequest request = doubledLaunch(what == "symbol" ? "k_9" : "k_0");
         if (what == "threads")
             request.block[1] = 256;
         else if (what == "along")
@@ -217,12 +99,7 @@ private slots:
             request.sharedBytes = std::uint64_t{1} << 29;
         else if (what == "nothing")
             request.grid[0] = 0;
-        else if (what == "buffers")
-            buffers.pop_back();
-        const auto refused = prepare(queue, request, buffers);
-        has(refused.says, says);
-        QCOMPARE(static_cast<int>(refused.status), status);
-        QCOMPARE(run(queue, doubled(context, queue)), QString());
+        cases().refuses(request, what == "buffers" ? 1 : 2, static_cast<Status>(status), says);
     }
 
     /// What the compiler does not take with its size is asked for when the kernel is made ready.
@@ -243,7 +120,7 @@ private slots:
             given = shared;
             return int(cuda::kSuccess);
         };
-        runtime::LaunchRequest request = launchOf("k_0");
+        runtime::LaunchRequest request = doubledLaunch("k_0");
         for (const std::uint64_t bytes : {std::uint64_t{48} << 10, std::uint64_t{64} << 10, std::uint64_t{50} << 10}) {
             request.sharedBytes = bytes;
             const Launch launch = must(prepare(queue, request, {x.get(), y.get()}));
@@ -286,7 +163,7 @@ private slots:
         }
         const Memory x = must(allocate(context, kFloatBytes)), y = must(allocate(context, kFloatBytes));
         for (int time = 0; time < 2; ++time) { // the second is told the same, without another try
-            const auto refused = prepare(queue, launchOf("k_0"), {x.get(), y.get()});
+            const auto refused = prepare(queue, doubledLaunch("k_0"), {x.get(), y.get()});
             QVERIFY(refused.status == Status::KernelFailed);
             has(refused.says, says);
         }
@@ -334,11 +211,40 @@ private slots:
         has(openLibrary(nameless).says, "it names a launch as no function can be named");
     }
 
+    /// When there is memory again, the next instance is made.
+    void memoryThatLacksForCodeMayBeThereLater_data()
+    {
+        QTest::addColumn<bool>("isBinary");
+        QTest::newRow("a cubin") << true;
+        QTest::newRow("text") << false;
+    }
+    void memoryThatLacksForCodeMayBeThereLater()
+    {
+        QFETCH(bool, isBinary);
+        const std::string madeFor = "sm_" + std::to_string(must(openLibrary(m_code))->gpu.capability / 10 * 10);
+        const std::vector<std::byte> code = packed(
+            {doubledAndOnePtx(), isBinary ? "cubin" : "", isBinary ? madeFor : "", "k_0\nk_1\n"});
+        const Context context = must(openLibrary(code));
+        const Queue queue = must(start(context));
+        const Memory x = must(allocate(context, kFloatBytes)), y = must(allocate(context, kFloatBytes));
+        {
+            DriverTable table;
+            table->moduleLoad = [](cuda::LoadedModule*, const void*, unsigned, int*, void**) {
+                return int(cuda::kOutOfMemory);
+            };
+            const auto refused = prepare(queue, doubledLaunch("k_0"), {x.get(), y.get()});
+            QVERIFY(refused.status == Status::NoMemory);
+            has(refused.says, "CUDA refuses kernel k_0: ");
+            has(refused.says, "CUDA_ERROR_OUT_OF_MEMORY, 2)");
+        }
+        QVERIFY(prepare(queue, doubledLaunch("k_0"), {x.get(), y.get()}).status == Status::Ok);
+    }
+
     void theDriversOwnRefusalIsNamed()
     {
         const Context context = must(openLibrary(m_code));
         const Queue queue = must(start(context));
-        const Doubled d = doubled(context, queue);
+        const auto d = doubled(context, queue);
         {
             DriverTable table;
             table->launch = [](cuda::Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -369,9 +275,9 @@ private slots:
         {
             const Context context = must(openLibrary(m_code, {.context = callers}));
             const Queue queue = must(start(context, own));
-            Doubled d = doubled(context, queue);
+            auto d = doubled(context, queue);
             Memory adopted = must(adopt(context, memory, kFloatBytes));
-            d.second = must(prepare(queue, launchOf("k_1"), {d.scratch.get(), adopted.get()}));
+            d.second = must(prepare(queue, doubledLaunch("k_1"), {d.scratch.get(), adopted.get()}));
             d.y = std::move(adopted);
             QCOMPARE(run(queue, d), QString());
 
@@ -454,7 +360,7 @@ private slots:
                 const Context context = must(openLibrary(m_code));
                 QVERIFY(current() == before);
                 const Queue queue = must(start(context));
-                const Doubled d = doubled(context, queue);
+                const auto d = doubled(context, queue);
                 QVERIFY(current() == before);
                 for (int i = 0; i < 3; ++i) {
                     QCOMPARE(problemOf(kLibrary.beginRun, queue.get()), std::string());
@@ -471,23 +377,8 @@ private slots:
 
     void devicesAreNamedByKeyOrByThePersonWhoRunsTheProgram()
     {
-        const QString name = kLibrary.name(must(openLibrary(m_code, {.key = "cuda0"})).get());
-        const auto unknown = openLibrary(m_code, {.key = "cuda77"});
-        QVERIFY(unknown.status == Status::InvalidArgument);
-        has(unknown.says, "no NVIDIA GPU has the key cuda77; there are cuda0 (");
-        for (const QString& wanted : {QStringLiteral("cuda0"), name.mid(2, 6).toUpper()}) {
-            qputenv("LATHE_CUDA_DEVICE", wanted.toUtf8());
-            QCOMPARE(QString(kLibrary.name(must(openLibrary(m_code)).get())), name);
-        }
-        qputenv("LATHE_CUDA_DEVICE", "no such thing");
-        const auto refused = openLibrary(m_code);
-        runtime::ErrorText missing;
-        const bool isHere = kLibrary.isHere("cuda", missing);
-        const auto keyed = openLibrary(m_code, {.key = "cuda0"}); // the program asked for it
-        qunsetenv("LATHE_CUDA_DEVICE");
-        QVERIFY(refused.status == Status::InvalidArgument && !isHere);
-        has(refused.says, "LATHE_CUDA_DEVICE is \"no such thing\"");
-        QVERIFY(keyed.status == Status::Ok);
+        has(openLibrary(m_code, {.key = "cuda77"}).says, "no NVIDIA GPU has the key cuda77; there are cuda0 (");
+        cases().devicesAreNamedByKeyOrByThePersonWhoRunsTheProgram("LATHE_CUDA_DEVICE", "cuda0", "cuda77");
     }
 
     /// A device whose memory is the processor's gives both the same bytes; what the caller has is copied.
@@ -496,7 +387,7 @@ private slots:
         DriverTable table;
         const Context apart = must(openLibrary(m_code));
         const auto share = [](const Context& context, void* host) {
-            return made<runtime::DeviceMemory>([&](auto** memory, auto& error) {
+            return madeBy<runtime::DeviceMemory, lathe_driver_cuda>([&](auto** memory, auto& error) {
                 return kLibrary.share(context.get(), host, kFloatBytes, true, memory, error);
             });
         };

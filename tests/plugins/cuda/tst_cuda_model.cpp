@@ -1,3 +1,4 @@
+#include "core/support/files.h"
 #include "plugins/cuda/model/analytic_model.h"
 #include "tests/plugins/cuda/ladder/ladder.h"
 #include "tests/plugins/cuda/sass_text.h"
@@ -96,6 +97,32 @@ private slots:
         facts.memoryBytes = 768e6;
         QCOMPARE(timeOf(facts).seconds, 1e-3);
         QVERIFY(timeOf(facts).bound == Bound::Memory);
+    }
+
+    /// Of the whitepapers, at the boost clock: what the figures of one SM must come to.
+    void theWholeGpuHasItsPublishedPeak_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<double>("single"); // TFLOP/s, each without tensor cores
+        QTest::addColumn<double>("doubled");
+        QTest::addColumn<double>("half");
+        QTest::newRow("GA102") << "RTX A6000" << 38.7 << 0.605 << 38.7;
+        QTest::newRow("GA100") << "A100" << 19.5 << 9.7 << 78.0;
+        QTest::newRow("GH100") << "H100" << 66.9 << 33.5 << 133.8;
+        QTest::newRow("AD102") << "RTX 4090" << 82.6 << 1.29 << 82.6;
+    }
+    void theWholeGpuHasItsPublishedPeak()
+    {
+        QFETCH(QString, name);
+        QFETCH(double, single);
+        QFETCH(double, doubled);
+        QFETCH(double, half);
+        const GpuFacts& gpu = *findGpu(name.toStdString());
+        const double lanes = 1e-12 * gpu.sms * gpu.boostHz; // TFLOP/s of one that gives one result
+        const auto isNear = [](double figure, double published) { return std::abs(figure / published - 1) < 0.01; };
+        QVERIFY(isNear(1e-12 * gpu.peakFlops(), single));
+        QVERIFY(isNear(2 * gpu.doubleLanes * lanes, doubled));
+        QVERIFY(isNear(4 * gpu.halfLanes * lanes, half)); // two products and two sums each
     }
 
     void lanesOfAnA100AreHalfAsMany()
@@ -237,6 +264,63 @@ private slots:
         KernelFactsOptions small;
         small.footprintBytes = 4000;
         QCOMPARE(readKernel(made, made.kernels[0], launch, a6000(), small)->facts.memoryBytes, 4000.0);
+    }
+
+    /// What goes from global to shared memory past the registers, more of it than the level-1 cache has room for: once
+    /// through the banks, or twice where the cache takes it, too.
+    void copiesPastTheRegistersAreOneAccess_data()
+    {
+        QTest::addColumn<QString>("copy");
+        QTest::addColumn<double>("cycles");
+        QTest::newRow("past the cache") << "LDGSTS.E.BYPASS.128" << 12.0;
+        QTest::newRow("through it") << "LDGSTS.E.128" << 24.0;
+    }
+    void copiesPastTheRegistersAreOneAccess()
+    {
+        QFETCH(QString, copy);
+        QFETCH(double, cycles);
+        const std::string name = copy.toStdString();
+        const auto made = cuda::testing::module({"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x10, c[0x0][0x160]",
+                                                 "SHF.L.U32 R4, R0, 0x4, RZ", name + " [R4], [R2.64]",
+                                                 name + " [R4+0x4000], [R2.64+0x4000]",
+                                                 name + " [R4+0x8000], [R2.64+0x8000]", "EXIT"});
+        SassLaunch launch;
+        launch.block = {1024, 1, 1};
+        launch.parameters = {0, 1};
+        launch.dynamicSharedBytes = 96 << 10;
+        const auto reading = readKernel(made, made.kernels[0], launch, a6000());
+        QVERIFY2(reading, reading ? "" : reading.error().message.c_str());
+        QCOMPARE(reading->unknownAccesses, std::size_t{0});
+        QCOMPARE(reading->facts.fillBytes, 3 * 16384.0);
+        QCOMPARE(reading->facts.memoryBytes, 3 * 16384.0);
+        QCOMPARE(reading->facts.accessCycles, cycles);
+    }
+
+    /// Of stored machine code, without a tool: from the text to a time.
+    void storedMachineCodeGivesATime()
+    {
+        const auto text = readFile(std::string(LATHE_SOURCE_DIR "/tests/plugins/cuda/texts/small_sm_86.sass"));
+        QVERIFY(text);
+        const auto module = readSass(*text);
+        QVERIFY2(module, module ? "" : module.error().message.c_str());
+        SassLaunch launch;
+        launch.grid = {84 * 4, 1, 1};
+        launch.block = {64, 1, 1};
+        launch.parameters = {0, 0x700, 0, 0x701, 0, 0x702, 64};
+        const auto declared = readKernel(*module, *module->find("small"), launch, a6000());
+        QVERIFY2(declared, declared ? "" : declared.error().message.c_str());
+        QCOMPARE(declared->facts.sharedBytes, std::int64_t{1024});
+        QVERIFY(declared->allTripsKnown);
+        const LaunchTime four = timeOf(declared->facts);
+        QCOMPARE(four.occupancy.blocks, 16);
+        QVERIFY(four.seconds > 1e-6 && four.seconds < 1e-4);
+        // What the launch adds is the block's, too: one at a time, four rounds.
+        launch.dynamicSharedBytes = 60000;
+        const auto more = readKernel(*module, *module->find("small"), launch, a6000());
+        QVERIFY(more);
+        QCOMPARE(more->facts.sharedBytes, std::int64_t{61024});
+        QCOMPARE(timeOf(more->facts).occupancy.blocks, 1);
+        QVERIFY(timeOf(more->facts).seconds > 2 * four.seconds);
     }
 
     /// What blocks share, by hand: those of a wave fetch some rows of A and all columns of B.

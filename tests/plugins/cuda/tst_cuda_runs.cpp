@@ -2,6 +2,7 @@
 #include "core/measure/builder_client.h"
 #include "core/session/device_directory.h"
 #include "core/session/devices.h"
+#include "core/session/exports/exporter.h"
 #include "tests/plugins/cuda/cuda_fixture.h"
 #include "tests/support/cuda_driver.h"
 #include "tests/support/runs.h"
@@ -11,6 +12,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <map>
 
 namespace tst_cuda_runs {
@@ -109,7 +113,8 @@ private slots:
         TuneOptions options = ofOneTask(6);
         options.policy = "sketch";
         options.runoff = "auto";
-        Watcher().run(*open("tuned.lathe", kTarget), options);
+        Watcher watcher;
+        watcher.run(*open("tuned.lathe", kTarget), options);
         const std::vector<Record> first = searched(reader("tuned.lathe"));
         QCOMPARE(codesOf(first).size(), std::size_t{1});
         for (const Record& record : first) {
@@ -118,12 +123,36 @@ private slots:
             const auto conditions = nlohmann::json::parse(record.result.conditions);
             QVERIFY2(conditions.value("clock", "") == "model", record.result.conditions.c_str());
             QVERIFY(record.result.device.fingerprint.find("modelled times") != std::string::npos);
+            QCOMPARE(coldBytes(record), std::int64_t{0}); // a formula's time knows no caches
         }
+        // The clock of the processor that stands in for the device says nothing of a network on it.
+        QVERIFY(watcher.all<MeasuredEvent>().empty());
+        const auto logs = watcher.all<LogEvent>();
+        QVERIFY(std::ranges::any_of(logs, [](const LogEvent& log) {
+            return log.text.find("by a model: none is measured") != std::string::npos;
+        }));
+        const auto again = open("tuned.lathe", kTarget)->project()->measureAgain({});
+        QVERIFY(!again);
+        QVERIFY2(again.error().message.find("by a model") != std::string::npos, again.error().message.c_str());
         options.resume = true;
         options.trials = static_cast<std::int64_t>(first.size()) + 2; // of both lives together
         Watcher().run(*open("tuned.lathe", kTarget), options);
         const std::vector<Record> all = searched(reader("tuned.lathe"));
         QVERIFY2(all.size() >= first.size() + 2, qPrintable(QString::number(all.size())));
+    }
+
+    void anExportIsComparedAndNotTimed()
+    {
+        ModelSpec spec;
+        spec.source = "zoo:mlp";
+        CompileOptions options;
+        options.output = file("mlp.so");
+        options.allowDefault = true;
+        const CompileReport report = must(exportLibrary({must(loadModel(spec, kTarget))}, nullptr, options, {}, {}));
+        QVERIFY2(report.maxRelError < 1e-5, report.notVerified.c_str());
+        QVERIFY2(report.notTimed.find("by a model") != std::string::npos, report.notTimed.c_str());
+        QVERIFY(!std::isfinite(report.latencyMs.median));
+        QVERIFY(std::filesystem::exists(options.output));
     }
 
     void aRunUsesAllDevicesOfOneClass()

@@ -198,6 +198,32 @@ private slots:
             QCOMPARE(found.loops()[0].trips, static_cast<std::uint64_t>(trips));
     }
 
+    /// Where a loop runs twice, the compiler knows the counter in the second pass.
+    void aLoopOfTwoPassesEndsWithAConstant()
+    {
+        const auto tripsWith = [](const std::string& bound, const std::string& last) {
+            const auto made = module({"MOV R3, RZ", ".L_x_0:", "IADD3 R3, R3, 0x1, RZ",
+                                      "ISETP.GE.U32.AND P0, PT, R3, " + bound + ", PT", "MOV R3, " + last,
+                                      "@!P0 BRA `(.L_x_0)", "EXIT"});
+            const SassProfile found = profile(made.kernels[0]);
+            return found.loops()[0].source == TripSource::Code ? found.loops()[0].trips : 0;
+        };
+        QCOMPARE(tripsWith("0x2", "0x1"), std::uint64_t{2});
+        QCOMPARE(tripsWith("0x1", "0x1"), std::uint64_t{1});
+        QCOMPARE(tripsWith("0x3", "0x1"), std::uint64_t{0}); // it would not end
+    }
+
+    /// Quotients have a way for rare operands, which the compiler puts behind the kernel as a function.
+    void functionsBehindAKernelAreNotItsOwn()
+    {
+        const auto made = module({"MOV R3, RZ", "@P1 CALL.REL.NOINC `($__internal_0_$slow)", "FADD R2, R2, R3", "EXIT",
+                                  "$__internal_0_$slow:", "FMUL R2, R2, R3", "RET.REL.NODEC R4 `(k)"});
+        QCOMPARE(made.kernels.size(), std::size_t{1});
+        const SassProfile found = profile(made.kernels[0]);
+        QVERIFY(found.loops().empty());
+        QCOMPARE(found.whole().of(SassClass::Float), 1.0);
+    }
+
     void aLoopThatIsLeftByACallCounts()
     {
         // The assembler's way out of a long loop.

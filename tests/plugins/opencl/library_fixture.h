@@ -1,10 +1,10 @@
 #pragma once
 
-#include "core/runtime/device_driver.h"
 #include "core/wire/artifact.h"
 #include "plugins/opencl/device/device_list.h"
 #include "plugins/opencl/device/package.h"
 #include "plugins/opencl/library/library.h"
+#include "tests/plugins/library_calls.h"
 #include "tests/support/must.h"
 
 #include <CL/cl_icd.h>
@@ -14,7 +14,6 @@
 #include <atomic>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,69 +22,19 @@ namespace lathe::test {
 
 inline constexpr const runtime::DeviceDriver& kLibrary = lathe_driver_opencl;
 
-struct Release
-{
-    void operator()(runtime::DeviceContext* context) const { kLibrary.close(context); }
-    void operator()(runtime::DeviceMemory* memory) const { kLibrary.release(memory); }
-    void operator()(runtime::DeviceQueue* queue) const { kLibrary.end(queue); }
-    void operator()(runtime::DeviceLaunch* launch) const { kLibrary.forget(launch); }
-};
-using Context = std::unique_ptr<runtime::DeviceContext, Release>;
-using Memory = std::unique_ptr<runtime::DeviceMemory, Release>;
-using Queue = std::unique_ptr<runtime::DeviceQueue, Release>;
-using Launch = std::unique_ptr<runtime::DeviceLaunch, Release>;
-
-/// What a function of the table made, or why it did not.
-template<typename T>
-struct Made
-{
-    runtime::Status status = runtime::Status::Ok;
-    std::string says;
-    std::unique_ptr<T, Release> it = {};
-};
-
-/// `make` takes where the object goes and the error.
-template<typename T, typename Make>
-Made<T> made(Make make)
-{
-    T* object = nullptr;
-    runtime::ErrorText error;
-    const runtime::Status status = make(&object, error);
-    return {status, error.text, std::unique_ptr<T, Release>(object)};
-}
-
-template<typename T>
-std::unique_ptr<T, Release> must(Made<T> one)
-{
-    if (one.status != runtime::Status::Ok)
-        qFatal("%s", one.says.c_str());
-    return std::move(one.it);
-}
+using Context = ContextOf<lathe_driver_opencl>;
+using Memory = Owned<runtime::DeviceMemory, lathe_driver_opencl>;
+using Queue = QueueOf<lathe_driver_opencl>;
+using Launch = Owned<runtime::DeviceLaunch, lathe_driver_opencl>;
 
 /// Code of a library as ContextRequest takes it; it outlives the context.
-inline Made<runtime::DeviceContext> openLibrary(std::span<const std::byte> code, runtime::ContextRequest request = {})
+inline auto openLibrary(std::span<const std::byte> code, runtime::ContextRequest request = {})
 {
     request.target = "opencl";
-    request.code = code.data();
-    request.codeBytes = code.size();
-    return made<runtime::DeviceContext>(
-        [&](auto** context, auto& error) { return kLibrary.open(request, context, error); });
+    return openCode<lathe_driver_opencl>(code, request);
 }
 
-inline Made<runtime::DeviceMemory> allocate(const Context& context, std::size_t bytes, const void* host = nullptr)
-{
-    return made<runtime::DeviceMemory>(
-        [&](auto** memory, auto& error) { return kLibrary.allocate(context.get(), bytes, host, memory, error); });
-}
-
-inline Made<runtime::DeviceQueue> start(const Context& context, void* handle = nullptr)
-{
-    return made<runtime::DeviceQueue>(
-        [&](auto** queue, auto& error) { return kLibrary.start(context.get(), handle, queue, error); });
-}
-
-inline Made<runtime::DeviceLaunch> prepare(const Queue& queue, const LaunchInfo& info,
-                                           const std::vector<runtime::DeviceMemory*>& buffers)
+inline auto prepare(const Queue& queue, const LaunchInfo& info, const std::vector<runtime::DeviceMemory*>& buffers)
 {
     runtime::LaunchRequest request;
     request.symbol = info.symbol.c_str();
@@ -94,19 +43,7 @@ inline Made<runtime::DeviceLaunch> prepare(const Queue& queue, const LaunchInfo&
         request.block[d] = static_cast<std::uint32_t>(info.block[d]);
     }
     request.sharedBytes = static_cast<std::uint64_t>(info.sharedBytes);
-    request.buffers = buffers.data();
-    request.bufferCount = static_cast<std::uint32_t>(buffers.size());
-    return made<runtime::DeviceLaunch>(
-        [&](auto** launch, auto& error) { return kLibrary.prepare(queue.get(), request, launch, error); });
-}
-
-/// Empty, or the sentence of a function that enqueues or waits.
-template<typename Function, typename... Arguments>
-std::string problemOf(Function function, Arguments... arguments)
-{
-    runtime::ErrorText error;
-    const runtime::Status status = function(arguments..., error);
-    return status == runtime::Status::Ok ? std::string() : error.text;
+    return prepare(queue, request, buffers);
 }
 
 /// The table of functions through which the loader reaches the first platform's driver (CL/cl_icd.h), at the begin of

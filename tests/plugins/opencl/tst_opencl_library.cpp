@@ -2,6 +2,7 @@
 #include "core/compute/json.h"
 #include "core/measure/builder_client.h"
 #include "core/wire/seeded.h"
+#include "tests/plugins/library_cases.h"
 #include "tests/plugins/opencl/library_fixture.h"
 #include "tests/plugins/opencl/opencl_fixture.h"
 #include "tests/support/test_program.h"
@@ -75,16 +76,6 @@ std::vector<float> expected(const compute::DagPtr& dag)
     return values;
 }
 
-constexpr std::size_t kFloats = 64; ///< in each buffer of kDoubledAndOne
-
-std::vector<float> counting(float first)
-{
-    std::vector<float> values(kFloats);
-    for (std::size_t i = 0; i < kFloats; ++i)
-        values[i] = first + static_cast<float>(i);
-    return values;
-}
-
 } // namespace
 
 /// The driver of exported libraries on whatever OpenCL device is here, mostly PoCL's, which is the processor.
@@ -96,40 +87,8 @@ class TestOpenClLibrary : public QObject
     const opencl::Driver* m_driver = nullptr;
     std::vector<std::byte> m_code; ///< of kDoubledAndOne
 
-    /// Its two launches, which leave 2 x + 1 in y.
-    struct Doubled
-    {
-        Memory x, y, scratch;
-        Launch first, second;
-    };
-    static Doubled doubled(const Context& context, const Queue& queue)
-    {
-        Doubled d;
-        for (Memory* const memory : {&d.x, &d.y, &d.scratch})
-            *memory = must(allocate(context, 256));
-        const KernelInfo info = doubledAndOne();
-        d.first = must(prepare(queue, info.launches[0], {d.x.get(), d.scratch.get()}));
-        d.second = must(prepare(queue, info.launches[1], {d.scratch.get(), d.y.get()}));
-        return d;
-    }
-    /// Empty if they compute what they should.
-    static QString run(const Queue& queue, const Doubled& d, float begin = 3)
-    {
-        const std::vector<float> in = counting(begin);
-        std::vector<float> out(kFloats);
-        for (const std::string& problem :
-             {problemOf(kLibrary.write, queue.get(), d.x.get(), static_cast<const void*>(in.data()), std::size_t{256},
-                        false),
-              problemOf(kLibrary.launch, queue.get(), d.first.get()),
-              problemOf(kLibrary.launch, queue.get(), d.second.get()),
-              problemOf(kLibrary.read, queue.get(), static_cast<void*>(out.data()), d.y.get(), std::size_t{256}, true)})
-            if (!problem.empty())
-                return QString::fromStdString(problem);
-        for (std::size_t i = 0; i < kFloats; ++i)
-            if (out[i] != 2 * in[i] + 1)
-                return QStringLiteral("y[%1] is %2").arg(i).arg(out[i]);
-        return {};
-    }
+    /// What is true of each back end's.
+    LibraryCases<lathe_driver_opencl> cases() const { return {"opencl", "OpenCL", m_code}; }
     cl_context callersContext() const
     {
         const opencl::DeviceFacts device = firstDevice();
@@ -230,65 +189,27 @@ private slots:
         QVERIFY2(infos[1].launches.size() > 1, "the convolution is one of several launches");
     }
 
-    void memoryOfNoBytesIsNull()
+    void launchesComputeWhatTheyShould() { cases().launchesComputeWhatTheyShould(); }
+    void memoryOfNoBytesIsNull() { cases().memoryOfNoBytesIsNull(); }
+    void memoryBeginsWithWhatItIsGiven() { cases().memoryBeginsWithWhatItIsGiven(); }
+    void launchesHoldTheMemoryOfTheirBuffers() { cases().launchesHoldTheMemoryOfTheirBuffers(); }
+    void aCopyBeyondItsMemoryIsRefused() { cases().aCopyBeyondItsMemoryIsRefused(); }
+
+    void aKernelSeesThatMemoryOfNoBytesIsNull()
     {
-        const Context context = must(openLibrary(m_code));
-        const Queue queue = must(start(context));
-        QVERIFY(must(allocate(context, 0)) == nullptr);
-        runtime::DeviceMemory* const none = nullptr;
-        float value = 1;
-        QCOMPARE(problemOf(kLibrary.write, queue.get(), none, static_cast<const void*>(&value), std::size_t{0}, true),
-                 std::string());
-        QCOMPARE(problemOf(kLibrary.copy, queue.get(), none, none, std::size_t{0}), std::string());
-        QVERIFY(!problemOf(kLibrary.read, queue.get(), static_cast<void*>(&value), none, std::size_t{4}, true).empty());
-        // A kernel may be told to do nothing with it.
         const char* const source = "__kernel void k_0(__global float *x, __global float *y) { if (x) y[0] = 7; else "
                                    "y[0] = 8; }";
         const opencl::PackedProgram kernel = {source, {}, {}, "k_0\n"};
         const std::vector<std::byte> code = opencl::pack({&kernel, 1});
-        const Context other = must(openLibrary(code));
-        const Queue ofOther = must(start(other));
-        const Memory y = must(allocate(other, 2, "ab")); // fewer bytes than a driver's buffer has
-        const Memory result = must(allocate(other, 4));
-        const Launch launch = must(prepare(ofOther, {"k_0", {}, {1, 1, 1}, {1, 1, 1}, 0}, {none, result.get()}));
-        QCOMPARE(problemOf(kLibrary.launch, ofOther.get(), launch.get()), std::string());
-        char two[2] = {};
-        QCOMPARE(problemOf(kLibrary.read, ofOther.get(), static_cast<void*>(two), y.get(), std::size_t{2}, true),
+        const Context context = must(openLibrary(code));
+        const Queue queue = must(start(context));
+        const Memory result = must(allocate(context, 4));
+        const Launch launch = must(prepare(queue, {"k_0", {}, {1, 1, 1}, {1, 1, 1}, 0}, {nullptr, result.get()}));
+        QCOMPARE(problemOf(kLibrary.launch, queue.get(), launch.get()), std::string());
+        float value = 1;
+        QCOMPARE(problemOf(kLibrary.read, queue.get(), static_cast<void*>(&value), result.get(), std::size_t{4}, true),
                  std::string());
-        QVERIFY(two[0] == 'a' && two[1] == 'b');
-        QCOMPARE(
-            problemOf(kLibrary.read, ofOther.get(), static_cast<void*>(&value), result.get(), std::size_t{4}, true),
-            std::string());
         QCOMPARE(value, 8.0f);
-    }
-
-    void launchesHoldTheMemoryOfTheirBuffers()
-    {
-        const Context context = must(openLibrary(m_code));
-        const Queue queue = must(start(context));
-        Doubled d = doubled(context, queue);
-        QCOMPARE(run(queue, d), QString());
-        d.scratch.reset();
-        std::vector<Memory> others; // where the scratch would be, if it were gone
-        for (int i = 0; i < 16; ++i)
-            others.push_back(must(allocate(context, 256)));
-        QCOMPARE(run(queue, d, 9), QString());
-    }
-
-    void aCopyBeyondItsMemoryIsRefused()
-    {
-        const Context context = must(openLibrary(m_code));
-        const Queue queue = must(start(context));
-        const Memory small = must(allocate(context, 16)), large = must(allocate(context, 32));
-        char bytes[32] = {};
-        for (const std::string& says :
-             {problemOf(kLibrary.copy, queue.get(), large.get(), small.get(), std::size_t{17}),
-              problemOf(kLibrary.copy, queue.get(), small.get(), large.get(), std::size_t{17}),
-              problemOf(kLibrary.write, queue.get(), small.get(), static_cast<const void*>(bytes), std::size_t{17},
-                        true),
-              problemOf(kLibrary.read, queue.get(), static_cast<void*>(bytes), small.get(), std::size_t{17}, true)})
-            QCOMPARE(QString::fromStdString(says),
-                     QStringLiteral("a copy of 17 bytes reaches outside of OpenCL memory of 16"));
     }
 
     void whatTheDeviceCannotStartIsRefusedBeforeItIsBuilt_data()
@@ -312,29 +233,20 @@ private slots:
         QFETCH(QString, what);
         QFETCH(int, status);
         QFETCH(QString, says);
-        const Context context = must(openLibrary(m_code));
-        const Queue queue = must(start(context));
-        const Memory x = must(allocate(context, 256)), y = must(allocate(context, 256));
-        std::vector<runtime::DeviceMemory*> buffers = {x.get(), y.get()};
-        LaunchInfo info = doubledAndOne().launches[0];
-        if (what == "threads")
-            info.block = {256, 16, 16};
-        else if (what == "along")
-            info.block = {1, 1, 65536};
-        else if (what == "local")
-            info.sharedBytes = std::int64_t{1} << 29;
+        runtime::LaunchRequest request = doubledLaunch(what == "symbol" ? "k_9" : "k_0");
+        if (what == "threads") {
+            request.block[0] = 256;
+            request.block[1] = request.block[2] = 16;
+        } else if (what == "along") {
+            request.block[0] = 1;
+            request.block[2] = 65536;
+        } else if (what == "local")
+            request.sharedBytes = std::uint64_t{1} << 29;
         else if (what == "nothing")
-            info.grid = {0, 1, 1};
-        else if (what == "symbol")
-            info.symbol = "k_9";
+            request.grid[0] = 0;
         else if (what == "required")
-            info.block = {32, 1, 1};
-        else
-            buffers.pop_back();
-        const auto refused = prepare(queue, info, buffers);
-        QVERIFY2(refused.says.find(says.toStdString()) != std::string::npos, refused.says.c_str());
-        QCOMPARE(static_cast<int>(refused.status), status);
-        QCOMPARE(run(queue, doubled(context, queue)), QString());
+            request.block[0] = 32;
+        cases().refuses(request, what == "buffers" ? 1 : 2, static_cast<Status>(status), says);
     }
 
     void moreMemoryThanThereIsIsRefusedWithBothFigures()
@@ -351,7 +263,7 @@ private slots:
     {
         const Context context = must(openLibrary(m_code));
         const Queue queue = must(start(context));
-        const Doubled d = doubled(context, queue);
+        const auto d = doubled(context, queue);
         {
             DriverTable table;
             table->clEnqueueNDRangeKernel = [](cl_command_queue, cl_kernel, cl_uint, const std::size_t*,
@@ -383,22 +295,17 @@ private slots:
         {
             const Context context = must(openLibrary(m_code, {.context = callers}));
             const Queue queue = must(start(context, ownQueue));
-            Doubled d = doubled(context, queue);
-            const auto adopt = [&](void* handle, std::size_t bytes) {
-                return made<runtime::DeviceMemory>([&](auto** made, auto& error) {
-                    return kLibrary.adopt(context.get(), handle, bytes, made, error);
-                });
-            };
-            const Memory adopted = must(adopt(own, 256));
-            d.second = must(prepare(queue, doubledAndOne().launches[1], {d.scratch.get(), adopted.get()}));
-            d.y = must(adopt(own, 256));
+            auto d = doubled(context, queue);
+            const Memory adopted = must(adopt(context, static_cast<void*>(own), 256));
+            d.second = must(prepare(queue, doubledLaunch("k_1"), {d.scratch.get(), adopted.get()}));
+            d.y = must(adopt(context, static_cast<void*>(own), 256));
             QCOMPARE(run(queue, d), QString());
 
-            const auto small = adopt(own, 257);
+            const auto small = adopt(context, static_cast<void*>(own), 257);
             QVERIFY(small.status == Status::InvalidArgument);
             QCOMPARE(QString::fromStdString(small.says),
                      QStringLiteral("the caller's OpenCL buffer has 256 bytes, and 257 are needed"));
-            QVERIFY(adopt(nullptr, 4).status == Status::InvalidArgument);
+            QVERIFY(adopt(context, static_cast<void*>(nullptr), 4).status == Status::InvalidArgument);
         }
         // What is the caller's is still there.
         std::vector<float> values(kFloats);
@@ -422,8 +329,7 @@ private slots:
             const auto queue = start(context, ownQueue);
             QVERIFY(queue.status == Status::InvalidArgument);
             QVERIFY2(queue.says.find("of another context") != std::string::npos, queue.says.c_str());
-            const auto memory = made<runtime::DeviceMemory>(
-                [&](auto** made, auto& error) { return kLibrary.adopt(context.get(), own, 256, made, error); });
+            const auto memory = adopt(context, static_cast<void*>(own), 256);
             QVERIFY(memory.status == Status::InvalidArgument);
             QVERIFY2(memory.says.find("of another context") != std::string::npos, memory.says.c_str());
         }
@@ -442,25 +348,9 @@ private slots:
 
     void devicesAreNamedByKeyOrByThePersonWhoRunsTheProgram()
     {
-        const QString name = QString::fromUtf8(firstDevice().name);
-        QCOMPARE(QString(kLibrary.name(must(openLibrary(m_code, {.key = "cl0"})).get())), name);
-        const auto unknown = openLibrary(m_code, {.key = "cl77"});
-        QVERIFY(unknown.status == Status::InvalidArgument);
-        QVERIFY2(unknown.says.find("cl77") != std::string::npos, unknown.says.c_str());
-        for (const QString& wanted : {QStringLiteral("cl0"), name.mid(2, 6).toUpper()}) {
-            qputenv("LATHE_OPENCL_DEVICE", wanted.toUtf8());
-            QCOMPARE(QString(kLibrary.name(must(openLibrary(m_code)).get())), name);
-        }
-        qputenv("LATHE_OPENCL_DEVICE", "no such thing");
-        const auto refused = openLibrary(m_code);
-        runtime::ErrorText missing;
-        const bool isHere = kLibrary.isHere("opencl", missing);
-        const auto keyed = openLibrary(m_code, {.key = "cl0"}); // the program asked for it
-        qunsetenv("LATHE_OPENCL_DEVICE");
-        QVERIFY(refused.status == Status::InvalidArgument && !isHere);
-        QVERIFY2(refused.says.find("LATHE_OPENCL_DEVICE is \"no such thing\"") != std::string::npos,
-                 refused.says.c_str());
-        QVERIFY(keyed.status == Status::Ok);
+        QCOMPARE(QString(kLibrary.name(must(openLibrary(m_code, {.key = "cl0"})).get())),
+                 QString::fromUtf8(firstDevice().name));
+        cases().devicesAreNamedByKeyOrByThePersonWhoRunsTheProgram("LATHE_OPENCL_DEVICE", "cl0", "cl77");
     }
 };
 

@@ -1,3 +1,4 @@
+#include "core/ir/async_copy.h"
 #include "core/ir/interpret_launches.h"
 #include "core/search/reference/annotate.h"
 #include "core/target/kinds.h"
@@ -296,11 +297,88 @@ private slots:
         QVERIFY2(told.find("5 of 8 threads come to a barrier") != std::string::npos, told.c_str());
     }
 
+    void aShuffleThatNotAllLanesComeToIsTold()
+    {
+        const auto shuffled = [](std::int64_t lanes, std::int32_t warp) {
+            ir::LoopNest nest = nestOf(1, 8, 8, [&](const Expr&, const Expr& thread) {
+                const Stmt give = ir::makeShuffle(3, {0}, load(3, 0), 4, warp);
+                return ir::makeBlock({ir::makeStore(3, {0}, load(0, thread)),
+                                      lanes < 8 ? ir::makeIf(thread < ir::intImm(lanes), give) : give,
+                                      ir::makeStore(1, {thread}, load(3, 0))});
+            });
+            nest.buffers.push_back(buffer("own", ir::Scope::Register, 1));
+            return runOnSim(nest);
+        };
+        QCOMPARE(shuffled(8, 8), std::string());
+        QCOMPARE(shuffled(8, 32), std::string()); // a block of less than a warp
+        const std::string told = shuffled(5, 32);
+        QVERIFY2(told.find("divergent shuffle: 5 of 8 lanes of the warp of thread (0, 0, 0) of block (0, 0, 0) come to "
+                           "it: shuffle own[0] = own[0] of lane ^ 4 of 32")
+                     != std::string::npos,
+                 told.c_str());
+    }
+
+    void sumsOfWarpsAreRight()
+    {
+        const auto steps = nlohmann::json::parse(
+            R"([["AN", 2, 0, 5], ["AN", 2, 1, 7], ["SP", 2, 2, 210, [96], 1], ["AN", 2, 3, 6], ["SH", 2, 3, 32]])");
+        const auto state = test::must(
+            schedule::State::replay(schedule::test::matmul(3, 4, 210), test::must(schedule::stepsFromJson(steps))));
+        schedule::LowerOptions options;
+        options.form = KernelForm::Launches;
+        const std::string wrong = schedule::test::checkKernel(
+            state, 5, options, [](const ir::LoopNest& nest, auto parameters) { return runOnSim(nest, parameters); });
+        QVERIFY2(wrong.empty(), wrong.c_str());
+    }
+
     void whatNobodyWroteIsTold()
     {
         const std::string told = runOnSim(nestOf(
             1, 8, 8, [](const Expr&, const Expr& thread) { return ir::makeStore(1, {thread}, load(2, thread)); }));
         QVERIFY2(told.find("which nobody has written") != std::string::npos, told.c_str());
+    }
+
+    void tilesThatAreFilledAheadAreRight()
+    {
+        const auto steps = nlohmann::json::parse(R"([["CHR", 0, "shared", [2]], ["SP", 3, 2, 0, [4], 1],
+            ["AN", 3, 0, 5], ["AN", 3, 1, 6], ["CA", 1, 3, 2], ["FU", 1, [0, 1]], ["SP", 1, 0, 0, [8, 2], 1],
+            ["AN", 1, 1, 6], ["AN", 1, 2, 2], ["SG", 1, 3]])");
+        const schedule::State state = test::must(
+            schedule::State::replay(schedule::test::matmul(7, 8, 16), test::must(schedule::stepsFromJson(steps))));
+        schedule::LowerOptions options;
+        options.form = KernelForm::Launches;
+        const auto onSim = [](const ir::LoopNest& nest, auto parameters) { return runOnSim(nest, parameters); };
+        QCOMPARE(schedule::test::checkKernel(state, 5, options, onSim), std::string());
+        // Nobody stands still for what is on its way.
+        schedule::State least = state;
+        auto other = test::must(schedule::stepsFromJson(steps));
+        other.pop_back();
+        least = test::must(schedule::State::replay(state.baseDag(), other));
+        QVERIFY(timeOf(test::must(schedule::lower(state, options)).nest)
+                < timeOf(test::must(schedule::lower(least, options)).nest));
+    }
+
+    void copiesThatNobodyWaitedForAreTold()
+    {
+        const auto copied = [](std::vector<Stmt> between) {
+            return nestOf(2, 8, 8, [&between](const Expr& block, const Expr& thread) {
+                std::vector<Stmt> steps = {ir::makeAsyncCopy(2, {thread}, load(0, thread), 1)};
+                steps.insert(steps.end(), between.begin(), between.end());
+                steps.push_back(ir::makeStore(1, {block * Expr(8) + thread}, load(2, Expr(7) - thread)));
+                return ir::makeBlock(std::move(steps));
+            });
+        };
+        const Stmt commit = ir::makeAsyncCommit(), barrier = ir::makeBarrier();
+        QCOMPARE(runOnSim(copied({commit, ir::makeAsyncWait(0), barrier})), std::string());
+        const std::string early = "reads tile at 7 before the asynchronous copy of thread (7, 0, 0) of block (0, 0, 0) "
+                                  "was waited for";
+        for (const auto& between : std::vector<std::vector<Stmt>>{
+                 {commit, ir::makeAsyncWait(1), barrier}, {ir::makeAsyncWait(0), barrier}, {commit, barrier}}) {
+            const std::string told = runOnSim(copied(between));
+            QVERIFY2(told.find(early) != std::string::npos, told.c_str());
+        }
+        const std::string told = runOnSim(copied({commit, barrier, ir::makeAsyncWait(0)}));
+        QVERIFY2(told.find("with no barrier between") != std::string::npos, told.c_str());
     }
 
     void anIndexOutsideIsTold()

@@ -1,3 +1,4 @@
+#include "core/backend/rules.h"
 #include "core/measure/measurer.h"
 #include "core/session/device_directory.h"
 #include "core/session/run/measure_plan.h"
@@ -76,6 +77,36 @@ private slots:
         }
         const auto nobody = DeviceDirectory({device("", "", "", "absent: lathe-runner is not there")}).forTarget("cpu");
         QCOMPARE(nobody.at(0).reason(), std::string("lathe-runner is not there"));
+    }
+
+    void aDeviceThatLacksWhatTheCodeNeedsIsAbsent()
+    {
+        backend::BackendRules rules;
+        rules.kind.name = "picky";
+        rules.kind.words = {integerWord("least")};
+        rules.kind.presets = [](const Target& target) {
+            Hardware hardware;
+            if (const auto least = target.attribute("least"))
+                hardware.limits["age"] = {std::stoll(*least), "user"};
+            return hardware;
+        };
+        rules.needs = {"age"};
+        backend::addRules(rules);
+        std::vector<DeviceView> devices = {device("picky", "p0", "old"), device("picky", "p1", "new"),
+                                           device("picky", "p2", "silent")};
+        devices[0].hardware = {{"age", 5, "driver"}};
+        devices[1].hardware = {{"age", 9, "driver"}};
+        const DeviceDirectory directory(devices);
+        QCOMPARE(keysOf(must(directory.pick("picky", {}))), (Keys{"p0"}));
+        QCOMPARE(keysOf(must(directory.pick("picky -least=5", {}))), (Keys{"p0"}));
+        QCOMPARE(keysOf(must(directory.pick("picky -least=6", {}))), (Keys{"p1"}));
+        QCOMPARE(keysOf(must(directory.pick("picky -least=10", {}))), (Keys{"p2"})); // it tells nothing
+        const auto named = directory.pick("picky -least=6", Keys{"p0"});
+        QVERIFY(!named && named.error().message.find("available: p1, p2") != std::string::npos);
+        const auto none = DeviceDirectory({devices[0], devices[1]}).pick("picky -least=10", {});
+        QVERIFY(!none && none.error().code == Errc::NotFound);
+        QCOMPARE(none.error().message,
+                 std::string("A picky does not run code for picky -least=10: its age is 5, and 10 is needed"));
     }
 
     void devicesArePickedByTheirOwnNameOrThatOfTheirClass()

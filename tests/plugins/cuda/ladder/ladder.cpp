@@ -244,7 +244,7 @@ std::span<const Step> steps()
 Result<std::string> disassembly(std::string_view architecture)
 {
     LATHE_TRY_ASSIGN(const Functions nvrtc, openNvrtc());
-    LATHE_TRY_ASSIGN(const std::filesystem::path nvdisasm, findNvdisasm(nvrtc.folder));
+    LATHE_TRY_ASSIGN(const std::filesystem::path nvdisasm, findNvdisasm({nvrtc.folder}));
     LATHE_TRY_ASSIGN(const std::string source, readFile(LATHE_SOURCE_DIR "/tests/plugins/cuda/ladder/sgemm.cu"));
     void* program = nullptr;
     if (nvrtc.create(&program, source.c_str(), "sgemm.cu", 0, nullptr, nullptr) != 0)

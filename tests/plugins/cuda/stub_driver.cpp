@@ -1,0 +1,41 @@
+/// What a toolkit has in the driver's place to link programs with: all functions that are asked for, each of which says
+/// that it is a stub (CUDA_ERROR_STUB_LIBRARY).
+#define LATHE_STUB(name)                                                                                               \
+    extern "C" __attribute__((visibility("default"))) int name()                                                       \
+    {                                                                                                                  \
+        return 34;                                                                                                     \
+    }
+LATHE_STUB(cuInit)
+LATHE_STUB(cuDriverGetVersion)
+LATHE_STUB(cuDeviceGetCount)
+LATHE_STUB(cuDeviceGet)
+LATHE_STUB(cuDeviceGetName)
+LATHE_STUB(cuDeviceTotalMem_v2)
+LATHE_STUB(cuDeviceGetAttribute)
+LATHE_STUB(cuDevicePrimaryCtxRetain)
+LATHE_STUB(cuDevicePrimaryCtxRelease_v2)
+LATHE_STUB(cuCtxSetCurrent)
+LATHE_STUB(cuCtxGetCurrent)
+LATHE_STUB(cuCtxGetDevice)
+LATHE_STUB(cuMemAlloc_v2)
+LATHE_STUB(cuMemFree_v2)
+LATHE_STUB(cuMemHostAlloc)
+LATHE_STUB(cuMemFreeHost)
+LATHE_STUB(cuPointerGetAttribute)
+LATHE_STUB(cuMemcpyHtoDAsync_v2)
+LATHE_STUB(cuMemcpyDtoHAsync_v2)
+LATHE_STUB(cuMemcpyDtoDAsync_v2)
+LATHE_STUB(cuMemsetD32Async)
+LATHE_STUB(cuModuleLoadDataEx)
+LATHE_STUB(cuModuleUnload)
+LATHE_STUB(cuModuleGetFunction)
+LATHE_STUB(cuFuncGetAttribute)
+LATHE_STUB(cuFuncSetAttribute)
+LATHE_STUB(cuLaunchKernel)
+LATHE_STUB(cuStreamCreate)
+LATHE_STUB(cuStreamDestroy_v2)
+LATHE_STUB(cuStreamSynchronize)
+LATHE_STUB(cuEventCreate)
+LATHE_STUB(cuEventDestroy_v2)
+LATHE_STUB(cuEventRecord)
+LATHE_STUB(cuEventElapsedTime)
