@@ -381,7 +381,7 @@ private slots:
                                  + "shl.b32 %r21, %r1, 4;\nadd.s32 %r12, %r10, %r21;\nmul.wide.u32 %d5, %r1, "
                                    "16;\nadd.s64 %d5, %d5, %d1;\nsetp.eq.u32 %p1, %r1, 63;\nselp.b32 %r20, 8, 16, "
                                    "%p1;\ncp.async.ca.shared.global [%r12], [%d5], 16, %r20;\ncp.async.wait_all;\n"
-                                   "ld.shared.u32 %r14, [%r12+8];\nst.global.u32 [%d2], %r14;";
+                                   "ld.shared.u32 %r14, [%r12+8];\nbar.sync 0;\nst.global.u32 [%d2], %r14;";
         KernelRun kernel(kernelText(".param .u64 out", kIndices + body));
         const uint64_t out = kernel.put(std::vector<uint32_t>(254, 7));
         LATHE_VERIFY_CLEAN(kernel.run({1, 1, 1}, {64, 1, 1}, {out}));

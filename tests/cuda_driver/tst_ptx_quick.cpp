@@ -8,8 +8,8 @@ using namespace lathe::ptx::testing;
 
 namespace tst_ptx_quick {
 
-/// %r1: the thread, %r2: the block, %d1: out, %d2: the thread's word of the block's part of it; %r10: shared memory, %r11:
-/// the thread's word of it.
+/// %r1: the thread, %r2: the block, %d1: out, %d2: the thread's word of the block's part of it; %r10: shared memory,
+/// %r11: the thread's word of it.
 const char* const kIndices = "ld.param.u64 %d1, [out];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n"
                              "mov.u32 %r3, %ntid.x;\nmad.lo.u32 %r4, %r2, %r3, %r1;\nmul.wide.u32 %d2, %r4, 4;\n"
                              "add.s64 %d2, %d2, %d1;\nmov.u32 %r10, tile;\nshl.b32 %r11, %r1, 2;\nadd.u32 %r11, %r11, "
@@ -19,10 +19,9 @@ const char* const kTile = ".shared .align 16 .b8 tile[4096];\n.global .align 16 
 std::string told(const Counters& c)
 {
     std::string text;
-    for (const uint64_t number :
-         {c.warpInstructions, c.threadInstructions, c.flops, c.sharedRequests, c.sharedWavefronts, c.sharedIdeal,
-          c.globalRequests, c.globalSectors, c.globalIdeal, c.globalReadBytes, c.globalWrittenBytes, c.atomics,
-          c.barriers, c.divergentBranches})
+    for (const uint64_t number : {c.warpInstructions, c.threadInstructions, c.flops, c.sharedRequests,
+                                  c.sharedWavefronts, c.sharedIdeal, c.globalRequests, c.globalSectors, c.globalIdeal,
+                                  c.globalReadBytes, c.globalWrittenBytes, c.atomics, c.barriers, c.divergentBranches})
         text += std::to_string(number) + " ";
     return text;
 }
@@ -142,6 +141,8 @@ private slots:
         row("generic addresses", "cvta.shared.u64 %d5, %d9;\ncvt.u64.u32 %d6, %r11;\nadd.s64 %d5, %d5, %d6;\n"
                                  "sub.s64 %d5, %d5, %d9;\nst.u32 [%d5], %r4;\nld.u32 %r20, [%d5];\nst.u32 [%d2], "
                                  "%r20;");
+        row("atomics", "red.global.add.u32 [%d1], 1;\natom.global.max.u32 %r20, [%d2+1024], %r4;\nst.global.u32 "
+                       "[%d2+2048], %r20;");
         row("in place", "ld.global.u32 %r20, [%d2];\nadd.u32 %r20, %r20, 5;\nst.global.u32 [%d2], %r20;");
         row("in place, twice", "ld.global.u32 %r20, [%d2];\nst.global.u32 [%d2], %r4;\nbar.sync 0;\nld.global.u32 "
                                "%r21, [%d2];\nadd.u32 %r20, %r20, %r21;\nst.global.u32 [%d2], %r20;");
@@ -192,10 +193,14 @@ private slots:
         row("a block reads what another wrote",
             "st.global.u32 [%d2], %r4;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra END;\nld.global.u32 %r20, [%d2+-256];\n"
             "st.global.u32 [%d2+3072], %r20;\nEND:\n");
-        row("a block writes what another read",
-            "ld.global.u32 %r20, [%d2+256];\nst.global.u32 [%d2], %r20;");
+        row("a block writes what another read", "ld.global.u32 %r20, [%d2+256];\nst.global.u32 [%d2], %r20;");
         row("a block writes what several read",
             "ld.global.u32 %r20, [%d1+4];\nbar.sync 0;\nsetp.eq.u32 %p1, %r4, 130;\n@%p1 st.global.u32 [%d1+4], %r20;");
+        row("a read beside atomics", "red.global.add.u32 [%d1], 1;\nld.global.u32 %r20, [%d1];\nst.global.u32 "
+                                     "[%d2+256], %r20;");
+        row("a write beside atomics", "red.global.add.u32 [%d1], 1;\nsetp.eq.u32 %p1, %r4, 100;\n@%p1 st.global.u32 "
+                                      "[%d1], %r4;");
+        row("an atomic on what nobody wrote", "red.global.add.u32 [%d1+6400], 1;");
         row("a word of bytes of several threads, one twice",
             "cvt.u64.u32 %d5, %r4;\nadd.s64 %d5, %d5, %d1;\nst.global.u8 [%d5], %r1;\nxor.b32 %r12, %r4, 1;\n"
             "cvt.u64.u32 %d5, %r12;\nadd.s64 %d5, %d5, %d1;\nst.global.u8 [%d5], %r1;");
@@ -232,7 +237,8 @@ private slots:
         QTest::newRow("a barrier of some warps")
             << "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra END;\nst.shared.u32 [%r11], %r1;\nbar.sync 1, 32;\nxor.b32 %r13, "
                "%r11, 4;\nld.shared.u32 %r20, [%r13];\nst.global.u32 [%d2], %r20;\nEND:\n";
-        QTest::newRow("atomics") << "red.global.add.u32 [%d1], 1;";
+        QTest::newRow("atomics of shared memory")
+            << "st.shared.u32 [%r11], %r1;\nbar.sync 0;\nred.shared.add.u32 [%r10], 1;";
         QTest::newRow("a volatile write") << "st.volatile.global.u32 [%d2], %r4;";
         QTest::newRow("bytes of shared memory") << "add.u32 %r12, %r10, %r1;\nst.shared.u8 [%r12], %r1;\nld.shared.u8 "
                                                    "%r20, [%r12];\nst.global.u32 [%d2], %r20;";
@@ -275,7 +281,8 @@ private slots:
                 const bool isOwn = below(3) > 0;
                 of.body += isOwn ? "mov.u32 %r12, %r11;\n"
                                  : "mul.lo.u32 %r12, %r1, " + std::to_string(below(6)) + ";\nadd.u32 %r12, %r12, "
-                                       + std::to_string(below(8)) + ";\nrem.u32 %r12, %r12, %r3;\nshl.b32 %r12, %r12, "
+                                       + std::to_string(below(8))
+                                       + ";\nrem.u32 %r12, %r12, %r3;\nshl.b32 %r12, %r12, "
                                          "2;\nadd.u32 %r12, %r12, %r10;\n";
                 const std::string barrier = isCareful && !isOwn ? "bar.sync 0;\n" : "";
                 switch (below(7)) {
@@ -285,10 +292,14 @@ private slots:
                     if (isOwn || !isCareful)
                         of.body += guard + "st.shared.u32 [%r12], %r20;\n";
                     break;
-                case 3: of.body += guard + "ld.global.u32 %r21, [%d2+" + std::to_string(4096 + 4 * below(8)) + "];\n"
-                                   + "add.u32 %r20, %r20, %r21;\n"; break;
-                case 4: of.body += guard + "st.global.u32 [%d2+" + std::to_string(isCareful ? 0 : 4 * below(2))
-                                   + "], %r20;\n"; break;
+                case 3:
+                    of.body += guard + "ld.global.u32 %r21, [%d2+" + std::to_string(4096 + 4 * below(8)) + "];\n"
+                               + "add.u32 %r20, %r20, %r21;\n";
+                    break;
+                case 4:
+                    of.body += guard + "st.global.u32 [%d2+" + std::to_string(isCareful ? 0 : 4 * below(2))
+                               + "], %r20;\n";
+                    break;
                 case 5: of.body += "bar.sync 0;\n"; break;
                 default:
                     of.body += barrier + guard + "cp.async.ca.shared.global [%r11], [%d2+4096], 4;\n";

@@ -1,5 +1,6 @@
-// Times the interpreter by hand: PROGRAM [REPEATS], with LATHE_NVRTC naming NVRTC's folder. Processor time of the fastest of the repeats, of
-// each kernel of kernels.cu, with all checks the quick way and the exact one, and without checks.
+// Times the interpreter by hand: PROGRAM [REPEATS], with LATHE_NVRTC naming NVRTC's folder. Processor time of the
+// fastest of the repeats, of each kernel of kernels.cu, with all checks the quick way and the exact one, and without
+// checks.
 
 #include "tests/cuda_driver/ptx/machine.h"
 

@@ -11,14 +11,15 @@ namespace lathe::cuda_driver {
 
 /// Launches whose outcome is known without running them once more. A launch is one if an earlier launch
 ///
-/// - was of the same kernel of the same loaded program, with the same grid, block, dynamic shared memory and parameters,
+/// - was of the same kernel of the same loaded program, with the same grid, block, dynamic shared memory and
+/// parameters,
 /// - ended without a fault,
 /// - wrote no allocation that it read (so that what it leaves depends on nothing that it writes), and
 /// - nothing was written meanwhile, by whomever, to an allocation that it read or wrote, nor was one of these released:
 ///   each allocation has a version, which each write makes a new one and which never comes back.
 ///
-/// Then all of memory already is what the launch would leave, bit for bit, and its counters, findings and model time are
-/// those of the earlier one. A warm-up, a check and the timed runs of one candidate so cost one interpretation.
+/// Then all of memory already is what the launch would leave, bit for bit, and its counters, findings and model time
+/// are those of the earlier one. A warm-up, a check and the timed runs of one candidate so cost one interpretation.
 /// LATHE_CUDA_DRIVER_REUSE=0 switches it off.
 class LaunchReuse
 {

@@ -70,8 +70,8 @@ uint32_t addedHalves(uint32_t old, uint32_t by, Type type, bool pair)
     return sum(old, by) | (pair ? sum(old >> 16, by >> 16) << 16 : 0);
 }
 
-/// Sums of float32 in global memory take subnormal numbers for zeros, and give zeros for them; those in shared memory do
-/// not (PTX, atom).
+/// Sums of float32 in global memory take subnormal numbers for zeros, and give zeros for them; those in shared memory
+/// do not (PTX, atom).
 float addedFloats(float old, float by, Space space)
 {
     const auto flushed = [space](float value) {
@@ -92,9 +92,8 @@ void change(Warp& warp, const Instruction& i, unsigned lane, uint8_t* bytes, [[m
     const T c = i.c == kNoRow ? T() : valueOf<T>(warp.row<Slot>(i.c)[lane]);
     T result = T();
     if (i.type == Type::F16 || i.type == Type::Bf16 || i.type == Type::F16x2 || i.type == Type::Bf16x2)
-        result = valueOf<T>(static_cast<Slot>(addedHalves(static_cast<uint32_t>(slotOf<T>(old)),
-                                                          static_cast<uint32_t>(slotOf<T>(b)), i.type,
-                                                          sizeof(T) == 4)));
+        result = valueOf<T>(static_cast<Slot>(addedHalves(
+            static_cast<uint32_t>(slotOf<T>(old)), static_cast<uint32_t>(slotOf<T>(b)), i.type, sizeof(T) == 4)));
     else if constexpr (std::is_same_v<T, float>)
         result = addedFloats(old, b, space);
     else
@@ -150,9 +149,8 @@ void quickAtomicRun(Warp& warp, const Instruction& i, LaneMask lanes)
         return;
     }
     uint8_t* const bytes = allocation->bytes.get() + (located.first - allocation->base);
-    forEachLane(lanes, [&](unsigned lane) {
-        change<T>(warp, i, lane, bytes + located.pattern->offsets[lane], Space::Global);
-    });
+    forEachLane(
+        lanes, [&](unsigned lane) { change<T>(warp, i, lane, bytes + located.pattern->offsets[lane], Space::Global); });
     countGlobalAccess(warp, located, Touch::Atomic);
 }
 

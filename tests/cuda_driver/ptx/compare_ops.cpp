@@ -111,8 +111,8 @@ struct Plain
     {
         if constexpr (std::is_same_v<T, float>) {
             if (i.flush)
-                return compared<uint32_t>(
-                    warp, i, [](uint32_t slot) LATHE_PTX_LAMBDA { return flushed(valueOf<float>(slot)); });
+                return compared<uint32_t>(warp, i,
+                                          [](uint32_t slot) LATHE_PTX_LAMBDA { return flushed(valueOf<float>(slot)); });
         }
         return compared<SlotOf<T>>(warp, i, [](SlotOf<T> slot) LATHE_PTX_LAMBDA { return valueOf<T>(slot); });
     }
@@ -123,8 +123,8 @@ struct Small
     LATHE_PTX_INLINE static LaneMask evaluate(const Warp& warp, const Instruction& i)
     {
         const SmallFormat format = formatOf(i.from);
-        return compared<uint32_t>(
-            warp, i, [format](uint32_t slot) LATHE_PTX_LAMBDA { return decode(slot & 0xffff, format); });
+        return compared<uint32_t>(warp, i,
+                                  [format](uint32_t slot) LATHE_PTX_LAMBDA { return decode(slot & 0xffff, format); });
     }
 };
 

@@ -65,7 +65,8 @@ SectorCount sectorsOf(LaneMask lanes, const uint64_t* addresses, unsigned bytes)
             add((addresses[lane] + bytes - 1) / kSector);
         ++count;
     });
-    return {different, static_cast<unsigned>(std::min<uint64_t>(different, (uint64_t(count) * bytes + kSector - 1) / kSector))};
+    return {different,
+            static_cast<unsigned>(std::min<uint64_t>(different, (uint64_t(count) * bytes + kSector - 1) / kSector))};
 }
 
 PassCount passesOf(LaneMask lanes, const uint64_t* addresses, unsigned bytes)

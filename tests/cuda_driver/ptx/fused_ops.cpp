@@ -2,8 +2,9 @@
 
 #include "tests/cuda_driver/ptx/lanes.h"
 
-// Compiled without -frounding-math, with which GCC makes no vectors of fma. Nothing is known of the operands when this is
-// compiled, so that there is nothing that could be computed with another rounding than the one that roundedRun() sets.
+// Compiled without -frounding-math, with which GCC makes no vectors of fma. Nothing is known of the operands when this
+// is compiled, so that there is nothing that could be computed with another rounding than the one that roundedRun()
+// sets.
 
 namespace lathe::ptx {
 

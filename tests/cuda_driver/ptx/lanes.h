@@ -37,9 +37,9 @@ LATHE_PTX_INLINE SlotOf<T> slotOf(T value)
         return std::bit_cast<uint8_t>(value);
 }
 
-/// d[lane] = f(lane) for these lanes. Where all lanes of a warp are there it is a plain loop over 32, of which compilers
-/// make vectors: lanes that do not exist have registers, too, which nobody reads. Where lanes have gone apart f is
-/// computed for the others as well, unless these are few.
+/// d[lane] = f(lane) for these lanes. Where all lanes of a warp are there it is a plain loop over 32, of which
+/// compilers make vectors: lanes that do not exist have registers, too, which nobody reads. Where lanes have gone apart
+/// f is computed for the others as well, unless these are few.
 template<typename D, typename F>
 LATHE_PTX_INLINE void assignLanes(const Warp& warp, LaneMask lanes, D* d, F&& f)
 {

@@ -62,8 +62,7 @@ struct AddOffset
     {
         const auto* const a = warp.row<uint64_t>(i.a);
         const auto by = static_cast<uint64_t>(i.imm);
-        assignLanes(warp, lanes, warp.row<uint64_t>(i.d),
-                    [=](unsigned lane) LATHE_PTX_LAMBDA { return a[lane] + by; });
+        assignLanes(warp, lanes, warp.row<uint64_t>(i.d), [=](unsigned lane) LATHE_PTX_LAMBDA { return a[lane] + by; });
     }
 };
 const Handler addOffset = handlerFor<AddOffset>();

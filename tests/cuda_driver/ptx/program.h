@@ -117,7 +117,8 @@ struct Kernel
     std::array<uint32_t, 3> requiredThreads = {0, 0, 0};
     bool copiesAsynchronously = false; // has cp.async
     bool isQuick = false; // all that it may run has a quick handler
-    /// How its launches began to be run: quickly, with traces of reads, exactly. What had a doubt once is not tried again.
+    /// How its launches began to be run: quickly, with traces of reads, exactly. What had a doubt once is not tried
+    /// again.
     std::shared_ptr<std::atomic<uint8_t>> way = std::make_shared<std::atomic<uint8_t>>(uint8_t(0));
 };
 

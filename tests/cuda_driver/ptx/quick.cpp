@@ -125,8 +125,7 @@ void undo(Quick& quick)
 {
     for (const SavedPage& page : quick.saved) {
         std::memcpy(page.allocation->bytes.get() + page.offset, page.bytes.data(), page.bytes.size());
-        std::memcpy(page.allocation->initialized.get() + page.offset, page.initialized.data(),
-                    page.initialized.size());
+        std::memcpy(page.allocation->initialized.get() + page.offset, page.initialized.data(), page.initialized.size());
     }
     quick.saved.clear();
 }
@@ -251,9 +250,8 @@ bool writeGlobal(Warp& warp, Allocation& allocation, const Located& located, uin
     for (const Pattern::Run& run : pattern.runs) {
         const uint64_t at = offset + static_cast<uint64_t>(int64_t(run.offset));
         save(quick, allocation, at, std::min(at + uint64_t(run.words) * 4, allocation.size));
-        const uint64_t* const reads = quick.tracesReads && allocation.quickReads
-                                          ? allocation.quickReads.get() + at / 4
-                                          : nullptr;
+        const uint64_t* const reads = quick.tracesReads && allocation.quickReads ? allocation.quickReads.get() + at / 4
+                                                                                 : nullptr;
         doubt |= doubtGlobalWrite(allocation.quickWrites.get() + at / 4, reads, pattern.who.data() + run.first,
                                   run.words, now);
         if (pattern.bytes >= 4)

@@ -19,8 +19,8 @@ void moveCopy(Warp& warp, const WarpCopy& copy)
         Located located;
         located.pattern = copy.from;
         located.first = copy.fromFirst;
-        const Allocation* const allocation = quickAllocation(*warp.block->launch, copy.instruction->access + 1,
-                                                             located, Touch::Read);
+        const Allocation* const allocation = quickAllocation(*warp.block->launch, copy.instruction->access + 1, located,
+                                                             Touch::Read);
         if (!allocation)
             throw Doubt();
         from = allocation->bytes.get() + (copy.fromFirst - allocation->base);

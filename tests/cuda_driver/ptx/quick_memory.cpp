@@ -67,8 +67,10 @@ struct Gather<4>
             std::memcpy(&b, from + offsets[lane + 1], 16);
             std::memcpy(&c, from + offsets[lane + 2], 16);
             std::memcpy(&d, from + offsets[lane + 3], 16);
-            const Words4 ab01 = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab23 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-            const Words4 cd01 = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd23 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+            const Words4 ab01 = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+                         ab23 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+            const Words4 cd01 = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+                         cd23 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
             const Words4 first = __builtin_shufflevector(ab01, cd01, 0, 1, 4, 5);
             const Words4 second = __builtin_shufflevector(ab01, cd01, 2, 3, 6, 7);
             const Words4 third = __builtin_shufflevector(ab23, cd23, 0, 1, 4, 5);

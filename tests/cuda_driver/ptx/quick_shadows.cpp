@@ -129,46 +129,46 @@ struct Compare
 
 bool isPattern(const uint64_t* addresses, uint64_t first, const Pattern& pattern)
 {
-    static const auto run = forThisProcessor<Compare<uint64_t>, bool, const uint64_t*, uint64_t, const int32_t*,
-                                             const uint32_t*>();
+    static const auto run =
+        forThisProcessor<Compare<uint64_t>, bool, const uint64_t*, uint64_t, const int32_t*, const uint32_t*>();
     return run(addresses, first, pattern.offsets.data(), pattern.active.data());
 }
 
 bool isPattern(const uint32_t* addresses, uint32_t first, const Pattern& pattern)
 {
-    static const auto run = forThisProcessor<Compare<uint32_t>, bool, const uint32_t*, uint32_t, const int32_t*,
-                                             const uint32_t*>();
+    static const auto run =
+        forThisProcessor<Compare<uint32_t>, bool, const uint32_t*, uint32_t, const int32_t*, const uint32_t*>();
     return run(addresses, first, pattern.offsets.data(), pattern.active.data());
 }
 
 bool doubtSharedRead(const uint32_t* writes, uint32_t* reads, const uint32_t* who, size_t words, SharedEpoch now)
 {
-    static const auto run = forThisProcessor<SharedRead, bool, const uint32_t*, uint32_t*, const uint32_t*, size_t,
-                                             SharedEpoch>();
+    static const auto run =
+        forThisProcessor<SharedRead, bool, const uint32_t*, uint32_t*, const uint32_t*, size_t, SharedEpoch>();
     return run(writes, reads, who, words, now);
 }
 
 bool doubtSharedWrite(uint32_t* writes, const uint32_t* reads, const uint32_t* who, size_t words, SharedEpoch now)
 {
-    static const auto run = forThisProcessor<SharedWrite, bool, uint32_t*, const uint32_t*, const uint32_t*, size_t,
-                                             SharedEpoch>();
+    static const auto run =
+        forThisProcessor<SharedWrite, bool, uint32_t*, const uint32_t*, const uint32_t*, size_t, SharedEpoch>();
     return run(writes, reads, who, words, now);
 }
 
 bool doubtGlobalRead(const uint64_t* writes, uint64_t* reads, const uint32_t* who, size_t words, const GlobalEpoch& now)
 {
-    static const auto run = forThisProcessor<GlobalRead, bool, const uint64_t*, uint64_t*, const uint32_t*, size_t,
-                                             const GlobalEpoch&>();
+    static const auto run =
+        forThisProcessor<GlobalRead, bool, const uint64_t*, uint64_t*, const uint32_t*, size_t, const GlobalEpoch&>();
     return run(writes, reads, who, words, now);
 }
 
 bool doubtGlobalWrite(uint64_t* writes, const uint64_t* reads, const uint32_t* who, size_t words,
                       const GlobalEpoch& now)
 {
-    static const auto traced = forThisProcessor<GlobalWrite, bool, uint64_t*, const uint64_t*, const uint32_t*, size_t,
-                                                const GlobalEpoch&>();
-    static const auto untraced = forThisProcessor<GlobalWriteUntraced, bool, uint64_t*, const uint32_t*, size_t,
-                                                  const GlobalEpoch&>();
+    static const auto traced =
+        forThisProcessor<GlobalWrite, bool, uint64_t*, const uint64_t*, const uint32_t*, size_t, const GlobalEpoch&>();
+    static const auto untraced =
+        forThisProcessor<GlobalWriteUntraced, bool, uint64_t*, const uint32_t*, size_t, const GlobalEpoch&>();
     return reads != nullptr ? traced(writes, reads, who, words, now) : untraced(writes, who, words, now);
 }
 

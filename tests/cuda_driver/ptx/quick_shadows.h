@@ -26,7 +26,8 @@ struct GlobalEpoch
     uint64_t me;
 };
 
-bool doubtGlobalRead(const uint64_t* writes, uint64_t* reads, const uint32_t* who, size_t words, const GlobalEpoch& now);
+bool doubtGlobalRead(const uint64_t* writes, uint64_t* reads, const uint32_t* who, size_t words,
+                     const GlobalEpoch& now);
 bool doubtGlobalWrite(uint64_t* writes, const uint64_t* reads, const uint32_t* who, size_t words,
                       const GlobalEpoch& now);
 
