@@ -75,26 +75,28 @@ void Programs::refuse(const ProgramView& packed, Loaded& program, int code, cons
                              log[0] != '\0' ? log : errorName(*m_driver, code).text);
 }
 
-/// Leaves a module or a problem; neither, if there is no memory for one.
-void Programs::loadProgram(const ProgramView& packed, Loaded& program) const
+/// Leaves a module or a problem; neither, if there is no memory for one. The driver's code.
+int Programs::loadProgram(const ProgramView& packed, Loaded& program) const
 {
     const std::optional<int> madeFor = capabilityOf(packed.madeFor);
     int code = kNoBinaryForDevice;
     if (!packed.binary.empty() && madeFor && runsOn(*madeFor, m_gpu->capability)) {
         code = m_driver->moduleLoad(&program.module, packed.binary.data(), 0, nullptr, nullptr);
         if (code == kSuccess)
-            return;
+            return code;
         program.module = nullptr;
     }
-    // What is out of memory now would be so with the text.
-    if (packed.source.empty() || code == kOutOfMemory) {
+    // What is out of memory now would be so with the text. Later there may be some: that is not kept.
+    if (code == kOutOfMemory)
+        return code;
+    if (packed.source.empty()) {
         refuse(packed, program, code, "");
-        return;
+        return code;
     }
     // The driver's compiler reads to the zero behind the text, and writes its log with one.
     char* const text = runtime::makeArray<char>(packed.source.size() + 1);
     if (text == nullptr)
-        return;
+        return kSuccess;
     std::memcpy(text, packed.source.data(), packed.source.size());
     char log[4096] = "";
     int options[] = {kErrorLog, kErrorLogBytes};
@@ -102,9 +104,11 @@ void Programs::loadProgram(const ProgramView& packed, Loaded& program) const
     code = m_driver->moduleLoad(&program.module, text, 2, options, values);
     runtime::freeArray(text, packed.source.size() + 1);
     if (code == kSuccess)
-        return;
+        return code;
     program.module = nullptr;
-    refuse(packed, program, code, log);
+    if (code != kOutOfMemory)
+        refuse(packed, program, code, log);
+    return code;
 }
 
 Status Programs::ready(std::size_t launch, const char* name, std::uint64_t threads, std::uint32_t buffers,
@@ -121,7 +125,8 @@ Status Programs::ready(std::size_t launch, const char* name, std::uint64_t threa
         return Status::InvalidArgument;
     }
     if (program.module == nullptr && program.problem == nullptr)
-        loadProgram(packed, program);
+        if (const int code = loadProgram(packed, program); code == kOutOfMemory)
+            return refused(error, driver, code, "kernel %.200s", name);
     if (program.problem != nullptr) {
         error = *program.problem;
         return Status::KernelFailed;

@@ -46,7 +46,7 @@ private:
         std::uint64_t dynamicShared = 0; ///< that was asked for
     };
 
-    void loadProgram(const runtime::ProgramView& packed, Loaded& program) const;
+    int loadProgram(const runtime::ProgramView& packed, Loaded& program) const;
     void refuse(const runtime::ProgramView& packed, Loaded& program, int code, const char* log) const;
     runtime::Status ready(std::size_t launch, const char* name, std::uint64_t threads, std::uint32_t buffers,
                           std::uint64_t dynamicShared, runtime::ErrorText& error);

@@ -221,6 +221,34 @@ private slots:
         QCOMPARE(text.contains("    #pragma unroll\n    for (int step = 0;"), isUnrolled);
     }
 
+    /// By itself it writes out long ones whole, and then has no registers.
+    void otherLoopsSayHowOftenTheyAreRepeated()
+    {
+        for (const auto& [steps, repeats] : {std::pair(24, 8), std::pair(6, 6), std::pair(17, 1)}) {
+            const QString text = printed({parameter("x", DType::F32, true), parameter("y", DType::F32)},
+                                         [steps](const ir::Expr& thread) {
+                                             const ir::Expr step = ir::var("step"), at = step * ir::intImm(8) + thread;
+                                             return ir::makeFor(step, ir::intImm(0), ir::intImm(steps),
+                                                                ir::LoopKind::Serial, store(1, at, load(0, at)));
+                                         });
+            QVERIFY2(text.contains(QString("    #pragma unroll %1\n    for (int step = 0;").arg(repeats)),
+                     qPrintable(text));
+        }
+    }
+
+    /// Whatever quotients and remainders the place is made of.
+    void neighboursBehindARemainderAreOneVector()
+    {
+        const QString text = printed(
+            {parameter("x", DType::F32, true), parameter("y", DType::F32)}, [](const ir::Expr& thread) {
+                const ir::Expr lane = ir::var("lane");
+                const ir::Expr at = thread * ir::intImm(4) + lane;
+                return ir::makeFor(lane, ir::intImm(0), ir::intImm(4), ir::LoopKind::Vectorized,
+                                   store(1, at, load(0, ir::floorMod(at, ir::intImm(16)))));
+            });
+        QVERIFY2(text.contains("(*(const float4*)(x + "), qPrintable(text));
+    }
+
     /// What the compiler knows of one variable it does not know of a sum.
     void quotientsOfSumsHaveNoSign()
     {

@@ -242,8 +242,9 @@ private slots:
                                  [&](const auto& i) { return b.at(x, {i[0]}) + b.at(x, {i[0]}); });
         const std::string dag = compute::toJson(*must(std::move(b).finish({y}))).dump();
         const auto client = must(measure::BuilderClient::start(kTarget, {}, {}, {}));
+        const std::vector<measure::KernelJob> jobs = {{"k", dag, "[]", {}}};
         const auto shown = [&](const char* name) {
-            return must(client->build({{"k", dag, "[]", {}}}, measure::Product::Listing, Deadline::inSeconds(60), name))
+            return must(client->build(jobs, measure::Product::Listing, Deadline::inSeconds(60), name))
                 .listings.at(0)
                 .text;
         };

@@ -52,7 +52,9 @@ private slots:
             for (const CompiledLaunch& launch : must(compile(*kernel, *compiler, capability))) {
                 ++launches;
                 QCOMPARE(launch.made.threads, launch.expected.threads);
-                QCOMPARE(launch.made.sharedBytes, launch.expected.sharedBytes);
+                // Arrays are declared in whole vectors; the compiler may leave off what nobody reads at their end.
+                const std::int64_t left = launch.expected.sharedBytes - launch.made.sharedBytes;
+                QVERIFY2(left >= 0 && left < 16, launch.symbol.c_str());
                 QVERIFY2(launch.made.registers > 0 && launch.made.registers <= 255, launch.symbol.c_str());
                 // Far from all are within a quarter: that a model is for CUDA at all is what this tells.
                 QVERIFY2(launch.registersOff() > -0.75 && launch.registersOff() < 2, launch.symbol.c_str());

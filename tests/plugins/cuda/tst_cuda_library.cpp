@@ -211,6 +211,35 @@ private slots:
         has(openLibrary(nameless).says, "it names a launch as no function can be named");
     }
 
+    /// When there is memory again, the next instance is made.
+    void memoryThatLacksForCodeMayBeThereLater_data()
+    {
+        QTest::addColumn<bool>("isBinary");
+        QTest::newRow("a cubin") << true;
+        QTest::newRow("text") << false;
+    }
+    void memoryThatLacksForCodeMayBeThereLater()
+    {
+        QFETCH(bool, isBinary);
+        const std::string madeFor = "sm_" + std::to_string(must(openLibrary(m_code))->gpu.capability / 10 * 10);
+        const std::vector<std::byte> code = packed(
+            {doubledAndOnePtx(), isBinary ? "cubin" : "", isBinary ? madeFor : "", "k_0\nk_1\n"});
+        const Context context = must(openLibrary(code));
+        const Queue queue = must(start(context));
+        const Memory x = must(allocate(context, kFloatBytes)), y = must(allocate(context, kFloatBytes));
+        {
+            DriverTable table;
+            table->moduleLoad = [](cuda::LoadedModule*, const void*, unsigned, int*, void**) {
+                return int(cuda::kOutOfMemory);
+            };
+            const auto refused = prepare(queue, doubledLaunch("k_0"), {x.get(), y.get()});
+            QVERIFY(refused.status == Status::NoMemory);
+            has(refused.says, "CUDA refuses kernel k_0: ");
+            has(refused.says, "CUDA_ERROR_OUT_OF_MEMORY, 2)");
+        }
+        QVERIFY(prepare(queue, doubledLaunch("k_0"), {x.get(), y.get()}).status == Status::Ok);
+    }
+
     void theDriversOwnRefusalIsNamed()
     {
         const Context context = must(openLibrary(m_code));
