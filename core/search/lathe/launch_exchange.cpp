@@ -2,6 +2,7 @@
 
 #include "core/ir/bounds.h"
 #include "core/schedule/warp_shuffles.h"
+#include "core/support/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,7 +38,7 @@ Result<ExchangeFacts> exchangeFacts(Exchange exchange, std::int64_t threads,
     }
     const auto warp = static_cast<std::int32_t>(machine.shuffles);
     if (!schedule::whyNoShuffles(threads, warp).empty())
-        return makeError(Errc::IllegalSchedule, "the threads are no whole warps, nor a power of two below one");
+        return makeError(Errc::IllegalSchedule, say(Msg::ThreadsUnderWarp, threads, warp, "shuffle_width"));
     const std::int64_t warps = schedule::warpsOf(threads, warp);
     // A shuffle goes the way of an access to shared memory, without its address.
     const double levels = levelsOf(std::min<std::int64_t>(threads, warp)) + (warps > 1 ? levelsOf(warps) : 0);
