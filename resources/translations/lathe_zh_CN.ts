@@ -7568,20 +7568,20 @@
             <translation>NVIDIA GPU：{device}</translation>
         </message>
         <message>
-            <source>RTX A6000, expected (no GPU)</source>
-            <translation>RTX A6000，预期值（无 GPU）</translation>
+            <source>RTX A6000, expected</source>
+            <translation>RTX A6000，预期值</translation>
         </message>
         <message>
-            <source>A100, expected (no GPU)</source>
-            <translation>A100，预期值（无 GPU）</translation>
+            <source>A100, expected</source>
+            <translation>A100，预期值</translation>
         </message>
         <message>
-            <source>H100, expected (no GPU)</source>
-            <translation>H100，预期值（无 GPU）</translation>
+            <source>H100, expected</source>
+            <translation>H100，预期值</translation>
         </message>
         <message>
-            <source>RTX 4090, expected (no GPU)</source>
-            <translation>RTX 4090，预期值（无 GPU）</translation>
+            <source>RTX 4090, expected</source>
+            <translation>RTX 4090，预期值</translation>
         </message>
         <message>
             <source>Continue from what was measured; the budget is added on top</source>

@@ -147,7 +147,8 @@ public:
     /// exported all the same, unless they are to be run.
     void nothingIsBegunWithoutADevice(const QString& target, const QByteArray& why) const
     {
-        const QString project = path("none.lathe"), library = path("none.so");
+        const QString test = QString::fromLatin1(QTest::currentTestFunction());
+        const QString project = m_dir.filePath(test + ".lathe"), library = m_dir.filePath(test + ".so");
         for (const QStringList& words : {QStringList{"tune", "zoo:mlp", "--project", project, "--trials", "4"},
                                          {"verify", "zoo:mlp"},
                                          {"bench", "zoo:mlp"},

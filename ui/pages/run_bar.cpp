@@ -37,21 +37,20 @@ constexpr int kTitle = RunBar::kClosedTitle; ///< of a target: what it is called
 constexpr int kDeviceWidth = 180; ///< pixels of a device's name; the whole of it stands in the tool tip
 
 /// Titles of the targets that Lathe's own kinds offer.
-[[maybe_unused]] const char* const kTargetTitles[] = {
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU, 1 thread"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated device"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated NVIDIA GPU"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated Arm Mali GPU"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "64-bit Arm, 4 threads"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "OpenCL device"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "OpenCL device: {device}"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "NVIDIA GPU"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "NVIDIA GPU: {device}"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "RTX A6000, expected (no GPU)"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "A100, expected (no GPU)"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "H100, expected (no GPU)"),
-    QT_TRANSLATE_NOOP("lathe::ui::RunBar", "RTX 4090, expected (no GPU)")};
+[[maybe_unused]] const char* const kTargetTitles[] = {QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU, 1 thread"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated device"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated NVIDIA GPU"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated Arm Mali GPU"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "64-bit Arm, 4 threads"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "OpenCL device"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "OpenCL device: {device}"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "NVIDIA GPU"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "NVIDIA GPU: {device}"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "RTX A6000, expected"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "A100, expected"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "H100, expected"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "RTX 4090, expected")};
 
 /// Closed, it shows the short title of what is picked, where that has one: a target without the name of its device,
 /// which stands beside it; a key of a farm without its figures. Its list shows all.

@@ -61,7 +61,7 @@ CodeText codeOf(std::string_view disassembly)
         const std::string_view line = withoutBlanks(disassembly.substr(at, end - at));
         at = end + 1;
         constexpr std::string_view kSection = ".section\t.text.";
-        if (line.starts_with(".section")) {
+        if (line.starts_with(".section\t")) { // not .sectioninfo, .sectionflags
             kernel = line.starts_with(kSection) ? line.substr(kSection.size()) : std::string_view();
             kernel = kernel.substr(0, kernel.find(','));
             if (!kernel.empty() && code.lines > 0)

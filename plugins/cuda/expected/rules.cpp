@@ -59,7 +59,7 @@ void describe(backend::BackendRules& rules)
     for (const GpuFacts& gpu : knownGpus()) {
         keys.emplace_back(gpu.key);
         rules.kind.offered.push_back(
-            {"expected -gpu=" + std::string(gpu.key), std::string(gpu.name) + ", expected (no GPU)", {}});
+            {"expected -gpu=" + std::string(gpu.key), std::string(gpu.name) + ", expected", {}});
     }
     rules.kind.words = {choiceWord("gpu", keys)};
     rules.kind.traits = traitsOf;

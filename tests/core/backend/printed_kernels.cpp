@@ -137,6 +137,7 @@ SYMBOL(const float *__restrict__ A, const float *__restrict__ B, float *__restri
     sum[1] = spread_float4(0.0f);
     sum[2] = spread_float4(0.0f);
     sum[3] = spread_float4(0.0f);
+    #pragma unroll 1
     for (int outer = 0; outer < 8; ++outer) {
         const int at_3 = at_2 + outer * 8;
         const int at_5 = at_4 + outer * 256;
@@ -146,6 +147,7 @@ SYMBOL(const float *__restrict__ A, const float *__restrict__ B, float *__restri
         const float4 got_1 = (*(const float4*)(B + at_5));
         *(float4*)(B_shared + at_4) = got_1;
         __syncthreads();
+        #pragma unroll 8
         for (int inner = 0; inner < 8; ++inner) {
             const int at_8 = at_7 + inner;
             const int at_11 = at_10 + inner * 32;

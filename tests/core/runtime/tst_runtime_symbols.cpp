@@ -42,6 +42,7 @@ private slots:
                                               "getauxval",
                                               "madvise",
                                               "malloc",
+                                              "memchr",
                                               "memcmp",
                                               "memcpy",
                                               "memmove",
@@ -57,6 +58,7 @@ private slots:
                                               "pthread_mutex_unlock",
                                               "pthread_self",
                                               "read",
+                                              "qsort",
                                               "sched_getaffinity",
                                               "sched_getcpu",
                                               "sched_setaffinity",
@@ -73,30 +75,12 @@ private slots:
                                               "__sched_cpucount",
                                               "_GLOBAL_OFFSET_TABLE_"};
         // Drivers of devices keep programs on disk.
-        static const QSet<QString> allowedInDrivers = {"calloc",
-                                                       "closedir",
-                                                       "dirfd",
-                                                       "futimens",
-                                                       "geteuid",
-                                                       "memchr",
-                                                       "mkdir",
-                                                       "mkostemp",
-                                                       "mkostemp64",
-                                                       "opendir",
-                                                       "pthread_mutex_destroy",
-                                                       "qsort",
-                                                       "readdir",
-                                                       "readdir64",
-                                                       "realloc",
-                                                       "rename",
-                                                       "secure_getenv",
-                                                       "statx",
-                                                       "strcasestr",
-                                                       "strchr",
-                                                       "strspn",
-                                                       "unlink",
-                                                       "unlinkat",
-                                                       "write"};
+        static const QSet<QString> allowedInDrivers = {
+            "calloc",   "closedir",   "dirfd",      "futimens", "geteuid",
+            "mkdir",    "mkostemp",   "mkostemp64", "opendir",  "pthread_mutex_destroy",
+            "readdir",  "readdir64",  "realloc",    "rename",   "secure_getenv",
+            "statx",    "strcasestr", "strchr",     "strspn",   "unlink",
+            "unlinkat", "write"};
         QSet<QString> pinned = isDriver ? QSet<QString>{"dlopen", "dlsym"}
                                         : QSet<QString>{"pthread_create", "pthread_join"};
         if (driver == "cuda") // whose library a person may name
@@ -125,7 +109,9 @@ private slots:
                 ++pins;
                 continue;
             }
-            const bool isOfTheRuntime = isDriver && symbol.startsWith("_ZN5lathe7runtime");
+            const bool isOfTheRuntime = isDriver
+                                        && (symbol.startsWith("_ZN5lathe7runtime")
+                                            || symbol.startsWith("_ZNK5lathe7runtime"));
             if (!allowed.contains(symbol) && !ofTheLibrary.contains(symbol) && !isOfTheRuntime
                 && !(isDriver && allowedInDrivers.contains(symbol)))
                 bad.append(symbol);

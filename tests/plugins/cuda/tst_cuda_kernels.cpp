@@ -83,7 +83,8 @@ private slots:
             QVERIFY(kernels->front().codeBytes > 0);
             // Cut off anywhere it is none, or one with less in it, and nothing is read beyond its end.
             for (std::size_t size = 0; size < compiled.cubin.size(); size += 97)
-                QVERIFY(!readCubin(std::string_view(compiled.cubin).substr(0, size)));
+                if (const auto cut = readCubin(std::string_view(compiled.cubin).substr(0, size)))
+                    QVERIFY(cut->size() <= 1);
         }
     }
 
