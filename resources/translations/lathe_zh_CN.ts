@@ -6626,8 +6626,8 @@
             <translation>各次重复（毫秒）</translation>
         </message>
         <message>
-            <source>%1 (measured: %2 % of it)</source>
-            <translation>%1（实测为其 %2 %）</translation>
+            <source>%1 (the trial: %2 % of it)</source>
+            <translation>%1（试验结果为其 %2 %）</translation>
         </message>
         <message>
             <source>Predicted</source>
@@ -9050,6 +9050,14 @@ Name here: %2</source>
         <message>
             <source>CUDA C++</source>
             <translation>CUDA C++</translation>
+        </message>
+        <message>
+            <source>SASS</source>
+            <translation>SASS</translation>
+        </message>
+        <message>
+            <source>Expected times</source>
+            <translation>预期时间</translation>
         </message>
         <message>
             <source>PTX</source>

@@ -38,7 +38,8 @@ namespace {
 [[maybe_unused]] constexpr const char* kListingTitles[] = {
     QT_TRANSLATE_NOOP("Listings", "LLVM IR"),  QT_TRANSLATE_NOOP("Listings", "Assembly"),
     QT_TRANSLATE_NOOP("Listings", "OpenCL C"), QT_TRANSLATE_NOOP("Listings", "CUDA C++"),
-    QT_TRANSLATE_NOOP("Listings", "PTX"),      QT_TRANSLATE_NOOP("Listings", "Source")};
+    QT_TRANSLATE_NOOP("Listings", "PTX"),      QT_TRANSLATE_NOOP("Listings", "SASS"),
+    QT_TRANSLATE_NOOP("Listings", "Source"),   QT_TRANSLATE_NOOP("Listings", "Expected times")};
 
 /// {"a": 1, "b": {"c": 2}} as rows beneath `parent`; "value" members with their "origin" on one line.
 void addJson(QTreeWidgetItem* parent, const QJsonObject& object)
@@ -344,7 +345,7 @@ void RecordDetailPage::fillOverview(const session::TrialDetail& detail)
         add(tr("Repeats (ms)"), repeats.join(QStringLiteral(", ")));
     }
     if (std::isfinite(row.predictedMs)) {
-        const QString off = valid ? tr("%1 (measured: %2 % of it)")
+        const QString off = valid ? tr("%1 (the trial: %2 % of it)")
                                         .arg(msText(row.predictedMs))
                                         .arg(100 * row.costMs / row.predictedMs, 0, 'f', 0)
                                   : msText(row.predictedMs);

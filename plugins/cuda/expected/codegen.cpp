@@ -2,6 +2,7 @@
 
 #include "core/backend/kernel_info.h"
 #include "core/support/message.h"
+#include "plugins/cuda/codegen/sass_listing.h"
 #include "plugins/cuda/device/expected_artifact.h"
 #include "plugins/cuda/expected/expectation.h"
 #include "plugins/cuda/expected/gpu_choice.h"
@@ -78,7 +79,11 @@ public:
         if (name == "source") {
             listing.text = source.text();
         } else if (name == "sass") {
-            LATHE_TRY_ASSIGN(listing.text, m_expectations.disassembly(source.text()));
+            LATHE_TRY_ASSIGN(const std::string text, m_expectations.disassembly(source.text()));
+            // A thread's own array lies in the same memory as registers that were spilled.
+            const bool hasArrays = std::ranges::any_of(
+                kernel.nest.buffers, [](const ir::Buffer& buffer) { return buffer.scope == ir::Scope::Local; });
+            LATHE_TRY(listSass(text, !hasArrays, listing));
         } else if (name == "expected") {
             LATHE_TRY_ASSIGN(const std::vector<Expectation> launches,
                              allOf(m_expectations.ask(questionsOf(kernel.nest, source))));
