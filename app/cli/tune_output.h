@@ -36,8 +36,7 @@ private:
 
     const session::TuningSession& m_session;
     const bool m_json, m_verbose, m_terminal;
-    const bool
-        m_isExpected; ///< the target's devices compute nothing: no latency is measured (BackendTraits::standsFor)
+    const bool m_isExpected; ///< no latency is measured, as the target's devices compute nothing
     const char* const m_word; ///< what the latency of the network is called
     std::optional<TemplateProgress> m_progress;
     mutable std::mutex m_mutex;

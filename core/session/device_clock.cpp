@@ -3,7 +3,6 @@
 #include "core/session/condition_texts.h"
 #include "core/session/device_directory.h"
 #include "core/support/json_fields.h"
-#include "core/target/kinds.h"
 
 #include <nlohmann/json.hpp>
 

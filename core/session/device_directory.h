@@ -33,8 +33,8 @@ public:
     bool isAnswered() const;
 
     /// What a run for `target` may be measured on, usable ones first: a device that lacks what the target's code needs
-    /// (backend::BackendRules::needs) is absent and says why. At least one row: where there is no device, one without a key that
-    /// says why in its state.
+    /// (backend::BackendRules::needs) is absent and says why. At least one row: where there is no device, one without a
+    /// key that says why in its state.
     std::vector<DeviceView> forTarget(const std::string& target) const;
 
     /// The devices that `keys` ask for, each once; the name of a class asks for all of it. Without keys: all of the

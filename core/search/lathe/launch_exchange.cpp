@@ -17,6 +17,12 @@ std::vector<std::int64_t> exchangesOf(const LaunchMachine& machine)
     return open;
 }
 
+Exchange exchangeOf(const LaunchMachine& machine, std::span<const std::int32_t> genes, std::size_t gene)
+{
+    return genes.size() > gene ? static_cast<Exchange>(exchangesOf(machine)[static_cast<std::size_t>(genes[gene])])
+                               : Exchange::Shared;
+}
+
 Result<ExchangeFacts> exchangeFacts(Exchange exchange, std::int64_t threads,
                                     const std::vector<std::int64_t>& elementBytes, const LaunchMachine& machine)
 {

@@ -14,6 +14,9 @@ enum class Exchange : std::uint8_t
 /// The ways that are open on a device, as values of a parameter. Only the first: there is nothing to choose.
 std::vector<std::int64_t> exchangesOf(const LaunchMachine& machine);
 
+/// What gene number `gene` says; it is there only where a device has more than one way.
+Exchange exchangeOf(const LaunchMachine& machine, std::span<const std::int32_t> genes, std::size_t gene);
+
 /// What the exchange of one sum's parts takes, of one thread. Of a reduction to an index two values are exchanged.
 struct ExchangeFacts
 {

@@ -95,13 +95,7 @@ public:
     }
 
 private:
-    Exchange exchangeOf(std::span<const std::int32_t> genes) const
-    {
-        constexpr std::size_t kGene = 1; // there only where a device has more than one
-        return genes.size() > kGene
-                   ? static_cast<Exchange>(exchangesOf(m_machine)[static_cast<std::size_t>(genes[kGene])])
-                   : Exchange::Shared;
-    }
+    Exchange exchangeOf(std::span<const std::int32_t> genes) const { return search::exchangeOf(m_machine, genes, 1); }
     const compute::Op& op(std::int32_t id) const { return m_dag.ops[static_cast<std::size_t>(id)]; }
 
     void emitElements(std::int32_t id, std::int64_t threads, StepEmitter& emitter) const

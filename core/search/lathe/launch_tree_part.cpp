@@ -128,14 +128,7 @@ public:
     }
 
 private:
-    Exchange exchangeOf(std::span<const std::int32_t> genes) const
-    {
-        constexpr std::size_t kGene = 2; // there only where a device has more than one
-        return genes.size() > kGene
-                   ? static_cast<Exchange>(exchangesOf(m_machine)[static_cast<std::size_t>(genes[kGene])])
-                   : Exchange::Shared;
-    }
-
+    Exchange exchangeOf(std::span<const std::int32_t> genes) const { return search::exchangeOf(m_machine, genes, 2); }
     LaunchMachine m_machine;
     std::int32_t m_owner, m_anchor;
     const compute::Op& m_op;

@@ -3,6 +3,7 @@
 #include "core/ir/print.h"
 #include "core/schedule/launch_resources.h"
 #include "kernel_check.h"
+#include "tests/support/changed_statement.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 
@@ -18,6 +19,7 @@ namespace tst_staged_copies {
 
 using namespace lathe;
 using namespace lathe::schedule;
+using lathe::test::changed;
 
 namespace {
 
@@ -69,16 +71,6 @@ std::vector<ir::Stmt> found(const LoweredKernel& kernel, ir::StmtKind kind)
     for (const ir::Launch& launch : kernel.nest.launches)
         collect(launch.body, kind, all);
     return all;
-}
-
-/// The statements that `change` gives something else for; a null one goes.
-ir::Stmt changed(const ir::Stmt& s, const std::function<ir::Stmt(const ir::Stmt&)>& change)
-{
-    auto copy = std::make_shared<ir::StmtNode>(*s);
-    for (ir::Stmt& inner : copy->body)
-        if (inner)
-            inner = changed(inner, change);
-    return change(copy);
 }
 
 } // namespace

@@ -136,11 +136,14 @@ bool locate(Warp& warp, RowRef base, bool wide, int64_t offset, LaneMask lanes, 
     Quick& quick = *warp.block->launch->quick;
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
     const Pattern*& known = quick.patternAt[size_t(slot) * warp.block->warps.size() + warp.index];
+    const auto isKnown = [&](const auto* row) {
+        return known && known->lanes == lanes && (bytes >= 4 || known->phase == located.first % 4)
+               && isPattern(row, row[lane], *known);
+    };
     if (wide) {
         const uint64_t* const row = warp.row<uint64_t>(base);
         located.first = row[lane] + static_cast<uint64_t>(offset);
-        if (known && known->lanes == lanes && (bytes >= 4 || known->phase == located.first % 4)
-            && isPattern(row, row[lane], *known)) {
+        if (isKnown(row)) {
             located.pattern = known;
             return true;
         }
@@ -151,8 +154,7 @@ bool locate(Warp& warp, RowRef base, bool wide, int64_t offset, LaneMask lanes, 
     } else {
         const uint32_t* const row = warp.row<uint32_t>(base);
         located.first = row[lane] + static_cast<uint32_t>(offset);
-        if (known && known->lanes == lanes && (bytes >= 4 || known->phase == located.first % 4)
-            && isPattern(row, row[lane], *known)) {
+        if (isKnown(row)) {
             located.pattern = known;
             return true;
         }

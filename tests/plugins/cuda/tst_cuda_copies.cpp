@@ -11,6 +11,7 @@
 #include "tests/core/search/launch_cases.h"
 #include "tests/cuda_driver/kernel_run.h"
 #include "tests/plugins/cuda/cuda_fixture.h"
+#include "tests/support/changed_statement.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 
@@ -24,6 +25,7 @@
 namespace tst_cuda_copies {
 
 using namespace lathe;
+using lathe::test::changed;
 using lathe::test::must;
 
 namespace {
@@ -146,15 +148,6 @@ schedule::State product(int fetch, int slices)
         ["CA", 3, 4, 0], ["FU", 3, [0, 1]], ["SP", 3, 0, 0, [64, {0}], 1], ["AN", 3, 1, 6], ["AN", 3, 2, 2],
         ["SG", 1, {1}], ["SG", 3, {1}]])",
                                 fetch, slices));
-}
-
-ir::Stmt changed(const ir::Stmt& s, const std::function<ir::Stmt(const ir::Stmt&)>& change)
-{
-    auto copy = std::make_shared<ir::StmtNode>(*s);
-    for (ir::Stmt& inner : copy->body)
-        if (inner)
-            inner = changed(inner, change);
-    return change(copy);
 }
 
 } // namespace
