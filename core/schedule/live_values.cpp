@@ -1,0 +1,525 @@
+#include "core/schedule/live_values.h"
+
+#include "core/ir/bounds.h"
+#include "core/ir/linear_form.h"
+#include "core/ir/scratch.h"
+#include "core/ir/simplify.h"
+#include "core/ir/substitute.h"
+#include "core/schedule/unroll_rules.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+namespace lathe::schedule {
+
+namespace {
+
+using ir::Expr;
+using ir::ExprKind;
+using ir::LinearForm;
+using ir::Scope;
+using ir::Stmt;
+using ir::StmtKind;
+
+/// A value in registers: from where it is made to where it is used for the last time.
+struct LiveValue
+{
+    std::int64_t begin = 0, end = 0;
+    std::int32_t words = 1;
+    std::int32_t piece = -1; ///< of a load: its piece, in which it may come earlier
+};
+
+struct PieceFacts
+{
+    std::int64_t begin = 0, end = 0;
+    std::vector<std::size_t> loops; ///< that stay, around it, among LiveValues::m_stayed
+    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> global; ///< addresses: first and last use
+    std::set<std::size_t> shared, quotients;
+    std::set<const ir::Node*> conditions;
+    CodePiece made;
+};
+
+class LiveValues
+{
+public:
+    LiveValues(const ir::LoopNest& nest, const ir::Launch& launch, bool copiesAsynchronously)
+        : m_nest(nest)
+        , m_copiesAsynchronously(copiesAsynchronously)
+    {
+        for (std::size_t d = 0; d < 3; ++d) {
+            m_ranges.setExtent(launch.blockIndex[d], launch.grid[d]);
+            m_ranges.setExtent(launch.threadIndex[d], launch.block[d]);
+        }
+        findMemory(launch.body);
+        m_pieces.emplace_back();
+        walk(launch.body);
+        m_pieces.back().end = m_at;
+    }
+
+    std::vector<CodePiece> pieces()
+    {
+        std::vector<CodePiece> all;
+        for (std::size_t p = 0; p < m_pieces.size(); ++p)
+            if (m_pieces[p].made.statements > 0)
+                all.push_back(piece(p));
+        return all;
+    }
+
+private:
+    struct Stayed ///< a loop that is one still
+    {
+        std::int64_t begin = 0;
+        std::set<std::size_t> global, shared; ///< addresses in it, of an outermost one
+    };
+    /// Of an access: what its address is but for the constant and what loops count, and the constant.
+    struct Place
+    {
+        std::size_t address = 0;
+        std::int64_t constant = 0;
+    };
+    /// An element of a thread's own array.
+    struct Element
+    {
+        std::size_t value = 0;
+        std::int64_t since = 0; ///< since when it is a constant that nothing has used
+        bool isConstant = false;
+    };
+
+    const ir::Buffer& bufferOf(std::int32_t id) const { return m_nest.buffers[static_cast<std::size_t>(id)]; }
+    static std::int32_t wordsOf(DType dtype) { return static_cast<std::int32_t>(ir::ceilDivide(sizeOf(dtype), 4)); }
+
+    // ---- loops -----------------------------------------------------------------------------------------------------
+
+    bool isWhole(const ir::StmtNode& loop) const
+    {
+        const std::int64_t trips = tripsOf(loop);
+        return loop.min->kind == ExprKind::IntImm && trips > 0
+               && (isWritten(loop) || isShortCopy(m_nest, loop) || repeatsOf(loop) >= trips);
+    }
+
+    /// Arrays of a thread whose places are known only when it runs are memory.
+    void findMemory(const Stmt& s)
+    {
+        if (!s)
+            return;
+        const auto look = [this](std::int32_t id, const std::vector<Expr>& indices) {
+            if (bufferOf(id).scope == Scope::Local
+                && (ir::elementCount(bufferOf(id)) > kMostPromoted || !std::ranges::all_of(indices, [this](const Expr& e) {
+                        return !ir::usesAny(e, [this](const ir::Node* v) { return !m_whole.contains(v); });
+                    })))
+                m_memory.insert(id);
+        };
+        const auto lookIn = [&look](const Expr& value) {
+            if (value)
+                ir::visit(value, [&look](const Expr& e) {
+                    if (e->kind == ExprKind::Load)
+                        look(e->source, e->operands);
+                });
+        };
+        if (s->kind == StmtKind::For && isWhole(*s))
+            m_whole.insert(s->variable.get());
+        if (s->kind == StmtKind::Store || s->kind == StmtKind::Shuffle || s->kind == StmtKind::AsyncCopy)
+            look(s->buffer, s->indices);
+        lookIn(s->value);
+        lookIn(s->condition);
+        for (const Stmt& inner : s->body)
+            findMemory(inner);
+    }
+
+    bool isInRegisters(std::int32_t id) const
+    {
+        const Scope scope = bufferOf(id).scope;
+        return scope == Scope::Register || (scope == Scope::Local && !m_memory.contains(id));
+    }
+
+    void loop(const ir::StmtNode& s)
+    {
+        const std::int64_t trips = tripsOf(s);
+        if (s.min->kind == ExprKind::IntImm && trips > 0)
+            m_ranges.set(s.variable, {s.min->intValue, s.min->intValue + trips - 1});
+        if (isWhole(s)) {
+            const bool isVector = s.loop == ir::LoopKind::Vectorized;
+            const std::int64_t start = m_at;
+            std::int64_t last = m_at;
+            for (std::int64_t i = 0; i < trips && (i == 0 || m_statements < kMostStatements); ++i) {
+                if (isVector)
+                    m_at = start; // lanes are one statement
+                m_bound[s.variable.get()] = s.min->intValue + i;
+                walk(s.body[0]);
+                last = std::max(last, m_at);
+            }
+            m_at = last;
+            m_bound.erase(s.variable.get());
+            return;
+        }
+        endPiece();
+        const std::size_t here = m_stayed.size();
+        m_open.push_back(here);
+        m_stayed.push_back({m_at, {}, {}});
+        m_at += kStep;
+        endPiece();
+        m_loopVariables.insert(s.variable.get());
+        const std::int64_t repeats = repeatsOf(s);
+        for (std::int64_t i = 0; i < repeats && (i == 0 || m_statements < kMostStatements); ++i) {
+            m_copy[s.variable.get()] = i;
+            walk(s.body[0]);
+        }
+        m_copy.erase(s.variable.get());
+        // What comes from before the loop and is used in it is alive to its end.
+        for (LiveValue& value : m_values)
+            if (value.begin <= m_stayed[here].begin && value.end > m_stayed[here].begin)
+                value.end = std::max(value.end, m_at);
+        m_open.pop_back();
+        endPiece();
+        m_at += kStep;
+        m_pieces.back().begin = m_at;
+    }
+
+    // ---- addresses -------------------------------------------------------------------------------------------------
+
+    const std::vector<Expr>& variablesOf(const Expr& atom)
+    {
+        const auto [known, isNew] = m_variables.try_emplace(atom.get());
+        if (isNew)
+            ir::visit(atom, [&known = known->second](const Expr& e) {
+                if (e->kind == ExprKind::Var
+                    && std::ranges::none_of(known, [&e](const Expr& other) { return other.same(e); }))
+                    known.push_back(e);
+            });
+        return known->second;
+    }
+
+    std::size_t numberOf(const Expr& atom)
+    {
+        const auto [known, isNew] = m_numbers.try_emplace(atom.get(), 0);
+        if (isNew) {
+            const auto found = std::ranges::find_if(m_atoms,
+                                                    [&atom](const Expr& other) { return ir::equal(other, atom); });
+            known->second = static_cast<std::size_t>(found - m_atoms.begin());
+            if (found == m_atoms.end())
+                m_atoms.push_back(atom);
+        }
+        return known->second;
+    }
+
+    /// Of an atom that is not linear, with what loops are known to count at this place.
+    const LinearForm* atPlace(const Expr& atom)
+    {
+        std::vector<std::int64_t> values;
+        ir::Substitution known;
+        for (const Expr& variable : variablesOf(atom)) {
+            if (const auto bound = m_bound.find(variable.get()); bound != m_bound.end()) {
+                values.push_back(bound->second);
+                known[variable.get()] = ir::intImm(bound->second, variable->dtype);
+            } else if (const auto copy = m_copy.find(variable.get()); copy != m_copy.end() && copy->second > 0) {
+                values.push_back(copy->second);
+                known[variable.get()] = variable + ir::intImm(copy->second, variable->dtype);
+            }
+        }
+        if (known.empty())
+            return nullptr;
+        const auto [form, isNew] = m_forms.try_emplace({atom.get(), std::move(values)});
+        if (isNew)
+            form->second = ir::linearForm(ir::substitute(atom, known), m_ranges);
+        return &form->second;
+    }
+
+    Place placeOf(const void* key, std::int32_t id, const std::vector<Expr>& indices)
+    {
+        const ir::Buffer& buffer = bufferOf(id);
+        const auto [known, isNew] = m_places.try_emplace(key);
+        if (isNew)
+            for (std::size_t d = 0; d < indices.size(); ++d)
+                known->second.add(ir::linearForm(ir::cast(DType::I32, indices[d]), m_ranges), buffer.strides[d]);
+        std::int64_t constant = known->second.constant;
+        std::map<std::size_t, std::int64_t> terms;
+        const auto add = [&](const auto& self, const LinearForm& form, std::int64_t factor, bool isPlaced) -> void {
+            for (const LinearForm::Term& term : form.terms) {
+                const ir::Node* const atom = term.atom.get();
+                const std::int64_t coefficient = term.coefficient * factor;
+                if (term.atom->kind == ExprKind::Var) {
+                    if (const auto bound = m_bound.find(atom); bound != m_bound.end()) {
+                        constant += coefficient * bound->second;
+                        continue;
+                    }
+                    if (const auto copy = m_copy.find(atom); copy != m_copy.end() && !isPlaced)
+                        constant += coefficient * copy->second;
+                    if (m_loopVariables.contains(atom))
+                        continue;
+                } else if (!isPlaced) {
+                    if (const LinearForm* const placed = atPlace(term.atom)) {
+                        constant += coefficient * placed->constant;
+                        self(self, *placed, coefficient, true);
+                        continue;
+                    }
+                }
+                terms[numberOf(term.atom)] += coefficient;
+                if (term.atom->kind != ExprKind::Var)
+                    m_pieces.back().quotients.insert(numberOf(term.atom));
+            }
+        };
+        add(add, known->second, 1, false);
+        std::vector<std::pair<std::size_t, std::int64_t>> all(terms.begin(), terms.end());
+        const auto [address, isOther] = m_addresses.try_emplace({buffer.scope == Scope::Shared ? -1 : id,
+                                                                 std::move(all)},
+                                                                m_addresses.size());
+        return {address->second, constant};
+    }
+
+    void noteAddress(std::int32_t id, std::size_t address)
+    {
+        PieceFacts& piece = m_pieces.back();
+        const bool isShared = bufferOf(id).scope == Scope::Shared || bufferOf(id).scope == Scope::Local;
+        if (isShared) {
+            piece.shared.insert(address);
+        } else {
+            const auto [uses, isNew] = piece.global.try_emplace(address, m_at, m_at);
+            uses->second.second = m_at;
+        }
+        Stayed& around = m_open.empty() ? m_outside : m_stayed[m_open.front()];
+        (isShared ? around.shared : around.global).insert(address);
+    }
+
+    // ---- values ----------------------------------------------------------------------------------------------------
+
+    /// The number of an element of an array of the thread: all its indices are known here.
+    std::int64_t elementOf(const void* key, std::int32_t id, const std::vector<Expr>& indices)
+    {
+        const auto [known, isNew] = m_places.try_emplace(key);
+        if (isNew)
+            for (std::size_t d = 0; d < indices.size(); ++d)
+                known->second.add(ir::linearForm(ir::cast(DType::I32, indices[d]), m_ranges), bufferOf(id).strides[d]);
+        std::int64_t at = known->second.constant;
+        for (const LinearForm::Term& term : known->second.terms)
+            if (const auto bound = m_bound.find(term.atom.get()); bound != m_bound.end())
+                at += term.coefficient * bound->second;
+            else if (const LinearForm* const placed = atPlace(term.atom))
+                at += term.coefficient * placed->constant;
+        return at;
+    }
+
+    /// Made behind what the statement reads, if it is not read itself.
+    std::size_t newValue(std::int32_t words, bool isLoad)
+    {
+        const std::int64_t begin = isLoad ? m_at : m_at + 1;
+        m_values.push_back({begin, begin, words, isLoad ? static_cast<std::int32_t>(m_pieces.size() - 1) : -1});
+        return m_values.size() - 1;
+    }
+
+    void use(Element& element)
+    {
+        LiveValue& value = m_values[element.value];
+        if (element.isConstant) { // it is made where it is needed; before a loop where it changes in one
+            element.isConstant = false;
+            value.begin = m_at;
+            for (const std::size_t loop : m_open)
+                if (m_stayed[loop].begin > element.since) {
+                    value.begin = m_stayed[loop].begin;
+                    break;
+                }
+        }
+        value.end = std::max(value.end, m_at);
+    }
+
+    void load(const Expr& e)
+    {
+        const std::int32_t id = e->source;
+        if (isInRegisters(id)) {
+            const auto found = m_elements.find({id, elementOf(e.get(), id, e->operands)});
+            if (found != m_elements.end())
+                use(found->second);
+            return;
+        }
+        const Place place = placeOf(e.get(), id, e->operands);
+        noteAddress(id, place.address);
+        const auto [loaded, isNew] = m_loaded[id].try_emplace({place.address, place.constant}, 0);
+        if (isNew) {
+            loaded->second = newValue(wordsOf(e->dtype), true);
+            const bool isGlobal = bufferOf(id).scope == Scope::Parameter || bufferOf(id).scope == Scope::Team;
+            (isGlobal ? m_pieces.back().made.globalWords : m_pieces.back().made.sharedWords) += wordsOf(e->dtype);
+        } else {
+            m_values[loaded->second].end = m_at;
+        }
+    }
+
+    void expression(const Expr& e)
+    {
+        if (!e)
+            return;
+        ir::visit(e, [this](const Expr& inner) {
+            switch (inner->kind) {
+            case ExprKind::Load: load(inner); break;
+            case ExprKind::Call: ++m_pieces.back().made.calls; break;
+            case ExprKind::Div: ++m_pieces.back().made.divisions; break;
+            case ExprKind::IfThenElse: m_pieces.back().conditions.insert(inner->operands[0].get()); break;
+            default: break;
+            }
+        });
+    }
+
+    void store(const ir::StmtNode& s)
+    {
+        if (!isInRegisters(s.buffer)) {
+            noteAddress(s.buffer, placeOf(&s, s.buffer, s.indices).address);
+            m_loaded[s.buffer].clear();
+            return;
+        }
+        const std::pair<std::int32_t, std::int64_t> place = {s.buffer, elementOf(&s, s.buffer, s.indices)};
+        const auto known = m_elements.find(place);
+        // A sum goes on in its register.
+        if (known != m_elements.end() && !known->second.isConstant && m_values[known->second.value].end == m_at)
+            return;
+        Element& element = m_elements[place];
+        element = {newValue(wordsOf(bufferOf(s.buffer).dtype), false), m_at,
+                   s.value->kind == ExprKind::FloatImm || s.value->kind == ExprKind::IntImm};
+    }
+
+    void statement(const ir::StmtNode& s)
+    {
+        expression(s.value);
+        store(s);
+        ++m_statements;
+        ++m_pieces.back().made.statements;
+        m_at += kStep;
+    }
+
+    void walk(const Stmt& s)
+    {
+        if (!s)
+            return;
+        switch (s->kind) {
+        case StmtKind::Store:
+        case StmtKind::Shuffle: statement(*s); return;
+        case StmtKind::AsyncCopy:
+            if (!m_copiesAsynchronously) {
+                copy(*s);
+                return;
+            }
+            noteAddress(s->buffer, placeOf(s.get(), s->buffer, s->indices).address);
+            noteAddress(s->value->source, placeOf(s->value.get(), s->value->source, s->value->operands).address);
+            ++m_statements;
+            ++m_pieces.back().made.statements;
+            m_at += kStep;
+            return;
+        case StmtKind::Barrier: endPiece(); return;
+        case StmtKind::If:
+            m_pieces.back().conditions.insert(s->condition.get());
+            expression(s->condition);
+            for (const Stmt& inner : s->body)
+                walk(inner);
+            return;
+        case StmtKind::For: loop(*s); return;
+        default:
+            for (const Stmt& inner : s->body)
+                walk(inner);
+        }
+    }
+
+    /// All elements of an asynchronous copy at once, through registers.
+    void copy(const ir::StmtNode& s)
+    {
+        const ir::Buffer& from = bufferOf(s.value->source);
+        noteAddress(s.buffer, placeOf(&s, s.buffer, s.indices).address);
+        noteAddress(s.value->source, placeOf(s.value.get(), s.value->source, s.value->operands).address);
+        newValue(wordsOf(from.dtype) * s.count, true);
+        m_pieces.back().made.globalWords += wordsOf(from.dtype) * s.count;
+        ++m_statements;
+        ++m_pieces.back().made.statements;
+        m_at += kStep;
+    }
+
+    void endPiece()
+    {
+        PieceFacts& last = m_pieces.back();
+        last.end = m_at;
+        if (last.made.statements == 0)
+            m_pieces.pop_back();
+        m_pieces.emplace_back();
+        m_pieces.back().begin = m_at;
+        m_pieces.back().loops = m_open;
+        m_loaded.clear();
+    }
+
+    CodePiece piece(std::size_t number)
+    {
+        const PieceFacts& facts = m_pieces[number];
+        CodePiece made = facts.made;
+        made.loops = static_cast<std::int32_t>(facts.loops.size());
+        const auto count = [](const auto& set) { return static_cast<std::int32_t>(set.size()); };
+        made.globalAddresses = count(facts.global);
+        made.sharedAddresses = count(facts.shared);
+        const Stayed& around = facts.loops.empty() ? m_outside : m_stayed[facts.loops.front()];
+        made.allGlobalAddresses = count(around.global);
+        made.allSharedAddresses = count(around.shared);
+        made.quotients = count(facts.quotients);
+        made.conditions = count(facts.conditions);
+        const auto length = static_cast<std::size_t>(facts.end - facts.begin + 2);
+        std::vector<std::int32_t> change(length);
+        const auto most = [&change] {
+            std::int32_t now = 0, found = 0;
+            for (const std::int32_t step : change)
+                found = std::max(found, now += step);
+            return found;
+        };
+        const auto add = [&](std::int64_t from, std::int64_t to, std::int32_t words) {
+            change[static_cast<std::size_t>(std::max(from, facts.begin) - facts.begin)] += words;
+            change[static_cast<std::size_t>(std::min(to, facts.end) - facts.begin) + 1] -= words;
+        };
+        for (const LiveValue& value : m_values)
+            if (value.begin <= facts.begin && value.end >= facts.end)
+                made.through += value.words;
+        for (std::size_t i = 0; i < kEarlier.size(); ++i) {
+            std::ranges::fill(change, 0);
+            for (const LiveValue& value : m_values) {
+                const bool isMoved = value.piece == static_cast<std::int32_t>(number);
+                if (value.end >= facts.begin && value.begin <= facts.end && (isMoved || value.end > value.begin))
+                    add(isMoved ? value.begin - kEarlier[i] * kStep : value.begin, value.end, value.words);
+            }
+            made.live[i] = most();
+        }
+        std::ranges::fill(change, 0);
+        for (const auto& [address, uses] : facts.global)
+            add(uses.first, uses.second, 1);
+        made.liveAddresses = most();
+        return made;
+    }
+
+    static constexpr std::int64_t kStep = 2; ///< places of a statement: where it reads and where it writes
+    static constexpr std::int64_t kMostPromoted = 128; ///< elements of an array that the compiler finds registers for
+    static constexpr std::int64_t kMostStatements = 8192; ///< that are looked at: beyond, one copy stands for all
+
+    const ir::LoopNest& m_nest;
+    bool m_copiesAsynchronously;
+    ir::Ranges m_ranges;
+    std::set<std::int32_t> m_memory; ///< arrays of a thread that are no registers
+    std::set<const ir::Node*> m_whole, m_loopVariables; ///< of loops that are gone; of those that stay
+    std::unordered_map<const ir::Node*, std::int64_t> m_bound, m_copy; ///< what variables are; which copy of a body it is
+    std::unordered_map<const void*, LinearForm> m_places; ///< elements from the start of the buffer
+    std::unordered_map<const ir::Node*, std::vector<Expr>> m_variables; ///< of atoms
+    std::unordered_map<const ir::Node*, std::size_t> m_numbers; ///< of atoms
+    std::vector<Expr> m_atoms; ///< different ones
+    std::map<std::pair<const ir::Node*, std::vector<std::int64_t>>, LinearForm> m_forms;
+    std::map<std::pair<std::int32_t, std::vector<std::pair<std::size_t, std::int64_t>>>, std::size_t> m_addresses;
+
+    std::int64_t m_at = 0; ///< where the walk is, in statements that are written out
+    std::int64_t m_statements = 0;
+    std::vector<PieceFacts> m_pieces;
+    std::vector<Stayed> m_stayed;
+    Stayed m_outside; ///< all loops
+    std::vector<std::size_t> m_open;
+    std::vector<LiveValue> m_values;
+    std::map<std::pair<std::int32_t, std::int64_t>, Element> m_elements;
+    std::map<std::int32_t, std::map<std::pair<std::size_t, std::int64_t>, std::size_t>> m_loaded; ///< in this piece, by buffer
+};
+
+} // namespace
+
+std::vector<CodePiece> piecesOf(const ir::LoopNest& nest, const ir::Launch& launch, bool copiesAsynchronously)
+{
+    return LiveValues(nest, launch, copiesAsynchronously).pieces();
+}
+
+} // namespace lathe::schedule
