@@ -3,8 +3,8 @@
 #include "core/ir/bounds.h"
 #include "core/ir/linear_form.h"
 #include "core/ir/scratch.h"
-#include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
+#include "core/schedule/least_alive.h"
 #include "core/schedule/unroll_rules.h"
 
 #include <algorithm>
@@ -24,12 +24,14 @@ using ir::Scope;
 using ir::Stmt;
 using ir::StmtKind;
 
-/// A value in registers: from where it is made to where it is used for the last time.
+/// A value in registers: from where it is made to where it is used for the last time. What is loaded, computed or
+/// stored as a vector is one.
 struct LiveValue
 {
     std::int64_t begin = 0, end = 0;
     std::int32_t words = 1;
     std::int32_t piece = -1; ///< of a load: its piece, in which it may come earlier
+    bool isConstant = false; ///< and nothing has used it so far: it is made where it is needed
 };
 
 struct PieceFacts
@@ -39,6 +41,7 @@ struct PieceFacts
     std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> global; ///< addresses: first and last use
     std::set<std::size_t> shared, quotients;
     std::set<const ir::Node*> conditions;
+    std::vector<OrderedStatement> statements;
     CodePiece made;
 };
 
@@ -80,12 +83,12 @@ private:
         std::size_t address = 0;
         std::int64_t constant = 0;
     };
-    /// An element of a thread's own array.
-    struct Element
+    /// A statement of the first lane of a vector, which those of the other lanes go with.
+    struct VectorStatement
     {
-        std::size_t value = 0;
-        std::int64_t since = 0; ///< since when it is a constant that nothing has used
-        bool isConstant = false;
+        std::size_t statement = 0; ///< of the piece
+        std::vector<std::int32_t> loads;
+        std::int32_t made = -1;
     };
 
     const ir::Buffer& bufferOf(std::int32_t id) const { return m_nest.buffers[static_cast<std::size_t>(id)]; }
@@ -141,17 +144,24 @@ private:
         if (s.min->kind == ExprKind::IntImm && trips > 0)
             m_ranges.set(s.variable, {s.min->intValue, s.min->intValue + trips - 1});
         if (isWhole(s)) {
-            const bool isVector = s.loop == ir::LoopKind::Vectorized;
-            const std::int64_t start = m_at;
-            std::int64_t last = m_at;
-            for (std::int64_t i = 0; i < trips && (i == 0 || m_statements < kMostStatements); ++i) {
-                if (isVector)
-                    m_at = start; // lanes are one statement
-                m_bound[s.variable.get()] = s.min->intValue + i;
-                walk(s.body[0]);
-                last = std::max(last, m_at);
+            const bool isVector = s.loop == ir::LoopKind::Vectorized && m_lane < 0;
+            const std::int64_t width = !isVector ? 1 : trips % 4 == 0 ? 4 : trips % 2 == 0 ? 2 : 1;
+            for (std::int64_t i = 0; i < trips && (i == 0 || m_statements < kMostStatements); i += width) {
+                const std::int64_t start = m_at;
+                for (std::int64_t lane = 0; lane < width; ++lane) {
+                    m_bound[s.variable.get()] = s.min->intValue + i + lane;
+                    if (width > 1) {
+                        m_at = start; // lanes are one statement
+                        m_lane = lane;
+                        m_slot = 0;
+                    }
+                    walk(s.body[0]);
+                }
+                if (width > 1) {
+                    m_lane = -1;
+                    m_vector.clear();
+                }
             }
-            m_at = last;
             m_bound.erase(s.variable.get());
             return;
         }
@@ -302,26 +312,31 @@ private:
     }
 
     /// Made behind what the statement reads, if it is not read itself.
-    std::size_t newValue(std::int32_t words, bool isLoad)
+    std::int32_t newValue(std::int32_t words, bool isLoad)
     {
         const std::int64_t begin = isLoad ? m_at : m_at + 1;
-        m_values.push_back({begin, begin, words, isLoad ? static_cast<std::int32_t>(m_pieces.size() - 1) : -1});
-        return m_values.size() - 1;
+        m_values.push_back({begin, begin, words, isLoad ? static_cast<std::int32_t>(m_pieces.size() - 1) : -1, false});
+        return static_cast<std::int32_t>(m_values.size() - 1);
     }
 
-    void use(Element& element)
+    LiveValue& valueOf(std::int32_t number) { return m_values[static_cast<std::size_t>(number)]; }
+
+    void use(std::int32_t number)
     {
-        LiveValue& value = m_values[element.value];
-        if (element.isConstant) { // it is made where it is needed; before a loop where it changes in one
-            element.isConstant = false;
+        LiveValue& value = valueOf(number);
+        if (value.isConstant) { // before a loop, where it changes in one
+            value.isConstant = false;
+            const std::int64_t since = value.begin;
             value.begin = m_at;
             for (const std::size_t loop : m_open)
-                if (m_stayed[loop].begin > element.since) {
+                if (m_stayed[loop].begin > since) {
                     value.begin = m_stayed[loop].begin;
                     break;
                 }
         }
         value.end = std::max(value.end, m_at);
+        if (std::ranges::find(m_used, number) == m_used.end())
+            m_used.push_back(number);
     }
 
     void load(const Expr& e)
@@ -333,16 +348,24 @@ private:
                 use(found->second);
             return;
         }
+        const std::size_t number = m_loadsHere++;
         const Place place = placeOf(e.get(), id, e->operands);
         noteAddress(id, place.address);
-        const auto [loaded, isNew] = m_loaded[id].try_emplace({place.address, place.constant}, 0);
+        const std::int32_t words = wordsOf(e->dtype);
+        const auto [loaded, isNew] = m_loaded[id].try_emplace({place.address, place.constant}, -1);
         if (isNew) {
-            loaded->second = newValue(wordsOf(e->dtype), true);
             const bool isGlobal = bufferOf(id).scope == Scope::Parameter || bufferOf(id).scope == Scope::Team;
-            (isGlobal ? m_pieces.back().made.globalWords : m_pieces.back().made.sharedWords) += wordsOf(e->dtype);
-        } else {
-            m_values[loaded->second].end = m_at;
+            (isGlobal ? m_pieces.back().made.globalWords : m_pieces.back().made.sharedWords) += words;
+            if (m_lane > 0 && m_slot < m_vector.size() && number < m_vector[m_slot].loads.size()) {
+                loaded->second = m_vector[m_slot].loads[number];
+                valueOf(loaded->second).words += words;
+            } else {
+                loaded->second = newValue(words, true);
+            }
         }
+        if (m_lane == 0)
+            m_loads.push_back(loaded->second);
+        use(loaded->second);
     }
 
     void expression(const Expr& e)
@@ -360,27 +383,70 @@ private:
         });
     }
 
-    void store(const ir::StmtNode& s)
+    /// What is loaded and nothing else, guarded or not: the register that it comes to is the one that it is kept in.
+    static bool keepsLoad(const Expr& value)
+    {
+        return value->kind == ExprKind::Load
+               || (value->kind == ExprKind::IfThenElse && value->operands[1]->kind == ExprKind::Load
+                   && value->operands[2]->kind == ExprKind::FloatImm);
+    }
+
+    /// The value that a statement makes; -1: it goes to memory.
+    std::int32_t store(const ir::StmtNode& s)
     {
         if (!isInRegisters(s.buffer)) {
             noteAddress(s.buffer, placeOf(&s, s.buffer, s.indices).address);
             m_loaded[s.buffer].clear();
-            return;
+            return -1;
         }
         const std::pair<std::int32_t, std::int64_t> place = {s.buffer, elementOf(&s, s.buffer, s.indices)};
-        const auto known = m_elements.find(place);
         // A sum goes on in its register.
-        if (known != m_elements.end() && !known->second.isConstant && m_values[known->second.value].end == m_at)
-            return;
-        Element& element = m_elements[place];
-        element = {newValue(wordsOf(bufferOf(s.buffer).dtype), false), m_at,
-                   s.value->kind == ExprKind::FloatImm || s.value->kind == ExprKind::IntImm};
+        if (const auto known = m_elements.find(place);
+            known != m_elements.end() && std::ranges::find(m_used, known->second) != m_used.end())
+            return known->second;
+        const std::int32_t words = wordsOf(bufferOf(s.buffer).dtype);
+        if (s.kind == StmtKind::Store && keepsLoad(s.value) && m_used.size() == 1) {
+            m_isLoadAlone = true;
+            return m_elements[place] = m_used.front();
+        }
+        if (m_lane > 0 && m_slot < m_vector.size() && m_vector[m_slot].made >= 0) {
+            valueOf(m_vector[m_slot].made).words += words;
+            return m_elements[place] = m_vector[m_slot].made;
+        }
+        const std::int32_t made = newValue(words, false);
+        valueOf(made).isConstant = s.value->kind == ExprKind::FloatImm || s.value->kind == ExprKind::IntImm;
+        return m_elements[place] = made;
     }
 
     void statement(const ir::StmtNode& s)
     {
+        m_used.clear();
+        m_loads.clear();
+        m_loadsHere = 0;
+        m_isLoadAlone = false;
         expression(s.value);
-        store(s);
+        const std::int32_t made = store(s);
+        std::vector<OrderedStatement>& statements = m_pieces.back().statements;
+        // Constants and loads come where they are used.
+        const bool isOrdered = !m_isLoadAlone && (made < 0 || !m_used.empty());
+        if (m_lane > 0 && m_slot < m_vector.size()) {
+            std::vector<std::int32_t>& uses = statements[m_vector[m_slot].statement].uses;
+            for (const std::int32_t value : m_used)
+                if (isOrdered && std::ranges::find(uses, value) == uses.end())
+                    uses.push_back(value);
+        } else if (isOrdered || m_lane == 0) {
+            if (m_lane == 0) {
+                m_vector.resize(m_slot + 1);
+                m_vector[m_slot] = {statements.size(), m_loads, made};
+            }
+            statements.push_back(isOrdered ? OrderedStatement{m_used, made} : OrderedStatement());
+        }
+        ++m_slot;
+        stepOn();
+    }
+
+    void stepOn()
+    {
         ++m_statements;
         ++m_pieces.back().made.statements;
         m_at += kStep;
@@ -400,9 +466,7 @@ private:
             }
             noteAddress(s->buffer, placeOf(s.get(), s->buffer, s->indices).address);
             noteAddress(s->value->source, placeOf(s->value.get(), s->value->source, s->value->operands).address);
-            ++m_statements;
-            ++m_pieces.back().made.statements;
-            m_at += kStep;
+            stepOn();
             return;
         case StmtKind::Barrier: endPiece(); return;
         case StmtKind::If:
@@ -424,11 +488,9 @@ private:
         const ir::Buffer& from = bufferOf(s.value->source);
         noteAddress(s.buffer, placeOf(&s, s.buffer, s.indices).address);
         noteAddress(s.value->source, placeOf(s.value.get(), s.value->source, s.value->operands).address);
-        newValue(wordsOf(from.dtype) * s.count, true);
+        m_pieces.back().statements.push_back({{newValue(wordsOf(from.dtype) * s.count, true)}, -1});
         m_pieces.back().made.globalWords += wordsOf(from.dtype) * s.count;
-        ++m_statements;
-        ++m_pieces.back().made.statements;
-        m_at += kStep;
+        stepOn();
     }
 
     void endPiece()
@@ -475,7 +537,7 @@ private:
             std::ranges::fill(change, 0);
             for (const LiveValue& value : m_values) {
                 const bool isMoved = value.piece == static_cast<std::int32_t>(number);
-                if (value.end >= facts.begin && value.begin <= facts.end && (isMoved || value.end > value.begin))
+                if (value.end >= facts.begin && value.begin < facts.end && (isMoved || value.end > value.begin))
                     add(isMoved ? value.begin - kEarlier[i] * kStep : value.begin, value.end, value.words);
             }
             made.live[i] = most();
@@ -484,11 +546,41 @@ private:
         for (const auto& [address, uses] : facts.global)
             add(uses.first, uses.second, 1);
         made.liveAddresses = most();
+        made.least = made.live.front();
+        if (facts.statements.size() <= kMostOrdered)
+            made.least = std::min(made.least, leastAlive(facts));
         return made;
+    }
+
+    std::int32_t leastAlive(const PieceFacts& facts) const
+    {
+        std::vector<OrderedValue> values;
+        std::unordered_map<std::int32_t, std::int32_t> numbers;
+        std::int32_t beside = 0; // words that the piece does not come to
+        std::vector<OrderedStatement> statements = facts.statements;
+        const auto numberOfValue = [&](std::int32_t& value) {
+            const auto [known, isNew] = numbers.try_emplace(value, static_cast<std::int32_t>(values.size()));
+            if (isNew) {
+                const LiveValue& of = m_values[static_cast<std::size_t>(value)];
+                values.push_back({of.words, of.begin < facts.begin, of.end >= facts.end});
+            }
+            value = known->second;
+        };
+        for (OrderedStatement& statement : statements) {
+            std::ranges::for_each(statement.uses, numberOfValue);
+            if (statement.makes >= 0)
+                numberOfValue(statement.makes);
+        }
+        for (std::size_t v = 0; v < m_values.size(); ++v)
+            if (m_values[v].begin < facts.begin && m_values[v].end >= facts.begin
+                && !numbers.contains(static_cast<std::int32_t>(v)))
+                beside += m_values[v].words;
+        return beside + schedule::leastAlive(statements, values);
     }
 
     static constexpr std::int64_t kStep = 2; ///< places of a statement: where it reads and where it writes
     static constexpr std::int64_t kMostPromoted = 128; ///< elements of an array that the compiler finds registers for
+    static constexpr std::size_t kMostOrdered = 1024; ///< statements of a piece
     static constexpr std::int64_t kMostStatements = 8192; ///< that are looked at: beyond, one copy stands for all
 
     const ir::LoopNest& m_nest;
@@ -511,8 +603,14 @@ private:
     Stayed m_outside; ///< all loops
     std::vector<std::size_t> m_open;
     std::vector<LiveValue> m_values;
-    std::map<std::pair<std::int32_t, std::int64_t>, Element> m_elements;
-    std::map<std::int32_t, std::map<std::pair<std::size_t, std::int64_t>, std::size_t>> m_loaded; ///< in this piece, by buffer
+    std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> m_elements; ///< values
+    std::vector<std::int32_t> m_used, m_loads; ///< values of the present statement
+    std::size_t m_loadsHere = 0; ///< of it, so far
+    bool m_isLoadAlone = false; ///< it keeps what it loads
+    std::int64_t m_lane = -1; ///< of a vector; -1: there is none
+    std::size_t m_slot = 0; ///< the statement's number among those of a lane
+    std::vector<VectorStatement> m_vector;
+    std::map<std::int32_t, std::map<std::pair<std::size_t, std::int64_t>, std::int32_t>> m_loaded; ///< in this piece, by buffer
 };
 
 } // namespace

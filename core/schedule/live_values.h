@@ -18,6 +18,8 @@ struct CodePiece
 {
     std::int32_t loops = 0; ///< around it
     std::array<std::int32_t, kEarlier.size()> live = {}; ///< the most words of values at once, by kEarlier
+    /// The same where nothing comes earlier than it must, in an order that keeps it low (least_alive.h).
+    std::int32_t least = 0;
     std::int32_t through = 0; ///< of these, words that are alive all through it
     std::int32_t globalWords = 0, sharedWords = 0; ///< that are loaded
     /// Addresses that no constant makes from each other: of this piece, and of all that the outermost loop around it

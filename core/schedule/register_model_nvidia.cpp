@@ -12,7 +12,7 @@ namespace lathe::schedule {
 
 namespace {
 
-constexpr std::int64_t kWarp = 32, kSchedulers = 4, kRegisterUnit = 8, kDriverShared = 1024;
+constexpr std::int64_t kWarpThreads = 32, kSchedulers = 4, kRegisterUnit = 8, kDriverShared = 1024;
 /// What a text declares with its size; the compiler knows of no more (SourceLanguage::mostSharedBytes).
 constexpr std::int64_t kMostDeclared = 48 << 10;
 
@@ -41,11 +41,11 @@ std::optional<NvidiaRoom> NvidiaRoom::of(const Hardware& hardware)
 
 std::vector<std::int32_t> nvidiaRegisterSteps(const NvidiaRoom& room, std::int64_t threads, std::int64_t sharedBytes)
 {
-    const std::int64_t warps = ir::ceilDivide(std::max<std::int64_t>(threads, 1), kWarp);
-    std::int64_t blocks = std::min(room.blocks, room.threads / (warps * kWarp));
+    const std::int64_t warps = ir::ceilDivide(std::max<std::int64_t>(threads, 1), kWarpThreads);
+    std::int64_t blocks = std::min(room.blocks, room.threads / (warps * kWarpThreads));
     if (sharedBytes > 0)
         blocks = std::min(blocks, room.sharedBytes / (sharedBytes + kDriverShared));
-    const auto all = static_cast<std::int64_t>(runtime::kNvidiaRegisters) / kSchedulers / kWarp;
+    const auto all = static_cast<std::int64_t>(runtime::kNvidiaRegisters) / kSchedulers / kWarpThreads;
     const auto most = static_cast<std::int64_t>(runtime::kNvidiaThreadRegisters);
     std::vector<std::int32_t> steps;
     for (blocks = std::max<std::int64_t>(blocks, 1); blocks > 0; --blocks) {
