@@ -16,49 +16,6 @@ constexpr std::int64_t kWarpThreads = 32, kSchedulers = 4, kRegisterUnit = 8, kD
 /// What a text declares with its size; the compiler knows of no more (SourceLanguage::mostSharedBytes).
 constexpr std::int64_t kMostDeclared = 48 << 10;
 
-} // namespace
-
-std::optional<NvidiaRoom> NvidiaRoom::of(const Hardware& hardware)
-{
-    const std::int64_t capability = hardware.get("compute_capability");
-    // OpenCL's drivers tell no capability, but only NVIDIA's devices have so many registers for a thread.
-    if (capability <= 0 && hardware.get("registers_per_thread") != std::int64_t{runtime::kNvidiaThreadRegisters})
-        return std::nullopt;
-    NvidiaRoom room;
-    if (const runtime::NvidiaCore* const core = runtime::findNvidiaCore(static_cast<std::uint64_t>(capability)))
-        room = {static_cast<std::int64_t>(core->threads), static_cast<std::int64_t>(core->blocks),
-                static_cast<std::int64_t>(core->sharedBytes), false};
-    const auto take = [&hardware](const char* name, std::int64_t& value) {
-        if (const std::int64_t told = hardware.get(name); told > 0)
-            value = told;
-    };
-    take("threads_per_core", room.threads);
-    take("blocks_per_core", room.blocks);
-    take("shared_memory_per_core", room.sharedBytes);
-    room.hasAsyncCopies = hardware.get("async_copies") > 0;
-    return room;
-}
-
-std::vector<std::int32_t> nvidiaRegisterSteps(const NvidiaRoom& room, std::int64_t threads, std::int64_t sharedBytes)
-{
-    const std::int64_t warps = ir::ceilDivide(std::max<std::int64_t>(threads, 1), kWarpThreads);
-    std::int64_t blocks = std::min(room.blocks, room.threads / (warps * kWarpThreads));
-    if (sharedBytes > 0)
-        blocks = std::min(blocks, room.sharedBytes / (sharedBytes + kDriverShared));
-    const auto all = static_cast<std::int64_t>(runtime::kNvidiaRegisters) / kSchedulers / kWarpThreads;
-    const auto most = static_cast<std::int64_t>(runtime::kNvidiaThreadRegisters);
-    std::vector<std::int32_t> steps;
-    for (blocks = std::max<std::int64_t>(blocks, 1); blocks > 0; --blocks) {
-        const std::int64_t each = all / ir::ceilDivide(blocks * warps, kSchedulers) / kRegisterUnit * kRegisterUnit;
-        const auto step = static_cast<std::int32_t>(std::min(each, most));
-        if (steps.empty() || steps.back() < step)
-            steps.push_back(step);
-    }
-    return steps;
-}
-
-namespace {
-
 // Of what the compiler's output is for random candidates (register_model_nvidia.h). All are registers of a thread.
 constexpr double kOfThread = 8; ///< what every kernel has: numbers of threads and blocks, sums in between
 constexpr double kGlobalAddress = 1.2, kSharedAddress = 1; ///< for each that the code itself comes to
@@ -101,6 +58,45 @@ Wanted wantedBy(const CodePiece& piece)
 }
 
 } // namespace
+
+std::optional<NvidiaRoom> NvidiaRoom::of(const Hardware& hardware)
+{
+    const std::int64_t capability = hardware.get("compute_capability");
+    // OpenCL's drivers tell no capability, but only NVIDIA's devices have so many registers for a thread.
+    if (capability <= 0 && hardware.get("registers_per_thread") != std::int64_t{runtime::kNvidiaThreadRegisters})
+        return std::nullopt;
+    NvidiaRoom room;
+    if (const runtime::NvidiaCore* const core = runtime::findNvidiaCore(static_cast<std::uint64_t>(capability)))
+        room = {static_cast<std::int64_t>(core->threads), static_cast<std::int64_t>(core->blocks),
+                static_cast<std::int64_t>(core->sharedBytes), false};
+    const auto take = [&hardware](const char* name, std::int64_t& value) {
+        if (const std::int64_t told = hardware.get(name); told > 0)
+            value = told;
+    };
+    take("threads_per_core", room.threads);
+    take("blocks_per_core", room.blocks);
+    take("shared_memory_per_core", room.sharedBytes);
+    room.hasAsyncCopies = hardware.get("async_copies") > 0;
+    return room;
+}
+
+std::vector<std::int32_t> nvidiaRegisterSteps(const NvidiaRoom& room, std::int64_t threads, std::int64_t sharedBytes)
+{
+    const std::int64_t warps = ir::ceilDivide(std::max<std::int64_t>(threads, 1), kWarpThreads);
+    std::int64_t blocks = std::min(room.blocks, room.threads / (warps * kWarpThreads));
+    if (sharedBytes > 0)
+        blocks = std::min(blocks, room.sharedBytes / (sharedBytes + kDriverShared));
+    const auto all = static_cast<std::int64_t>(runtime::kNvidiaRegisters) / kSchedulers / kWarpThreads;
+    const auto most = static_cast<std::int64_t>(runtime::kNvidiaThreadRegisters);
+    std::vector<std::int32_t> steps;
+    for (blocks = std::max<std::int64_t>(blocks, 1); blocks > 0; --blocks) {
+        const std::int64_t each = all / ir::ceilDivide(blocks * warps, kSchedulers) / kRegisterUnit * kRegisterUnit;
+        const auto step = static_cast<std::int32_t>(std::min(each, most));
+        if (steps.empty() || steps.back() < step)
+            steps.push_back(step);
+    }
+    return steps;
+}
 
 NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Launch& launch, const NvidiaRoom& room)
 {
