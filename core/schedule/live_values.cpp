@@ -31,6 +31,7 @@ struct LiveValue
     std::int64_t begin = 0, end = 0;
     std::int32_t words = 1;
     std::int32_t piece = -1; ///< of a load: its piece, in which it may come earlier
+    bool isShared = false; ///< likewise, it comes from shared memory
     bool isConstant = false; ///< and nothing has used it so far: it is made where it is needed
 };
 
@@ -39,8 +40,7 @@ struct PieceFacts
     std::int64_t begin = 0, end = 0;
     std::vector<std::size_t> loops; ///< that stay, around it, among LiveValues::m_stayed
     std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> global; ///< addresses: first and last use
-    std::set<std::size_t> shared, quotients;
-    std::set<const ir::Node*> conditions;
+    std::set<std::size_t> shared, quotients, conditions;
     std::vector<OrderedStatement> statements;
     CodePiece made;
 };
@@ -75,7 +75,7 @@ private:
     struct Stayed ///< a loop that is one still
     {
         std::int64_t begin = 0;
-        std::set<std::size_t> global, shared; ///< addresses in it, of an outermost one
+        std::set<std::size_t> global, shared, conditions; ///< addresses and what is checked in it, of an outermost one
     };
     /// Of an access: what its address is but for the constant and what loops count, and the constant.
     struct Place
@@ -168,7 +168,7 @@ private:
         endPiece();
         const std::size_t here = m_stayed.size();
         m_open.push_back(here);
-        m_stayed.push_back({m_at, {}, {}});
+        m_stayed.push_back({m_at, {}, {}, {}});
         m_at += kStep;
         endPiece();
         m_loopVariables.insert(s.variable.get());
@@ -289,8 +289,22 @@ private:
             const auto [uses, isNew] = piece.global.try_emplace(address, m_at, m_at);
             uses->second.second = m_at;
         }
-        Stayed& around = m_open.empty() ? m_outside : m_stayed[m_open.front()];
+        Stayed& around = outermost();
         (isShared ? around.shared : around.global).insert(address);
+    }
+
+    Stayed& outermost() { return m_open.empty() ? m_outside : m_stayed[m_open.front()]; }
+
+    void noteCondition(const Expr& condition)
+    {
+        if (condition->kind == ExprKind::And || condition->kind == ExprKind::Or || condition->kind == ExprKind::Not) {
+            for (const Expr& operand : condition->operands)
+                noteCondition(operand);
+            return;
+        }
+        const std::size_t number = numberOf(condition);
+        m_pieces.back().conditions.insert(number);
+        outermost().conditions.insert(number);
     }
 
     // ---- values ----------------------------------------------------------------------------------------------------
@@ -315,7 +329,8 @@ private:
     std::int32_t newValue(std::int32_t words, bool isLoad)
     {
         const std::int64_t begin = isLoad ? m_at : m_at + 1;
-        m_values.push_back({begin, begin, words, isLoad ? static_cast<std::int32_t>(m_pieces.size() - 1) : -1, false});
+        m_values.push_back(
+            {begin, begin, words, isLoad ? static_cast<std::int32_t>(m_pieces.size() - 1) : -1, false, false});
         return static_cast<std::int32_t>(m_values.size() - 1);
     }
 
@@ -361,6 +376,7 @@ private:
                 valueOf(loaded->second).words += words;
             } else {
                 loaded->second = newValue(words, true);
+                valueOf(loaded->second).isShared = !isGlobal;
             }
         }
         if (m_lane == 0)
@@ -377,7 +393,7 @@ private:
             case ExprKind::Load: load(inner); break;
             case ExprKind::Call: ++m_pieces.back().made.calls; break;
             case ExprKind::Div: ++m_pieces.back().made.divisions; break;
-            case ExprKind::IfThenElse: m_pieces.back().conditions.insert(inner->operands[0].get()); break;
+            case ExprKind::IfThenElse: noteCondition(inner->operands[0]); break;
             default: break;
             }
         });
@@ -470,7 +486,7 @@ private:
             return;
         case StmtKind::Barrier: endPiece(); return;
         case StmtKind::If:
-            m_pieces.back().conditions.insert(s->condition.get());
+            noteCondition(s->condition);
             expression(s->condition);
             for (const Stmt& inner : s->body)
                 walk(inner);
@@ -517,7 +533,9 @@ private:
         made.allGlobalAddresses = count(around.global);
         made.allSharedAddresses = count(around.shared);
         made.quotients = count(facts.quotients);
+        made.outerAddresses = count(m_outside.global);
         made.conditions = count(facts.conditions);
+        made.allConditions = count(around.conditions);
         const auto length = static_cast<std::size_t>(facts.end - facts.begin + 2);
         std::vector<std::int32_t> change(length);
         const auto most = [&change] {
@@ -538,7 +556,9 @@ private:
             for (const LiveValue& value : m_values) {
                 const bool isMoved = value.piece == static_cast<std::int32_t>(number);
                 if (value.end >= facts.begin && value.begin < facts.end && (isMoved || value.end > value.begin))
-                    add(isMoved ? value.begin - kEarlier[i] * kStep : value.begin, value.end, value.words);
+                    add(isMoved ? value.begin - kStep * (value.isShared ? kEarlier[i].shared : kEarlier[i].global)
+                                : value.begin,
+                        value.end, value.words);
             }
             made.live[i] = most();
         }

@@ -10,7 +10,19 @@ namespace lathe::schedule {
 
 /// How far loads are moved up when the words that are alive at once are counted: by so many statements of those that
 /// are written out, up to the start of their piece.
-inline constexpr std::array<std::int64_t, 6> kEarlier = {0, 4, 12, 32, 96, 1 << 20};
+struct Earlier
+{
+    std::int64_t global = 0, shared = 0;
+};
+inline constexpr std::array<Earlier, 9> kEarlier = {{{0, 0},
+                                                     {1 << 20, 0},
+                                                     {1 << 20, 4},
+                                                     {1 << 20, 12},
+                                                     {1 << 20, 32},
+                                                     {1 << 20, 1 << 20},
+                                                     {24, 4},
+                                                     {48, 12},
+                                                     {96, 32}}};
 
 /// Straight code of a launch: what stands between two places across which no load is moved, which are barriers and the
 /// ends of loops that stay loops. Counts are of a thread, words are of 32 bits.
@@ -25,9 +37,10 @@ struct CodePiece
     /// Addresses that no constant makes from each other: of this piece, and of all that the outermost loop around it
     /// comes to (without a loop: of the launch's code outside of loops).
     std::int32_t globalAddresses = 0, sharedAddresses = 0, allGlobalAddresses = 0, allSharedAddresses = 0;
+    std::int32_t outerAddresses = 0; ///< global ones of code outside of loops
     std::int32_t liveAddresses = 0; ///< of globalAddresses, at once, in the order in which the text uses them
     std::int32_t quotients = 0; ///< different quotients and rests in its addresses
-    std::int32_t conditions = 0; ///< that it checks
+    std::int32_t conditions = 0, allConditions = 0; ///< different ones that are checked, likewise
     std::int32_t calls = 0, divisions = 0; ///< of floats
     std::int32_t statements = 0;
 };

@@ -50,7 +50,7 @@ Wanted wantedBy(const CodePiece& piece)
     }
     const double own = kOfThread + piece.live.front() + kLoop * piece.loops
                        + kCondition * std::min<double>(piece.conditions, kMostConditions) + kQuotient * piece.quotients;
-    const double loads = kEarlyWord * (piece.live.back() - piece.live.front());
+    const double loads = kEarlyWord * (piece.live[5] - piece.live.front());
     const double temporaries = kCall * piece.calls + kDivision * piece.divisions;
     const double least = own + std::min(late, kMostAddresses);
     return {least, std::max(least, own + std::min(early, kMostAddresses) + std::min(loads, kMostEarly)
