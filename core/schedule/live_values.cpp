@@ -224,9 +224,9 @@ private:
             if (const auto bound = m_bound.find(variable.get()); bound != m_bound.end()) {
                 values.push_back(bound->second);
                 known[variable.get()] = ir::intImm(bound->second, variable->dtype);
-            } else if (const auto copy = m_copy.find(variable.get()); copy != m_copy.end() && copy->second > 0) {
-                values.push_back(copy->second);
-                known[variable.get()] = variable + ir::intImm(copy->second, variable->dtype);
+            } else if (const auto repeat = m_copy.find(variable.get()); repeat != m_copy.end() && repeat->second > 0) {
+                values.push_back(repeat->second);
+                known[variable.get()] = variable + ir::intImm(repeat->second, variable->dtype);
             }
         }
         if (known.empty())
@@ -255,8 +255,8 @@ private:
                         constant += coefficient * bound->second;
                         continue;
                     }
-                    if (const auto copy = m_copy.find(atom); copy != m_copy.end() && !isPlaced)
-                        constant += coefficient * copy->second;
+                    if (const auto repeat = m_copy.find(atom); repeat != m_copy.end() && !isPlaced)
+                        constant += coefficient * repeat->second;
                     if (m_loopVariables.contains(atom))
                         continue;
                 } else if (!isPlaced) {
@@ -281,12 +281,12 @@ private:
 
     void noteAddress(std::int32_t id, std::size_t address)
     {
-        PieceFacts& piece = m_pieces.back();
+        PieceFacts& here = m_pieces.back();
         const bool isShared = bufferOf(id).scope == Scope::Shared || bufferOf(id).scope == Scope::Local;
         if (isShared) {
-            piece.shared.insert(address);
+            here.shared.insert(address);
         } else {
-            const auto [uses, isNew] = piece.global.try_emplace(address, m_at, m_at);
+            const auto [uses, isNew] = here.global.try_emplace(address, m_at, m_at);
             uses->second.second = m_at;
         }
         Stayed& around = outermost();
@@ -343,9 +343,9 @@ private:
             value.isConstant = false;
             const std::int64_t since = value.begin;
             value.begin = m_at;
-            for (const std::size_t loop : m_open)
-                if (m_stayed[loop].begin > since) {
-                    value.begin = m_stayed[loop].begin;
+            for (const std::size_t open : m_open)
+                if (m_stayed[open].begin > since) {
+                    value.begin = m_stayed[open].begin;
                     break;
                 }
         }
