@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <tuple>
 
 namespace lathe::schedule {
 
@@ -34,12 +35,11 @@ public:
                 m_ready.push_back(s);
         while (!m_ready.empty()) {
             std::size_t best = 0;
-            std::int32_t fewest = changeBy(m_ready[0]);
+            std::tuple fewest = rankOf(m_ready[0]);
             for (std::size_t i = 1; i < m_ready.size(); ++i)
-                if (const std::int32_t change = changeBy(m_ready[i]);
-                    change < fewest || (change == fewest && m_ready[i] < m_ready[best])) {
+                if (const std::tuple rank = rankOf(m_ready[i]); rank < fewest) {
                     best = i;
-                    fewest = change;
+                    fewest = rank;
                 }
             const std::size_t next = m_ready[best];
             m_ready[best] = m_ready.back();
@@ -104,6 +104,19 @@ private:
         if (!isMade && !m_isThere[indexOf(statement.makes)] && !dies(indexOf(statement.makes), false))
             change += m_values[indexOf(statement.makes)].words;
         return change;
+    }
+
+    /// What makes values fewer comes at once. Of all others, those of the first array; of these, by what is alive more
+    /// behind it; of equals, those that load less, and then those that use values up.
+    std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::size_t> rankOf(std::size_t s) const
+    {
+        const std::int32_t change = changeBy(s);
+        std::int32_t loaded = 0, uses = 0;
+        for (const std::int32_t value : m_statements[s].uses) {
+            loaded += m_isThere[indexOf(value)] ? 0 : m_values[indexOf(value)].words;
+            uses += value == m_statements[s].makes ? 0 : m_uses[indexOf(value)];
+        }
+        return {change < 0 ? -1 : m_statements[s].array, change, loaded, uses, s};
     }
 
     void take(std::size_t s)

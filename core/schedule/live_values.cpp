@@ -39,8 +39,7 @@ struct PieceFacts
 {
     std::int64_t begin = 0, end = 0;
     std::vector<std::size_t> loops; ///< that stay, around it, among LiveValues::m_stayed
-    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> global; ///< addresses: first and last use
-    std::set<std::size_t> shared, quotients, conditions;
+    std::set<std::size_t> global, shared; ///< addresses
     std::vector<OrderedStatement> statements;
     CodePiece made;
 };
@@ -62,7 +61,7 @@ public:
         m_pieces.back().end = m_at;
     }
 
-    std::vector<CodePiece> pieces()
+    std::vector<CodePiece> pieces() const
     {
         std::vector<CodePiece> all;
         for (std::size_t p = 0; p < m_pieces.size(); ++p)
@@ -75,7 +74,7 @@ private:
     struct Stayed ///< a loop that is one still
     {
         std::int64_t begin = 0;
-        std::set<std::size_t> global, shared, conditions; ///< addresses and what is checked in it, of an outermost one
+        std::set<std::size_t> shared; ///< addresses in it, of an outermost one
     };
     /// Of an access: what its address is but for the constant and what loops count, and the constant.
     struct Place
@@ -168,7 +167,7 @@ private:
         endPiece();
         const std::size_t here = m_stayed.size();
         m_open.push_back(here);
-        m_stayed.push_back({m_at, {}, {}, {}});
+        m_stayed.push_back({m_at, {}});
         m_at += kStep;
         endPiece();
         m_loopVariables.insert(s.variable.get());
@@ -267,8 +266,6 @@ private:
                     }
                 }
                 terms[numberOf(term.atom)] += coefficient;
-                if (term.atom->kind != ExprKind::Var)
-                    m_pieces.back().quotients.insert(numberOf(term.atom));
             }
         };
         add(add, known->second, 1, false);
@@ -281,30 +278,16 @@ private:
 
     void noteAddress(std::int32_t id, std::size_t address)
     {
-        PieceFacts& here = m_pieces.back();
-        const bool isShared = bufferOf(id).scope == Scope::Shared || bufferOf(id).scope == Scope::Local;
-        if (isShared) {
-            here.shared.insert(address);
-        } else {
-            const auto [uses, isNew] = here.global.try_emplace(address, m_at, m_at);
-            uses->second.second = m_at;
-        }
-        Stayed& around = outermost();
-        (isShared ? around.shared : around.global).insert(address);
-    }
-
-    Stayed& outermost() { return m_open.empty() ? m_outside : m_stayed[m_open.front()]; }
-
-    void noteCondition(const Expr& condition)
-    {
-        if (condition->kind == ExprKind::And || condition->kind == ExprKind::Or || condition->kind == ExprKind::Not) {
-            for (const Expr& operand : condition->operands)
-                noteCondition(operand);
+        const Scope scope = bufferOf(id).scope;
+        if (scope == Scope::Parameter || scope == Scope::Team) {
+            m_pieces.back().global.insert(address);
+            if (m_open.empty())
+                m_outside.insert(address);
             return;
         }
-        const std::size_t number = numberOf(condition);
-        m_pieces.back().conditions.insert(number);
-        outermost().conditions.insert(number);
+        m_pieces.back().shared.insert(address);
+        if (!m_open.empty())
+            m_stayed[m_open.front()].shared.insert(address);
     }
 
     // ---- values ----------------------------------------------------------------------------------------------------
@@ -369,14 +352,13 @@ private:
         const std::int32_t words = wordsOf(e->dtype);
         const auto [loaded, isNew] = m_loaded[id].try_emplace({place.address, place.constant}, -1);
         if (isNew) {
-            const bool isGlobal = bufferOf(id).scope == Scope::Parameter || bufferOf(id).scope == Scope::Team;
-            (isGlobal ? m_pieces.back().made.globalWords : m_pieces.back().made.sharedWords) += words;
+            const Scope scope = bufferOf(id).scope;
             if (m_lane > 0 && m_slot < m_vector.size() && number < m_vector[m_slot].loads.size()) {
                 loaded->second = m_vector[m_slot].loads[number];
                 valueOf(loaded->second).words += words;
             } else {
                 loaded->second = newValue(words, true);
-                valueOf(loaded->second).isShared = !isGlobal;
+                valueOf(loaded->second).isShared = scope != Scope::Parameter && scope != Scope::Team;
             }
         }
         if (m_lane == 0)
@@ -386,14 +368,13 @@ private:
 
     void expression(const Expr& e)
     {
-        if (!e)
+        if (e.get() == nullptr)
             return;
         ir::visit(e, [this](const Expr& inner) {
             switch (inner->kind) {
             case ExprKind::Load: load(inner); break;
-            case ExprKind::Call: ++m_pieces.back().made.calls; break;
-            case ExprKind::Div: ++m_pieces.back().made.divisions; break;
-            case ExprKind::IfThenElse: noteCondition(inner->operands[0]); break;
+            case ExprKind::Call:
+            case ExprKind::Div: m_pieces.back().made.hasFunctions = true; break;
             default: break;
             }
         });
@@ -455,7 +436,9 @@ private:
                 m_vector.resize(m_slot + 1);
                 m_vector[m_slot] = {statements.size(), m_loads, made};
             }
-            statements.push_back(isOrdered ? OrderedStatement{m_used, made} : OrderedStatement());
+            if (std::exchange(m_written, s.buffer) != s.buffer)
+                ++m_array;
+            statements.push_back(isOrdered ? OrderedStatement{m_used, made, m_array} : OrderedStatement());
         }
         ++m_slot;
         stepOn();
@@ -486,7 +469,6 @@ private:
             return;
         case StmtKind::Barrier: endPiece(); return;
         case StmtKind::If:
-            noteCondition(s->condition);
             expression(s->condition);
             for (const Stmt& inner : s->body)
                 walk(inner);
@@ -504,8 +486,7 @@ private:
         const ir::Buffer& from = bufferOf(s.value->source);
         noteAddress(s.buffer, placeOf(&s, s.buffer, s.indices).address);
         noteAddress(s.value->source, placeOf(s.value.get(), s.value->source, s.value->operands).address);
-        m_pieces.back().statements.push_back({{newValue(wordsOf(from.dtype) * s.count, true)}, -1});
-        m_pieces.back().made.globalWords += wordsOf(from.dtype) * s.count;
+        m_pieces.back().statements.push_back({{newValue(wordsOf(from.dtype) * s.count, true)}, -1, m_array});
         stepOn();
     }
 
@@ -521,58 +502,48 @@ private:
         m_loaded.clear();
     }
 
-    CodePiece piece(std::size_t number)
+    /// The most words at once, loads as many statements earlier.
+    std::int32_t mostAlive(std::size_t number, std::int64_t globalEarlier, std::int64_t sharedEarlier) const
     {
         const PieceFacts& facts = m_pieces[number];
-        CodePiece made = facts.made;
-        made.loops = static_cast<std::int32_t>(facts.loops.size());
+        std::vector<std::int32_t> change(static_cast<std::size_t>(facts.end - facts.begin + 2));
+        for (const LiveValue& value : m_values) {
+            const bool isMoved = value.piece == static_cast<std::int32_t>(number);
+            if (value.end < facts.begin || value.begin >= facts.end || (!isMoved && value.end == value.begin))
+                continue;
+            const std::int64_t earlier = !isMoved ? 0 : value.isShared ? sharedEarlier : globalEarlier;
+            const std::int64_t from = std::max(value.begin - kStep * earlier, facts.begin);
+            change[static_cast<std::size_t>(from - facts.begin)] += value.words;
+            change[static_cast<std::size_t>(std::min(value.end, facts.end) - facts.begin) + 1] -= value.words;
+        }
+        std::int32_t now = 0, most = 0;
+        for (const std::int32_t step : change)
+            most = std::max(most, now += step);
+        return most;
+    }
+
+    CodePiece piece(std::size_t number) const
+    {
+        const PieceFacts& facts = m_pieces[number];
         const auto count = [](const auto& set) { return static_cast<std::int32_t>(set.size()); };
+        CodePiece made = facts.made;
+        made.loops = count(facts.loops);
         made.globalAddresses = count(facts.global);
         made.sharedAddresses = count(facts.shared);
-        const Stayed& around = facts.loops.empty() ? m_outside : m_stayed[facts.loops.front()];
-        made.allGlobalAddresses = count(around.global);
-        made.allSharedAddresses = count(around.shared);
-        made.quotients = count(facts.quotients);
-        made.outerAddresses = count(m_outside.global);
-        made.conditions = count(facts.conditions);
-        made.allConditions = count(around.conditions);
-        const auto length = static_cast<std::size_t>(facts.end - facts.begin + 2);
-        std::vector<std::int32_t> change(length);
-        const auto most = [&change] {
-            std::int32_t now = 0, found = 0;
-            for (const std::int32_t step : change)
-                found = std::max(found, now += step);
-            return found;
-        };
-        const auto add = [&](std::int64_t from, std::int64_t to, std::int32_t words) {
-            change[static_cast<std::size_t>(std::max(from, facts.begin) - facts.begin)] += words;
-            change[static_cast<std::size_t>(std::min(to, facts.end) - facts.begin) + 1] -= words;
-        };
-        for (const LiveValue& value : m_values)
-            if (value.begin <= facts.begin && value.end >= facts.end)
-                made.through += value.words;
-        for (std::size_t i = 0; i < kEarlier.size(); ++i) {
-            std::ranges::fill(change, 0);
-            for (const LiveValue& value : m_values) {
-                const bool isMoved = value.piece == static_cast<std::int32_t>(number);
-                if (value.end >= facts.begin && value.begin < facts.end && (isMoved || value.end > value.begin))
-                    add(isMoved ? value.begin - kStep * (value.isShared ? kEarlier[i].shared : kEarlier[i].global)
-                                : value.begin,
-                        value.end, value.words);
-            }
-            made.live[i] = most();
+        made.allSharedAddresses = facts.loops.empty() ? 0 : count(m_stayed[facts.loops.front()].shared);
+        made.outerAddresses = count(m_outside);
+        made.least = made.late = mostAlive(number, 0, 0);
+        made.early = mostAlive(number, facts.end, kSharedEarlier);
+        if (facts.statements.size() <= kMostOrdered) {
+            made.least = std::min(made.least, leastAlive(facts, -1));
+            made.early = std::min(made.early, leastAlive(facts, static_cast<std::int32_t>(number)) + made.early
+                                                  - mostAlive(number, facts.end, 0));
         }
-        std::ranges::fill(change, 0);
-        for (const auto& [address, uses] : facts.global)
-            add(uses.first, uses.second, 1);
-        made.liveAddresses = most();
-        made.least = made.live.front();
-        if (facts.statements.size() <= kMostOrdered)
-            made.least = std::min(made.least, leastAlive(facts));
         return made;
     }
 
-    std::int32_t leastAlive(const PieceFacts& facts) const
+    /// `early`: the piece whose loads from memory are there from its start on.
+    std::int32_t leastAlive(const PieceFacts& facts, std::int32_t early) const
     {
         std::vector<OrderedValue> values;
         std::unordered_map<std::int32_t, std::int32_t> numbers;
@@ -582,7 +553,8 @@ private:
             const auto [known, isNew] = numbers.try_emplace(value, static_cast<std::int32_t>(values.size()));
             if (isNew) {
                 const LiveValue& of = m_values[static_cast<std::size_t>(value)];
-                values.push_back({of.words, of.begin < facts.begin, of.end >= facts.end});
+                const bool isEarly = of.piece >= 0 && of.piece == early && !of.isShared;
+                values.push_back({of.words, of.begin < facts.begin || isEarly, of.end >= facts.end});
             }
             value = known->second;
         };
@@ -599,8 +571,9 @@ private:
     }
 
     static constexpr std::int64_t kStep = 2; ///< places of a statement: where it reads and where it writes
-    static constexpr std::int64_t kMostPromoted = 128; ///< elements of an array that the compiler finds registers for
-    static constexpr std::size_t kMostOrdered = 1024; ///< statements of a piece
+    static constexpr std::int64_t kSharedEarlier = 32; ///< statements by which loads from shared memory come earlier
+    static constexpr std::int64_t kMostPromoted = 2048; ///< elements of an array that the compiler finds registers for
+    static constexpr std::size_t kMostOrdered = 512; ///< statements of a piece
     static constexpr std::int64_t kMostStatements = 8192; ///< that are looked at: beyond, one copy stands for all
 
     const ir::LoopNest& m_nest;
@@ -620,13 +593,14 @@ private:
     std::int64_t m_statements = 0;
     std::vector<PieceFacts> m_pieces;
     std::vector<Stayed> m_stayed;
-    Stayed m_outside; ///< all loops
+    std::set<std::size_t> m_outside; ///< global addresses outside of all loops
     std::vector<std::size_t> m_open;
     std::vector<LiveValue> m_values;
     std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> m_elements; ///< values
     std::vector<std::int32_t> m_used, m_loads; ///< values of the present statement
     std::size_t m_loadsHere = 0; ///< of it, so far
     bool m_isLoadAlone = false; ///< it keeps what it loads
+    std::int32_t m_written = -1, m_array = 0; ///< the buffer that was written last, how often it was another one
     std::int64_t m_lane = -1; ///< of a vector; -1: there is none
     std::size_t m_slot = 0; ///< the statement's number among those of a lane
     std::vector<VectorStatement> m_vector;

@@ -16,18 +16,18 @@ constexpr std::int64_t kWarpThreads = 32, kSchedulers = 4, kRegisterUnit = 8, kD
 /// What a text declares with its size; the compiler knows of no more (SourceLanguage::mostSharedBytes).
 constexpr std::int64_t kMostDeclared = 48 << 10;
 
-// Of what the compiler's output is for random candidates (register_model_nvidia.h). All are registers of a thread.
-constexpr double kOfThread = 8; ///< what every kernel has: numbers of threads and blocks, sums in between
-constexpr double kGlobalAddress = 1.2, kSharedAddress = 1; ///< for each that the code itself comes to
-constexpr double kOtherGlobalAddress = 0.5, kOtherSharedAddress = 0.5; ///< that the loops around come to elsewhere
-constexpr double kPassingAddress = 1.5; ///< outside of loops, where addresses are made when they are needed
-constexpr double kMostAddresses = 24; ///< more are made anew each time
-constexpr double kLoop = 1.5; ///< for each that is open
-constexpr double kCondition = 0.3, kMostConditions = 8, kQuotient = 0.1;
-constexpr double kMostEarly = 60; ///< words that are loaded before they are needed, at most
-constexpr double kEarlyWord = 1; ///< of each of these
-constexpr double kCall = 1, kDivision = 1, kMostTemporaries = 40; ///< what functions need in between
-constexpr double kNeeded = 0.3; ///< of what is wanted beyond the least, the part that is not given up for more blocks
+// Registers of a thread. What they stand for is seen in the compiler's machine code; how many they are was set by what it
+// takes of random candidates (register_model_nvidia.h). None matters much: a tenth more or less of any changes what is
+// within a quarter by one in a hundred.
+constexpr double kOfThread = 6.8; ///< numbers of the thread and the block, what is made of them, a value on its way
+constexpr double kLoop = 2.2; ///< a counter, and what its addresses go on from
+constexpr double kGlobalAddress = 1.1; ///< mostly an index of 32 bits, of which the 64 are made when they are needed
+constexpr double kSharedAddress = 3; ///< with what fills it: where it comes from and what guards it
+constexpr double kOtherSharedAddress = 0.5; ///< that the loops around come to elsewhere
+constexpr double kOuterAddress = 1.5, kMostOuter = 8; ///< for what comes behind a loop; more are made there
+constexpr double kMostAddresses = 40; ///< more are made one after the other
+constexpr double kFewestAddresses = 6; ///< as many where registers are lacking: the others are made each time
+constexpr double kFunctions = 3; ///< of functions, in between
 
 struct Wanted
 {
@@ -37,24 +37,17 @@ struct Wanted
 
 Wanted wantedBy(const CodePiece& piece)
 {
-    const auto others = [](std::int32_t all, std::int32_t own) { return static_cast<double>(all - own); };
-    double late = kSharedAddress * piece.sharedAddresses, early = late;
+    const double own = kOfThread + kLoop * piece.loops;
+    const double shared = kSharedAddress * piece.sharedAddresses;
+    double addresses = kGlobalAddress * piece.globalAddresses + shared, fewest = shared;
     if (piece.loops > 0) {
-        late += kGlobalAddress * piece.globalAddresses
-                + kOtherGlobalAddress * others(piece.allGlobalAddresses, piece.globalAddresses)
-                + kOtherSharedAddress * others(piece.allSharedAddresses, piece.sharedAddresses);
-        early = late;
-    } else {
-        late += kPassingAddress * piece.liveAddresses;
-        early += kPassingAddress * piece.globalAddresses;
+        addresses += kOtherSharedAddress * (piece.allSharedAddresses - piece.sharedAddresses)
+                     + kOuterAddress * std::min<double>(piece.outerAddresses, kMostOuter);
+        fewest = addresses;
     }
-    const double own = kOfThread + piece.live.front() + kLoop * piece.loops
-                       + kCondition * std::min<double>(piece.conditions, kMostConditions) + kQuotient * piece.quotients;
-    const double loads = kEarlyWord * (piece.live[5] - piece.live.front());
-    const double temporaries = kCall * piece.calls + kDivision * piece.divisions;
-    const double least = own + std::min(late, kMostAddresses);
-    return {least, std::max(least, own + std::min(early, kMostAddresses) + std::min(loads, kMostEarly)
-                                       + std::min(temporaries, kMostTemporaries))};
+    const double least = own + piece.least + std::min(fewest, kFewestAddresses);
+    return {least, std::max(least, own + piece.early + std::min(addresses, kMostAddresses)
+                                       + (piece.hasFunctions ? kFunctions : 0))};
 }
 
 } // namespace
@@ -112,8 +105,7 @@ NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Laun
     double taken = std::min<double>(wanted.most, steps.back());
     if (taken > steps.front()) {
         // Fewer blocks at a time for the sake of what is needed alone.
-        const double needed = wanted.least + kNeeded * (taken - wanted.least);
-        const auto step = std::ranges::find_if(steps, [needed](std::int32_t count) { return count >= needed; });
+        const auto step = std::ranges::find_if(steps, [&wanted](std::int32_t count) { return count >= wanted.least; });
         taken = std::min<double>(taken, step == steps.end() ? steps.back() : *step);
     }
     return {static_cast<std::int32_t>(std::lround(taken)), static_cast<std::int32_t>(std::lround(wanted.least))};
