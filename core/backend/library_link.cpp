@@ -105,8 +105,8 @@ Result<> linkLibrary(const LibraryRequest& request, const std::string& machine, 
 
 std::vector<std::string> sharedObjectArguments()
 {
-    return {"-shared", "--gc-sections", "-z",  "defs", "-z", "now", "-z", "noexecstack", "--build-id=none",
-            "--hash-style=gnu", "-O1"};
+    return {"-shared",         "--gc-sections",    "-z", "defs", "-z", "now", "-z", "noexecstack",
+            "--build-id=none", "--hash-style=gnu", "-O1"};
 }
 
 std::string versionScript(const std::vector<std::string>& exports)

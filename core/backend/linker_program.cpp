@@ -97,8 +97,7 @@ public:
         LATHE_TRY_ASSIGN(const RunOutput ran, runProcess(options, {}, Deadline::never(), kEnough));
         if (ran.exit.ok())
             return {};
-        return makeError(Errc::BuildFailed,
-                         say(Msg::LinkingFailed, ran.errors.empty() ? ran.exit.text() : ran.errors));
+        return makeError(Errc::BuildFailed, say(Msg::LinkingFailed, ran.errors.empty() ? ran.exit.text() : ran.errors));
     }
 
 private:

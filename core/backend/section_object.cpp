@@ -188,8 +188,7 @@ private:
 
 } // namespace
 
-Result<std::vector<std::byte>> makeSectionObject(std::span<const BinarySection> sections,
-                                                 const std::string& machine)
+Result<std::vector<std::byte>> makeSectionObject(std::span<const BinarySection> sections, const std::string& machine)
 {
     std::vector<Placed> placed;
     std::vector<const BinarySection*> held;
@@ -221,8 +220,7 @@ Result<> completeSectionFile(const BinarySection& section, const std::string& ma
     LATHE_TRY(checkAlignment(section));
     std::error_code error;
     const std::uint64_t end = std::filesystem::file_size(section.file, error);
-    if (error || end < kSectionFileStart
-        || section.alignment > static_cast<std::int64_t>(kSectionFileStart))
+    if (error || end < kSectionFileStart || section.alignment > static_cast<std::int64_t>(kSectionFileStart))
         return makeError(Errc::StoreFailed, fmt::format("'{}' holds no section", section.file.string()));
     const std::uint64_t size = end - kSectionFileStart;
     // Code reaches 4 GiB to either side there, and there is no such thing as a section for data that is farther away.

@@ -17,8 +17,7 @@ namespace lathe::backend {
 /// @param machine  as Target::machine() names it
 /// Errors: Unsupported for another machine than "x86_64" and "aarch64"; InvalidArgument for an alignment that is no
 /// power of two. Threads: any.
-Result<std::vector<std::byte>> makeSectionObject(std::span<const BinarySection> sections,
-                                                 const std::string& machine);
+Result<std::vector<std::byte>> makeSectionObject(std::span<const BinarySection> sections, const std::string& machine);
 
 /// The same for one section in a file, which becomes the object. On x86-64 it is marked as large: the linker puts it
 /// where code reaches everything else, and nothing may reach it but by its full address. Errors: as above, StoreFailed,

@@ -1,6 +1,5 @@
-#include "plugins/cuda/codegen/nvrtc.h"
-
 #include "core/support/files.h"
+#include "plugins/cuda/codegen/nvrtc.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -56,8 +56,8 @@ private slots:
 
     void aNetworkIsExportedAndCompared()
     {
-        const Output compiled = cli({"compile", "zoo:mlp", "--allow-default", "--target", kTarget, "-o", "net.so",
-                                     "--no-bench", "--json"});
+        const Output compiled = cli(
+            {"compile", "zoo:mlp", "--allow-default", "--target", kTarget, "-o", "net.so", "--no-bench", "--json"});
         QVERIFY2(compiled.code == 0, compiled.err);
         const QJsonObject report = test::DeviceNetwork::object(compiled.out);
         QVERIFY2(report["max_rel_error"].toDouble(1) < 1e-4, compiled.out);
