@@ -3,6 +3,7 @@
 #include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/model/nvdisasm.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace lathe::cuda::kernels {
@@ -28,6 +29,7 @@ Result<std::vector<CompiledLaunch>> compile(const DrawnKernel& kernel, const Nvr
         launch.source = source.head + source.launches[i].text;
         launch.expected = expected[i];
         launch.buffers = source.launches[i].buffers.size();
+        launch.extents = extentsOf(kernel.kernel.nest.launches[i]);
         const auto start = std::chrono::steady_clock::now();
         LATHE_TRY_ASSIGN(Compiled compiled, compiler.compile(launch.source, capability));
         launch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -58,8 +60,13 @@ Result<ReadLaunch> read(const CompiledLaunch& launch, const std::filesystem::pat
     }
     KernelFactsOptions options;
     options.mostWarps = 256; // these are many kernels
-    LATHE_TRY_ASSIGN(KernelReading reading, readKernel(module, *kernel, started, gpu, options));
-    LATHE_TRY_ASSIGN(SassProfile profile, SassProfile::create(*kernel));
+    LATHE_TRY_ASSIGN(const SassProfile untold, SassProfile::create(*kernel));
+    const auto unknown = std::ranges::count(untold.loops(), TripSource::Unknown, &SassLoop::source);
+    const std::vector<std::uint64_t> extents = guessed(launch.extents, static_cast<std::size_t>(unknown));
+    LATHE_TRY_ASSIGN(KernelReading reading, readKernel(module, *kernel, started, gpu, options, extents));
+    LATHE_TRY_ASSIGN(SassProfile profile, SassProfile::create(*kernel, extents));
+    if (!reading.allTripsKnown) // one pass instead of hundreds would make it the best of all
+        return makeError(Errc::Unsupported, launch.symbol + ": nothing tells how often a loop runs");
     return ReadLaunch{std::move(reading), std::move(profile), std::move(text)};
 }
 

@@ -4,6 +4,7 @@
 #include "core/schedule/launch_resources.h"
 #include "plugins/cuda/codegen/cubin.h"
 #include "plugins/cuda/codegen/nvrtc.h"
+#include "plugins/cuda/expected/expectation.h"
 #include "plugins/cuda/model/kernel_facts.h"
 #include "tests/plugins/cuda/kernels/drawn.h"
 
@@ -20,6 +21,7 @@ struct CompiledLaunch
     CubinKernel made;
     std::int64_t spilledBytes = 0;
     std::size_t buffers = 0; ///< that the kernel takes
+    LoopExtents extents;
     std::string cubin;
     double seconds = 0; ///< that the compiler took
 
@@ -46,7 +48,8 @@ struct ReadLaunch
     double hotShare() const { return profile.hot().share(SassClass::Ffma); }
     double wholeShare() const { return profile.whole().share(SassClass::Ffma); } ///< of all that is executed
 };
-/// For one GPU, whose generation the code was made for. Errors: those of nvdisasm and of the model.
+/// For one GPU, whose generation the code was made for. Errors: those of nvdisasm and of the model; Unsupported where
+/// nothing tells how often a loop runs.
 Result<ReadLaunch> read(const CompiledLaunch& launch, const std::filesystem::path& nvdisasm, const GpuFacts& gpu);
 
 } // namespace lathe::cuda::kernels
