@@ -8,6 +8,8 @@
 
 #include <QtTest>
 
+#include <cmath>
+
 namespace tst_cuda_kernels {
 
 using namespace lathe;
@@ -44,7 +46,7 @@ private slots:
         LATHE_NEEDS_NVRTC();
         const Nvrtc* const compiler = must(Nvrtc::find(capability));
         Random random(3);
-        int launches = 0;
+        int launches = 0, near = 0;
         for (std::size_t i = 0; launches < 12; ++i) {
             const auto kernel = draw(tasks()[random.below(tasks().size())], static_cast<Origin>(i % 3), random);
             if (!kernel)
@@ -56,10 +58,13 @@ private slots:
                 const std::int64_t left = launch.expected.sharedBytes - launch.made.sharedBytes;
                 QVERIFY2(left >= 0 && left < 16, launch.symbol.c_str());
                 QVERIFY2(launch.made.registers > 0 && launch.made.registers <= 255, launch.symbol.c_str());
-                // Far from all are within a quarter: that a model is for CUDA at all is what this tells.
                 QVERIFY2(launch.registersOff() > -0.75 && launch.registersOff() < 2, launch.symbol.c_str());
+                near += std::abs(launch.registersOff()) <= 0.25 ? 1 : 0;
             }
         }
+        // Nine in ten are within a quarter (tests/bench/README.md); of so few, two in three.
+        qInfo("%d of %d within a quarter", near, launches);
+        QVERIFY(3 * near >= 2 * launches);
     }
 
     void whatIsNoCubinHasNoKernels()
