@@ -129,6 +129,7 @@ private slots:
         QVERIFY(device);
         const auto refused = (*device)->allocate(std::size_t{1} << 60);
         QVERIFY(!refused);
+        QCOMPARE(int(refused.error().code), int(Errc::Unsupported));
         QVERIFY2(refused.error().message.find("1152921504606846976 bytes") != std::string::npos,
                  refused.error().message.c_str());
         const std::vector<std::byte> in(64, std::byte{7});
