@@ -198,21 +198,21 @@ private:
     }
 
     /// Along an axis. Of threads that shuffle by the places of their warp and lane, where the language leaves open which
-    /// threads these are. schedule::whyNoWholeWarps(): blocks are whole warps, or less than one.
+    /// threads these are. schedule::whyNoWholeWarps(): rows along x are whole warps, or a power of two below one. Of
+    /// the latter drivers put several into a warp, or each into one of its own that is not whole: then all are not.
     std::string threadNumber(const std::array<std::int64_t, 3>& block, std::size_t d) const
     {
         if (m_warp <= 0 || m_language.laneIndex.empty())
             return std::string(m_language.threadIndex[d]);
         const std::string lane(m_language.laneIndex), warp(m_language.warpIndex);
         const bool areRowsWhole = block[0] % m_warp == 0; // then warps have equal places along y and z
-        if (d == 0 && block[0] == m_warp)
+        const std::int64_t rows = block[1] * block[2];
+        if (d == 0 && (block[0] == m_warp || (rows == 1 && !areRowsWhole)))
             return lane;
         const std::int64_t row = areRowsWhole ? block[0] / m_warp : block[0];
         const std::int64_t within = d == 0 ? 1 : d == 1 ? row : row * block[1];
-        const std::int64_t beyond = d == 0 ? block[1] * block[2] : d == 1 ? block[2] : 1;
-        std::string number = areRowsWhole          ? warp
-                             : m_threads <= m_warp ? lane
-                                                   : fmt::format("({} * {} + {})", warp, m_warp, lane);
+        const std::int64_t beyond = d == 0 ? rows : d == 1 ? block[2] : 1;
+        std::string number = areRowsWhole ? warp : fmt::format("({} * {} + {})", warp, m_language.laneCount, lane);
         if (within > 1)
             number += fmt::format(" / {}", within);
         if (beyond > 1)

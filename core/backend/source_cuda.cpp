@@ -197,6 +197,7 @@ const SourceLanguage& cudaLanguage()
         .requiredWarp = "",
         .warpIndex = "",
         .laneIndex = "",
+        .laneCount = "",
         .mostSharedBytes = 48 * 1024,
         .unsizedShared = "extern __shared__ __align__(16) unsigned char {0}[];",
         .joinsStatements = true,

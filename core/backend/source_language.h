@@ -60,9 +60,10 @@ struct SourceLanguage
     std::string_view shuffleNarrow; ///< the same of floats of 16 bits: a helper's name; empty: as others
     std::int32_t warp; ///< lanes of its warps; 0: each kernel requires its own
     std::string_view requiredWarp; ///< {0}: lanes
-    /// The number of a thread's warp in the block, and that of its lane in the warp: where the language leaves open
-    /// which threads are in which warp, those that shuffle are numbered by these. Empty: it does not.
-    std::string_view warpIndex, laneIndex;
+    /// The number of a thread's warp in the block, that of its lane in the warp, and how many lanes that warp has:
+    /// where the language leaves open which threads are in which warp, those that shuffle are numbered by these. Empty:
+    /// it does not.
+    std::string_view warpIndex, laneIndex, laneCount;
 
     std::int64_t mostSharedBytes; ///< of a block, that a text may declare with their sizes
     std::string_view unsizedShared; ///< declares bytes {0} without a size

@@ -12,7 +12,7 @@ constexpr std::string_view kOpenClWords =
     "extern auto pipe bool size_t read_only dot step mix sign length clamp round abs min max select isnan barrier NAN "
     "INFINITY INT_MIN LONG_MIN get_group_id get_local_id write_only CLK_LOCAL_MEM_FENCE tanh vload2 vload3 vload4 "
     "vload8 vload16 vstore2 vstore3 vstore4 vstore8 vstore16 cl_intel_subgroups get_sub_group_id get_sub_group_local_id "
-    "intel_sub_group_shuffle_xor";
+    "get_sub_group_size intel_sub_group_shuffle_xor";
 
 constexpr SourceFunction kOpenClFunctions[] = {{"exp", "exp", "exp"},
                                                {"exp2", "exp2", "exp2"},
@@ -104,6 +104,7 @@ const SourceLanguage& openClLanguage()
         .requiredWarp = " __attribute__((intel_reqd_sub_group_size({0})))",
         .warpIndex = "get_sub_group_id()",
         .laneIndex = "get_sub_group_local_id()",
+        .laneCount = "get_sub_group_size()",
         .mostSharedBytes = INT64_MAX,
         .unsizedShared = "",
         .joinsStatements = false,
