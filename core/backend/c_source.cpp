@@ -197,9 +197,9 @@ private:
         return isUsed ? fmt::format("    const int {} = {};\n", name, value) : std::string();
     }
 
-    /// Along an axis. Of threads that shuffle by the places of their warp and lane, where the language leaves open which
-    /// threads these are. schedule::whyNoWholeWarps(): rows along x are whole warps, or a power of two below one. Of
-    /// the latter drivers put several into a warp, or each into one of its own that is not whole: then all are not.
+    /// Along an axis. Of threads that shuffle by the places of their warp and lane, where the language leaves open
+    /// which threads these are. schedule::whyNoWholeWarps(): rows along x are whole warps, or a power of two below one.
+    /// Of the latter drivers put several into a warp, or each into one of its own that is not whole: then all are not.
     std::string threadNumber(const std::array<std::int64_t, 3>& block, std::size_t d) const
     {
         if (m_warp <= 0 || m_language.laneIndex.empty())

@@ -11,7 +11,8 @@ constexpr std::string_view kOpenClWords =
     "unsigned struct union enum static inline break continue default goto sizeof typedef volatile register restrict "
     "extern auto pipe bool size_t read_only dot step mix sign length clamp round abs min max select isnan barrier NAN "
     "INFINITY INT_MIN LONG_MIN get_group_id get_local_id write_only CLK_LOCAL_MEM_FENCE tanh vload2 vload3 vload4 "
-    "vload8 vload16 vstore2 vstore3 vstore4 vstore8 vstore16 cl_intel_subgroups get_sub_group_id get_sub_group_local_id "
+    "vload8 vload16 vstore2 vstore3 vstore4 vstore8 vstore16 cl_intel_subgroups get_sub_group_id "
+    "get_sub_group_local_id "
     "get_sub_group_size intel_sub_group_shuffle_xor";
 
 constexpr SourceFunction kOpenClFunctions[] = {{"exp", "exp", "exp"},

@@ -47,12 +47,9 @@ ShuffleCase byOneRow(Combiner combiner, std::int64_t length, DType dtype, std::i
 /// A block for each four rows, which are one below the other.
 ShuffleCase byFourRows(std::int64_t threads, std::int64_t warp)
 {
-    const nlohmann::json steps = {{"SP", 1, 0, 12, nlohmann::json::array({4}), 1},
-                                  {"AN", 1, 0, 5},
-                                  {"AN", 1, 1, 8},
-                                  {"SP", 1, 2, 70, nlohmann::json::array({threads}), 1},
-                                  {"AN", 1, 3, 6},
-                                  {"SH", 1, 3, warp}};
+    const nlohmann::json steps = {
+        {"SP", 1, 0, 12, nlohmann::json::array({4}), 1},       {"AN", 1, 0, 5}, {"AN", 1, 1, 8},
+        {"SP", 1, 2, 70, nlohmann::json::array({threads}), 1}, {"AN", 1, 3, 6}, {"SH", 1, 3, warp}};
     return {{"four rows by " + std::to_string(threads), rows(Combiner::Sum, 12, 70, DType::F32), steps.dump()}};
 }
 
@@ -133,8 +130,9 @@ private slots:
         for (std::size_t i = 0; i < list.size(); ++i) {
             const std::string problem = problemOf(**device, *product, i, cases[i], toleranceFor(list[i].dtype));
             const bool isOfHalves = list[i].dtype == DType::F16 || list[i].dtype == DType::BF16;
-            if (isOfHalves && (problem.find(toString(list[i].dtype)) != std::string::npos
-                               || problem.find("cl_khr_fp16") != std::string::npos))
+            if (isOfHalves
+                && (problem.find(toString(list[i].dtype)) != std::string::npos
+                    || problem.find("cl_khr_fp16") != std::string::npos))
                 continue; // tst_conformance_types
             if (told == 0 && problem.find("no subgroups of a required width") != std::string::npos) {
                 lack = problem;

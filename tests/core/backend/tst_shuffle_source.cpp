@@ -89,16 +89,15 @@ void SYMBOL(__global const float *restrict x, __global float *restrict y)
         row("8,4,3", {"x_of = " + number + " % 8", "y_of = " + number + " / 8 % 4", "z_of = " + number + " / 32"});
         row("16,4,1", {"x_of = " + lane, "y_of = " + warp});
         row("16,4,2", {"x_of = " + lane, "y_of = " + warp + " % 4", "z_of = " + warp + " / 4"});
-        row("48,4,2", {"x_of = " + warp + " % 3 * 16 + " + lane, "y_of = " + warp + " / 3 % 4",
-                       "z_of = " + warp + " / 12"});
+        row("48,4,2",
+            {"x_of = " + warp + " % 3 * 16 + " + lane, "y_of = " + warp + " / 3 % 4", "z_of = " + warp + " / 12"});
     }
     void threadsAreNumberedByTheirSubgroups()
     {
         QFETCH(QString, block);
         QFETCH(QStringList, numbers);
         const QStringList extents = block.split(',');
-        const QString text = inOpenCl(
-            exchanging({extents[0].toInt(), extents[1].toInt(), extents[2].toInt()}, 16, 1));
+        const QString text = inOpenCl(exchanging({extents[0].toInt(), extents[1].toInt(), extents[2].toInt()}, 16, 1));
         for (const QString& number : numbers)
             QVERIFY2(text.contains("    const int " + number + ";\n"), qPrintable(text));
         QCOMPARE(text.count("_of = "), numbers.size());
@@ -109,9 +108,7 @@ void SYMBOL(__global const float *restrict x, __global float *restrict y)
     {
         QTest::addColumn<int>("dtype");
         QTest::addColumn<QString>("value");
-        const auto row = [](DType dtype, const char* value) {
-            QTest::newRow(toString(dtype)) << int(dtype) << value;
-        };
+        const auto row = [](DType dtype, const char* value) { QTest::newRow(toString(dtype)) << int(dtype) << value; };
         row(DType::U8, "(uchar)intel_sub_group_shuffle_xor((int)(x[x_of]), 4u)");
         row(DType::I16, "(short)intel_sub_group_shuffle_xor((int)(x[x_of]), 4u)");
         for (const DType dtype : {DType::I32, DType::U32, DType::I64, DType::U64, DType::F16, DType::F32, DType::F64})

@@ -165,8 +165,10 @@ private slots:
     {
         QTest::addColumn<QString>("words");
         QTest::addColumn<QString>("last"); ///< of requests()
-        QTest::newRow("phases") << "" << R"([["AN", 2, 0, 3]])";
-        QTest::newRow("launches") << " -like=cuda" << R"([["AN", 2, 0, 5]])";
+        QTest::newRow("phases") << ""
+                                << R"([["AN", 2, 0, 3]])";
+        QTest::newRow("launches") << " -like=cuda"
+                                  << R"([["AN", 2, 0, 5]])";
     }
     void eachFaultCostsOneTrial()
     {

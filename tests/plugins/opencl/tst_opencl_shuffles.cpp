@@ -155,8 +155,8 @@ private slots:
         QTest::newRow("more than there are") << both << QList<int>(17, 32) << 0;
         QTest::newRow("as the driver likes") << "cl_intel_subgroups" << QList<int>{8, 16, 32} << 0;
         QTest::newRow("nothing exchanged") << "cl_intel_required_subgroup_size cl_khr_subgroups" << QList<int>{32} << 0;
-        QTest::newRow("of short alone")
-            << "cl_intel_subgroups_short cl_intel_required_subgroup_size" << QList<int>{32} << 0;
+        QTest::newRow("of short alone") << "cl_intel_subgroups_short cl_intel_required_subgroup_size" << QList<int>{32}
+                                        << 0;
     }
     void widthsAreWhatTheDriverTells()
     {
@@ -259,9 +259,9 @@ private slots:
         const Memory memory = must(allocate(context, bytes));
         const Launch launch = must(prepare(queue, kernel.info.launches[0], {memory.get()}));
         QCOMPARE(test::problemOf(kLibrary.launch, queue.get(), launch.get()), std::string());
-        QCOMPARE(test::problemOf(kLibrary.read, queue.get(), static_cast<void*>(numbers.data()), memory.get(), bytes,
-                                 true),
-                 std::string());
+        QCOMPARE(
+            test::problemOf(kLibrary.read, queue.get(), static_cast<void*>(numbers.data()), memory.get(), bytes, true),
+            std::string());
         QCOMPARE(problemOf(numbers, kernel.threads, 1), QString());
     }
 };
