@@ -29,8 +29,7 @@ class TestRemeasure : public QObject, Projects
     static std::vector<TrialRow> rows(const TuningSession& session, const TrialQuery& query = {})
     {
         const auto history = must(session.history());
-        auto rows = must(history->rows(must(history->find(query, {}))));
-        return rows;
+        return must(history->rows(must(history->find(query, {}))));
     }
 
 private slots:
