@@ -61,6 +61,11 @@ struct DeviceDriver
     /// The caller's own memory on the device (cl_mem, the address as CUDA has it), kept by him. InvalidArgument: it is
     /// none of so many bytes.
     Status (*adopt)(DeviceContext* context, void* handle, std::size_t bytes, DeviceMemory** memory, ErrorText& error);
+    /// Whether launches may have such memory for their own, as an input that they only read or as an output: it is
+    /// aligned as what allocate() gives, and the caller allows them to read it, and of an output to write it.
+    bool (*fits)(const DeviceMemory* memory, bool isInput);
+    /// Whether two of adopt() have bytes in common, as far as one can tell.
+    bool (*overlaps)(const DeviceMemory* one, const DeviceMemory* other);
     /// Memory that the host and the device use in turns, without a copy: the host's own at `host`, which must outlive
     /// it and lie in no other such memory, or new memory if that is null. It is the device's until map(). Status::Ok
     /// and null: the device has memory of its own, or cannot use these bytes where they are.

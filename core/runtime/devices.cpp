@@ -266,6 +266,16 @@ Status InstanceDevices::adopt(void* handle, std::size_t bytes, DeviceMemory** me
     return m_devices->driver(1).adopt(m_devices->context(1), handle, bytes, memory, error);
 }
 
+bool InstanceDevices::fits(const DeviceMemory* memory, bool isInput) const
+{
+    return m_devices->driver(1).fits(memory, isInput);
+}
+
+bool InstanceDevices::overlap(const DeviceMemory* one, const DeviceMemory* other) const
+{
+    return m_devices->driver(1).overlaps(one, other);
+}
+
 void InstanceDevices::release(DeviceMemory* memory) const
 {
     if (memory != nullptr)

@@ -68,6 +68,8 @@ public:
     DeviceMemory* memory(std::uint32_t tensor) const { return m_memory[tensor]; }
     /// The caller's memory on device 1.
     Status adopt(void* handle, std::size_t bytes, DeviceMemory** memory, ErrorText& error) const;
+    bool fits(const DeviceMemory* memory, bool isInput) const;
+    bool overlap(const DeviceMemory* one, const DeviceMemory* other) const;
     void release(DeviceMemory* memory) const;
     /// DeviceDriver::share() on device 1, map() and unmap() in its queue.
     Status share(void* host, std::size_t bytes, bool isInput, DeviceMemory** memory, ErrorText& error) const;

@@ -178,8 +178,7 @@ Status Executor::bind(Storage storage, std::uint32_t index, std::byte* data, std
             return fail(Status::NoMemory, "no memory for a copy of %s %u", what, index);
         used = port.staging.data();
     }
-    m_devices.release(port.device);
-    port.device = nullptr;
+    dropDevice(storage, index, port);
     if (port.shared != port.own) // the caller may do what he likes with what was bound before
         unshare(storage, index, port);
     port.isSettled = false;
@@ -212,10 +211,7 @@ Status Executor::bindDevice(Storage storage, std::uint32_t index, void* handle, 
     if (bytes > 0)
         if (const Status status = m_devices.adopt(handle, bytes, &memory, m_error); status != Status::Ok)
             return status;
-    m_devices.release(port.device);
-    unshare(storage, index, port);
-    port.isSettled = false;
-    port.device = memory;
+    takeDevice(storage, index, port, memory);
     port.bound = port.used = bytes > 0 ? port.staging.data() : g_nothing;
     m_stalePointers = true;
     return Status::Ok;

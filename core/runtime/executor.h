@@ -109,7 +109,8 @@ public:
     Status bindInput(std::uint32_t index, const void* data, std::size_t bytes);
     Status bindOutput(std::uint32_t index, void* data, std::size_t bytes);
     /// Memory on the first device beside the processor (DeviceDriver::adopt()) instead; a run is over when the device
-    /// is done with it. InvalidArgument: the network runs on the processor alone.
+    /// is done with it. From the second run with it on, launches use it in place where they can. InvalidArgument: the
+    /// network runs on the processor alone.
     Status bindDeviceInput(std::uint32_t index, void* handle, std::size_t bytes);
     Status bindDeviceOutput(std::uint32_t index, void* handle, std::size_t bytes);
     /// What is bound of the processor's memory, else a buffer of the executor's own, bound by this call. Null: no such
@@ -146,8 +147,11 @@ private:
         DeviceMemory* device = nullptr; ///< the caller's, bound instead; `used` is then staging
         bool onHost = false; ///< an instruction of the processor, or a device behind the first, reads or writes it
         // Of those in whose place a tensor on the first device may lie (executor_ports.cpp):
-        bool mayShare = false; ///< until it turns out that the device has memory of its own
+        bool mayPlace = false;
+        bool mayShare = false; ///< likewise, until it turns out that the device has memory of its own
         bool isSettled = false; ///< `shared` is for what is bound
+        bool isKnown = false; ///< a run was with `device`
+        bool isPlaced = false; ///< the tensor lies in `device`
         DeviceMemory* shared = nullptr; ///< where the device has it: around `bound`, or `own`
         DeviceMemory* own = nullptr; ///< for buffers that the device cannot use in place
         void* host = nullptr; ///< where `shared` is while it is mapped: at all times but within a run
@@ -186,7 +190,13 @@ private:
     template<typename Visit>
     Status forEachShared(Visit visit);
     Status settle(Storage storage, std::uint64_t index, Port& port);
+    Status settleDevice(Storage storage, std::uint64_t index, Port& port);
     void unshare(Storage storage, std::uint64_t index, Port& port);
+    void takeDevice(Storage storage, std::uint64_t index, Port& port, DeviceMemory* memory);
+    void unplace(Storage storage, std::uint64_t index, Port& port);
+    void dropDevice(Storage storage, std::uint64_t index, Port& port);
+    template<typename Visit>
+    void forEachOverlap(Storage storage, std::uint64_t index, Visit visit);
     Status settlePorts();
     Status givePorts();
     Status takePorts(ErrorText& error);

@@ -4,11 +4,15 @@
 // lies in the caller's buffer itself, and the copy has nothing to do. Where the device cannot use that buffer as it is,
 // the tensor lies in memory that the driver made for both, and the caller's bytes are moved once, by this thread.
 //
-// Such memory is the processor's while it is mapped, and the device's while it is not. So all of it is unmapped when a
-// run begins and mapped when it ends, in the queue, with what waits for the run's end: between two launches nobody
-// waits. Between runs callers find their buffers as if there were no device. What the driver knows of a buffer is
-// dropped when another one is bound, since the caller may then free it, and made anew by the next run even if the
-// address is the same one: other memory may have come to lie there.
+// Memory of the caller's on the device is used in place likewise, from the second run with it on: who binds another
+// buffer before each run is not served by launches that are pointed elsewhere each time, which drivers that record
+// runs would have to record anew. Buffers that overlap are copied.
+//
+// Memory that is shared is the processor's while it is mapped, and the device's while it is not. So all of it is
+// unmapped when a run begins and mapped when it ends, in the queue, with what waits for the run's end: between two
+// launches nobody waits. Between runs callers find their buffers as if there were no device. What the driver knows of a
+// buffer is dropped when another one is bound, since the caller may then free it, and made anew by the next run even if
+// the address is the same one: other memory may have come to lie there.
 
 #include "core/runtime/clock.h"
 #include "core/runtime/executor.h"
@@ -18,7 +22,7 @@
 
 namespace lathe::runtime {
 
-/// Of all ports that may share, until one of the calls fails.
+/// Of all ports that may share, or are bound to memory on the device, until one of the calls fails.
 template<typename Visit>
 Status Executor::forEachShared(Visit visit)
 {
@@ -26,7 +30,7 @@ Status Executor::forEachShared(Visit visit)
     Status result = Status::Ok;
     const auto over = [&](Storage storage, Port* ports, std::uint64_t count) {
         for (std::uint64_t i = 0; ports != nullptr && i < count && result == Status::Ok; ++i)
-            if (ports[i].mayShare)
+            if (ports[i].mayShare || (ports[i].mayPlace && ports[i].device != nullptr))
                 result = visit(storage, i, ports[i]);
     };
     over(Storage::Input, m_inputs, header.inputs.count);
@@ -37,20 +41,92 @@ Status Executor::forEachShared(Visit visit)
 void Executor::findSharedPorts()
 {
     const ImageHeader& header = *m_model->image().header;
-    const auto mayShare = [this](const Port& port, Storage storage, std::uint64_t index) {
-        return port.bytes > 0 && !port.onHost && m_devices.mayPlace(storage, index);
+    const auto find = [this](Port& port, Storage storage, std::uint64_t index) {
+        port.mayPlace = port.bytes > 0 && !port.onHost && m_devices.mayPlace(storage, index);
+        port.mayShare = port.mayPlace;
     };
     for (std::uint64_t i = 0; i < header.inputs.count; ++i)
-        m_inputs[i].mayShare = mayShare(m_inputs[i], Storage::Input, i);
+        find(m_inputs[i], Storage::Input, i);
     for (std::uint64_t i = 0; i < header.outputs.count; ++i)
-        m_outputs[i].mayShare = mayShare(m_outputs[i], Storage::Output, i);
+        find(m_outputs[i], Storage::Output, i);
+}
+
+/// Of all other ports whose memory on the device has bytes in common with this one's; that two inputs have some does no
+/// harm.
+template<typename Visit>
+void Executor::forEachOverlap(Storage storage, std::uint64_t index, Visit visit)
+{
+    const ImageHeader& header = *m_model->image().header;
+    const Port& one = (storage == Storage::Input ? m_inputs : m_outputs)[index];
+    const auto over = [&](Storage of, Port* ports, std::uint64_t count) {
+        for (std::uint64_t i = 0; i < count; ++i)
+            if (Port& other = ports[i];
+                &other != &one && other.device != nullptr && m_devices.overlap(one.device, other.device))
+                visit(of, i, other);
+    };
+    if (one.device == nullptr)
+        return;
+    if (storage == Storage::Output)
+        over(Storage::Input, m_inputs, header.inputs.count);
+    over(Storage::Output, m_outputs, header.outputs.count);
+}
+
+/// The caller's memory on the device, in place of the tensor, where that can be.
+Status Executor::settleDevice(Storage storage, std::uint64_t index, Port& port)
+{
+    if (!port.isKnown) {
+        port.isKnown = true;
+        return Status::Ok;
+    }
+    port.isSettled = true;
+    bool isApart = m_devices.fits(port.device, storage == Storage::Input);
+    forEachOverlap(storage, index, [&isApart](Storage, std::uint64_t, Port&) { isApart = false; });
+    if (!isApart)
+        return Status::Ok;
+    const Status status = m_devices.place(storage, index, port.device, m_error);
+    port.isPlaced = true;
+    if (status != Status::Ok)
+        unplace(storage, index, port);
+    return status;
+}
+
+/// The tensor lies in the instance's own memory again.
+void Executor::unplace(Storage storage, std::uint64_t index, Port& port)
+{
+    if (!port.isPlaced)
+        return;
+    ErrorText ignored;
+    m_devices.place(storage, index, nullptr, ignored);
+    port.isPlaced = false;
+}
+
+/// Memory on the device that was bound. What lies in another buffer with which it overlaps would be overwritten, or
+/// read, while this one is in use.
+void Executor::takeDevice(Storage storage, std::uint64_t index, Port& port, DeviceMemory* memory)
+{
+    dropDevice(storage, index, port);
+    unshare(storage, index, port);
+    port.isSettled = false;
+    port.device = memory;
+    forEachOverlap(storage, index, [this](Storage of, std::uint64_t other, Port& one) { unplace(of, other, one); });
+}
+
+/// The device has no more to do with the caller's memory there.
+void Executor::dropDevice(Storage storage, std::uint64_t index, Port& port)
+{
+    unplace(storage, index, port);
+    m_devices.release(port.device);
+    port.device = nullptr;
+    port.isKnown = false;
 }
 
 /// What is bound, as memory of the device.
 Status Executor::settle(Storage storage, std::uint64_t index, Port& port)
 {
-    if (port.isSettled || port.device != nullptr)
+    if (port.isSettled)
         return Status::Ok;
+    if (port.device != nullptr)
+        return settleDevice(storage, index, port);
     const bool isInput = storage == Storage::Input;
     // Buffers of the executor's own are whole pages, and devices like whole lines of a cache.
     const bool isOwn = port.bound == port.staging.data();
@@ -155,7 +231,7 @@ void Executor::releasePorts()
     const ImageHeader& header = *m_model->image().header;
     const auto over = [this](Storage storage, Port* ports, std::uint64_t count) {
         for (std::uint64_t i = 0; ports != nullptr && i < count; ++i) {
-            m_devices.release(ports[i].device);
+            dropDevice(storage, i, ports[i]);
             unshare(storage, i, ports[i]);
             m_devices.release(ports[i].own);
         }
@@ -175,8 +251,9 @@ const Executor::Port* Executor::portOfCarry(const Step& step) const
         if (storage != Storage::Input && storage != Storage::Output)
             continue;
         const Port& port = (storage == Storage::Input ? m_inputs : m_outputs)[tensor.offset];
-        if (port.shared != nullptr && image.tensors[arguments[1 - k]].device == 1
-            && m_devices.memory(arguments[1 - k]) == port.shared)
+        const DeviceMemory* const place = port.isPlaced ? port.device : port.shared;
+        if (place != nullptr && image.tensors[arguments[1 - k]].device == 1
+            && m_devices.memory(arguments[1 - k]) == place)
             return &port;
     }
     return nullptr;
@@ -186,7 +263,7 @@ bool Executor::isInPlace(std::uint32_t instruction) const
 {
     const Step& step = m_steps[m_firstSteps[instruction]];
     const Port* const port = step.kind == StepKind::Carry ? portOfCarry(step) : nullptr;
-    return port != nullptr && port->shared != port->own;
+    return port != nullptr && (port->isPlaced || port->shared != port->own);
 }
 
 } // namespace lathe::runtime

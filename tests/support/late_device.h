@@ -34,6 +34,7 @@ struct Device
     bool sharesMemory = false;
     bool failsAtEnd = false; ///< of a run
     std::size_t alignment = 64; ///< of host memory that it can use in place
+    bool takesCallers = true; ///< memory of the caller's on the device fits
     // Counted:
     int contexts = 0, queues = 0, launches = 0, pieces = 0; ///< that live
     int uploads = 0; ///< pieces that were allocated with something in them
@@ -64,7 +65,9 @@ struct Memory
     std::byte* host = nullptr;
     std::vector<std::byte> hostOwn;
     bool isMapped = false;
-    int launches = 0; ///< that hold it
+    bool isCallers = false;
+    int launches = 0; ///< that hold it, of shared memory and of the caller's
+    bool isHeld() const { return host != nullptr || isCallers; }
 
     static constexpr std::byte kRubbish{0xDB};
     void hide() { std::fill_n(host, bytes, kRubbish); }
@@ -185,8 +188,17 @@ inline const runtime::DeviceDriver& driver()
                     return Status::InvalidArgument;
                 }
                 ++device().pieces;
-                *memory = reinterpret_cast<DeviceMemory*>(new Memory{{}, from.data(), bytes, {}, {}});
+                auto* const made = new Memory{{}, from.data(), bytes, {}, {}};
+                made->isCallers = true;
+                *memory = reinterpret_cast<DeviceMemory*>(made);
                 return Status::Ok;
+            },
+        .fits = [](const DeviceMemory*, bool) { return device().takesCallers; },
+        .overlaps =
+            [](const DeviceMemory* one, const DeviceMemory* other) {
+                const auto* const a = reinterpret_cast<const Memory*>(one);
+                const auto* const b = reinterpret_cast<const Memory*>(other);
+                return a->data < b->data + b->bytes && b->data < a->data + a->bytes;
             },
         .share =
             [](DeviceContext*, void* host, std::size_t bytes, bool, DeviceMemory** memory, ErrorText& error) {
@@ -213,8 +225,8 @@ inline const runtime::DeviceDriver& driver()
         .release =
             [](DeviceMemory* memory) {
                 device().misuses += device().runs != device().endedRuns ? 1 : 0;
+                device().misuses += of(memory)->isMapped || of(memory)->launches > 0 ? 1 : 0;
                 if (of(memory)->host != nullptr) {
-                    device().misuses += of(memory)->isMapped || of(memory)->launches > 0 ? 1 : 0;
                     of(memory)->show(); // it is the host's again
                 }
                 --device().pieces;
@@ -248,10 +260,10 @@ inline const runtime::DeviceDriver& driver()
         .point =
             [](DeviceLaunch* launch, std::uint32_t buffer, DeviceMemory* memory, ErrorText&) {
                 Memory*& place = reinterpret_cast<Launch*>(launch)->buffers.at(buffer);
-                if (place != nullptr && place->host != nullptr)
+                if (place != nullptr && place->isHeld())
                     --place->launches;
                 place = of(memory);
-                if (place != nullptr && place->host != nullptr)
+                if (place != nullptr && place->isHeld())
                     ++place->launches;
                 return Status::Ok;
             },

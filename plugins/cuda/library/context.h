@@ -45,6 +45,8 @@ runtime::Status allocate(runtime::DeviceContext* context, std::size_t bytes, con
                          runtime::DeviceMemory** memory, runtime::ErrorText& error);
 runtime::Status adopt(runtime::DeviceContext* context, void* handle, std::size_t bytes, runtime::DeviceMemory** memory,
                       runtime::ErrorText& error);
+bool fits(const runtime::DeviceMemory* memory, bool isInput);
+bool overlap(const runtime::DeviceMemory* one, const runtime::DeviceMemory* other);
 runtime::Status share(runtime::DeviceContext* context, void* host, std::size_t bytes, bool isInput,
                       runtime::DeviceMemory** memory, runtime::ErrorText& error);
 void release(runtime::DeviceMemory* memory);

@@ -151,6 +151,18 @@ Status adopt(DeviceContext* context, void* handle, std::size_t bytes, DeviceMemo
     return Status::Ok;
 }
 
+/// Vectors of 16 bytes are read from it.
+bool fits(const DeviceMemory* memory, bool)
+{
+    constexpr Address kAlignment = 16;
+    return memory->address % kAlignment == 0;
+}
+
+bool overlap(const DeviceMemory* one, const DeviceMemory* other)
+{
+    return one->address < other->address + other->bytes && other->address < one->address + one->bytes;
+}
+
 void hold(DeviceMemory* memory)
 {
     if (memory != nullptr)

@@ -162,6 +162,34 @@ Status adopt(DeviceContext* context, void* handle, std::size_t bytes, DeviceMemo
     return wrap(driver, buffer, bytes, memory, error);
 }
 
+/// No part of a buffer: kernels on parts start late on NVIDIA's driver (core/runtime/stretches.h).
+bool fits(const DeviceMemory* memory, bool isInput)
+{
+    const Driver& driver = *memory->driver;
+    const auto flags = valueOf<cl_mem_flags>(driver, memory->memory, CL_MEM_FLAGS);
+    return valueOf<cl_mem>(driver, memory->memory, CL_MEM_ASSOCIATED_MEMOBJECT) == nullptr
+           && (flags & CL_MEM_WRITE_ONLY) == 0 && (isInput || (flags & CL_MEM_READ_ONLY) == 0);
+}
+
+/// Of two buffers, or parts of one.
+bool overlap(const DeviceMemory* one, const DeviceMemory* other)
+{
+    struct Place
+    {
+        cl_mem whole;
+        std::size_t begin, bytes;
+    };
+    const auto placeOf = [](const DeviceMemory& memory) {
+        const Driver& driver = *memory.driver;
+        auto* const whole = valueOf<cl_mem>(driver, memory.memory, CL_MEM_ASSOCIATED_MEMOBJECT);
+        if (whole == nullptr)
+            return Place{memory.memory, 0, memory.bytes};
+        return Place{whole, valueOf<std::size_t>(driver, memory.memory, CL_MEM_OFFSET), memory.bytes};
+    };
+    const Place a = placeOf(*one), b = placeOf(*other);
+    return a.whole == b.whole && a.begin < b.begin + b.bytes && b.begin < a.begin + a.bytes;
+}
+
 void release(DeviceMemory* memory)
 {
     if (memory == nullptr)

@@ -52,9 +52,10 @@ class Networks(Programs):
             print(f"| {name} | {done['trials']} | {done['trials_per_s']:.1f} | {done['estimated_ms']:.2f} | {measured:.2f} | {done['estimated_ms'] / measured:.3f} | {ratio} | {error:.1e} |", flush=True)
 
     def mali(self):
-        """mobilenet in NHWC as the reference cuts it into 22 tasks, within the limits of Mali, whatever device runs it."""
+        """mobilenet in NHWC as the reference cuts it into 22 tasks, within the limits of Mali, whatever device runs it. In turns: the schedulers
+        that go by gain leave tasks alone that a processor has done with in microseconds."""
         project = os.path.join(self.folder, "mali.lathe")
-        words = ["--layout", "NHWC", "--partition", "reference", "--target", "opencl -device=mali"]
+        words = ["--layout", "NHWC", "--partition", "reference", "--target", "opencl -device=mali", "--scheduler", "round-robin", "--trials-per-round", "16"]
         self.tune("zoo:mobilenet", project, *words)
         best = {}
         for record in json.loads(self.lathe("records", "list", project, "--json")):

@@ -98,6 +98,42 @@ struct Bound
     }
 };
 
+/// Buffers of the caller's on the device.
+struct OnDevice
+{
+    std::vector<std::byte> x, y, z;
+
+    explicit OnDevice(float shift)
+        : x(bytesOf(someInput(shift)))
+        , y(kBytes)
+        , z(kBytes)
+        , input(someInput(shift))
+    {
+    }
+    bool bind(Executor& executor)
+    {
+        return executor.bindDeviceInput(0, &x, kBytes) == Status::Ok
+               && executor.bindDeviceOutput(0, &y, kBytes) == Status::Ok
+               && executor.bindDeviceOutput(1, &z, kBytes) == Status::Ok;
+    }
+    /// In the same memory.
+    void change(float shift)
+    {
+        input = someInput(shift);
+        std::ranges::copy(bytesOf(input), x.begin());
+    }
+    /// Empty: the outputs are as they should be.
+    QString check() const
+    {
+        if (y != bytesOf(expected(input)))
+            return "y is wrong";
+        return z == bytesOf(scaled(input)) ? "" : "z is wrong";
+    }
+
+private:
+    std::vector<float> input;
+};
+
 } // namespace
 
 class TestExecutorPorts : public QObject
@@ -197,6 +233,89 @@ private slots:
         }
         QCOMPARE(late::device().misuses, 0);
         QCOMPARE(late::device().pieces, 0);
+    }
+
+    /// From the second run with it on: all that is left to copy is what goes to the kernel of the processor and back.
+    void memoryOnTheDeviceIsUsedInPlace()
+    {
+        {
+            Shared shared;
+            late::device().sharesMemory = false;
+            const ExecutorPtr executor = shared.executor();
+            QVERIFY2(executor, shared.error.text);
+            OnDevice one(1), other(2);
+            QVERIFY(one.bind(*executor));
+            for (const int copies : {5, 2, 2}) {
+                one.change(static_cast<float>(copies));
+                late::device().copies = 0;
+                QVERIFY(executor->run() == Status::Ok);
+                QCOMPARE(one.check(), QString());
+                QCOMPARE(late::device().copies, copies);
+                QCOMPARE(executor->isInPlace(0), copies == 2);
+                QCOMPARE(executor->isInPlace(6), copies == 2);
+            }
+            // Buffers in turns are copied: launches that are pointed elsewhere at each run would cost more.
+            for (OnDevice* const next : {&other, &one, &other}) {
+                QVERIFY(next->bind(*executor));
+                late::device().copies = 0;
+                QVERIFY(executor->run() == Status::Ok);
+                QCOMPARE(next->check(), QString());
+                QCOMPARE(late::device().copies, 5);
+            }
+            // What was bound before is the caller's alone.
+            const OnDevice before = one;
+            QVERIFY(executor->run() == Status::Ok);
+            QVERIFY(before.x == one.x && before.y == one.y && before.z == one.z);
+            QCOMPARE(other.check(), QString());
+        }
+        QCOMPARE(late::device().misuses, 0);
+        QCOMPARE(late::device().pieces, 0);
+    }
+
+    void memoryOnTheDeviceThatDoesNotFitIsCopied()
+    {
+        Shared shared;
+        late::device().sharesMemory = false;
+        late::device().takesCallers = false;
+        const ExecutorPtr executor = shared.executor();
+        QVERIFY2(executor, shared.error.text);
+        OnDevice one(1);
+        QVERIFY(one.bind(*executor));
+        for (const float shift : {1.0F, 2.0F, 3.0F}) {
+            one.change(shift);
+            late::device().copies = 0;
+            QVERIFY(executor->run() == Status::Ok);
+            QCOMPARE(one.check(), QString());
+            QCOMPARE(late::device().copies, 5);
+        }
+    }
+
+    /// An output over an input, whichever was there first: z is computed before the last use of m.
+    void buffersOnTheDeviceThatOverlapAreCopied()
+    {
+        Shared shared;
+        late::device().sharesMemory = false;
+        const ExecutorPtr executor = shared.executor();
+        QVERIFY2(executor, shared.error.text);
+        OnDevice one(1);
+        QVERIFY(one.bind(*executor));
+        for (int run = 0; run < 2; ++run) // all are in place then
+            QVERIFY(executor->run() == Status::Ok);
+        QVERIFY(executor->bindDeviceOutput(1, &one.x, one.x.size()) == Status::Ok);
+        for (const float shift : {4.0F, 5.0F, 6.0F}) {
+            one.change(shift);
+            QVERIFY(executor->run() == Status::Ok);
+            QCOMPARE(one.y, bytesOf(expected(someInput(shift))));
+            QCOMPARE(one.x, bytesOf(scaled(someInput(shift))));
+        }
+        QVERIFY(!executor->isInPlace(0) && executor->isInPlace(6) && !executor->isInPlace(7));
+        QVERIFY(one.bind(*executor));
+        for (const float shift : {7.0F, 8.0F}) {
+            one.change(shift);
+            QVERIFY(executor->run() == Status::Ok);
+            QCOMPARE(one.check(), QString());
+        }
+        QVERIFY(executor->isInPlace(0) && executor->isInPlace(7));
     }
 
     /// However a run ends, the buffers are the caller's again.

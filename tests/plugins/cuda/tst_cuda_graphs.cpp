@@ -456,6 +456,63 @@ private slots:
         QCOMPARE(run(*executor, 3, Between::Step), QString());
     }
 
+    /// What stays bound is in the graph itself; what begins between vectors, or overlaps, is copied.
+    void theCallersMemoryOnTheDeviceIsUsedInPlace_data()
+    {
+        QTest::addColumn<std::size_t>("inputAt");
+        QTest::addColumn<std::size_t>("outputAt");
+        QTest::addColumn<bool>("inputInPlace");
+        QTest::addColumn<bool>("outputInPlace");
+        constexpr std::size_t kFar = 2 * kFloatBytes;
+        QTest::newRow("both") << std::size_t{0} << kFar << true << true;
+        QTest::newRow("the input begins between vectors") << std::size_t{4} << kFar << false << true;
+        QTest::newRow("the output begins between vectors") << std::size_t{0} << kFar + 8 << true << false;
+        QTest::newRow("they are one") << std::size_t{0} << std::size_t{0} << false << false;
+        QTest::newRow("they overlap") << std::size_t{0} << kFloatBytes - 16 << false << false;
+    }
+    void theCallersMemoryOnTheDeviceIsUsedInPlace()
+    {
+        QFETCH(std::size_t, inputAt);
+        QFETCH(std::size_t, outputAt);
+        QFETCH(bool, inputInPlace);
+        QFETCH(bool, outputInPlace);
+        const Network network(Between::Nothing);
+        const DriverTable table;
+        cuda::Context primary = nullptr;
+        QCOMPARE(table->primaryContextRetain(&primary, 0), int(cuda::kSuccess));
+        table->contextSetCurrent(primary);
+        cuda::Stream stream = nullptr;
+        QCOMPARE(table->streamCreate(&stream, 1), int(cuda::kSuccess));
+        cuda::Address memory = 0;
+        QCOMPARE(table->memAlloc(&memory, 4 * kFloatBytes), int(cuda::kSuccess));
+        {
+            const ExecutorPtr executor = network.instance(stream);
+            const cuda::Address x = memory + inputAt, y = memory + outputAt;
+            QVERIFY(executor->bindDeviceInput(0, reinterpret_cast<void*>(x), kFloatBytes) == Status::Ok);
+            QVERIFY(executor->bindDeviceOutput(0, reinterpret_cast<void*>(y), kFloatBytes) == Status::Ok);
+            for (int i = 0; i < 5; ++i) {
+                float values[kFloats];
+                fill(values, static_cast<float>(i));
+                QCOMPARE(table->copyToDevice(x, values, kFloatBytes, stream), int(cuda::kSuccess));
+                QVERIFY2(executor->run() == Status::Ok, executor->lastError().text);
+                QCOMPARE(table->copyToHost(values, y, kFloatBytes, stream), int(cuda::kSuccess));
+                QCOMPARE(table->streamSynchronize(stream), int(cuda::kSuccess));
+                QCOMPARE(check(values, static_cast<float>(i), Between::Nothing), QString());
+                const Counts counts = DriverTable::take();
+                if (i > 3) { // one graph, in which the first run that is like the one before it was captured
+                    QCOMPARE(counts.graphs, 1);
+                    QCOMPARE(counts.launches, 0);
+                }
+                QCOMPARE(executor->isInPlace(0), i > 0 && inputInPlace);
+                QCOMPARE(executor->isInPlace(2), i > 0 && outputInPlace);
+            }
+        }
+        table->memFree(memory);
+        table->streamDestroy(stream);
+        table->contextSetCurrent(nullptr);
+        table->primaryContextRelease(0);
+    }
+
     void whereNoGraphIsMadeCommandsAreStartedOneByOne_data()
     {
         QTest::addColumn<QString>("what");

@@ -306,6 +306,9 @@ private slots:
             QCOMPARE(QString::fromStdString(small.says),
                      QStringLiteral("the caller's OpenCL buffer has 256 bytes, and 257 are needed"));
             QVERIFY(adopt(context, static_cast<void*>(nullptr), 4).status == Status::InvalidArgument);
+            QVERIFY(lathe_driver_opencl.fits(adopted.get(), false));
+            QVERIFY(lathe_driver_opencl.overlaps(adopted.get(), d.y.get()));
+            QVERIFY(!lathe_driver_opencl.overlaps(adopted.get(), d.scratch.get()));
         }
         // What is the caller's is still there.
         std::vector<float> values(kFloats);
@@ -316,6 +319,28 @@ private slots:
                                            std::pair{"queue", m_driver->releaseCommandQueue(ownQueue)},
                                            std::pair{"buffer", m_driver->releaseMemObject(own)}})
             QVERIFY2(status == CL_SUCCESS, what);
+    }
+
+    /// Kernels may use what they may read and, as an output, write.
+    void theCallersMemoryFitsByItsFlags()
+    {
+        cl_context const callers = callersContext();
+        {
+            const Context context = must(openLibrary(m_code, {.context = callers}));
+            for (const auto& [flags, asInput, asOutput] : {std::tuple{cl_mem_flags{CL_MEM_READ_WRITE}, true, true},
+                                                           {CL_MEM_READ_ONLY, true, false},
+                                                           {CL_MEM_WRITE_ONLY, false, false}}) {
+                cl_int code = CL_SUCCESS;
+                cl_mem const own = m_driver->createBuffer(callers, flags, 256, nullptr, &code);
+                {
+                    const Memory adopted = must(adopt(context, static_cast<void*>(own), 256));
+                    QCOMPARE(lathe_driver_opencl.fits(adopted.get(), true), asInput);
+                    QCOMPARE(lathe_driver_opencl.fits(adopted.get(), false), asOutput);
+                }
+                m_driver->releaseMemObject(own);
+            }
+        }
+        m_driver->releaseContext(callers);
     }
 
     void whatIsOfAnotherContextIsRefused()
