@@ -36,7 +36,8 @@ std::int64_t sharedTileBytes(const State& state)
         std::int32_t root = split->stage;
         while (at(root).location == Location::At)
             root = at(root).attachStage;
-        const std::int64_t bytes = split->extent * sizeOf(state.dag()->ops[static_cast<std::size_t>(split->stage)].dtype);
+        const std::int64_t bytes = split->extent
+                                   * sizeOf(state.dag()->ops[static_cast<std::size_t>(split->stage)].dtype);
         ofRoot[static_cast<std::size_t>(root)] += (bytes + kVectorBytes - 1) / kVectorBytes * kVectorBytes;
     }
     return ofRoot.empty() ? 0 : *std::max_element(ofRoot.begin(), ofRoot.end());

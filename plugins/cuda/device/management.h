@@ -27,7 +27,8 @@ public:
         std::optional<std::uint64_t> clockMhz, memoryClockMhz; ///< now
         std::optional<std::uint64_t> temperature; ///< degrees Celsius
         std::optional<double> watts;
-        std::optional<std::uint64_t> slowedBy; ///< bits of reasons why the clock is lower than it could be; 0: it is not
+        std::optional<std::uint64_t>
+            slowedBy; ///< bits of reasons why the clock is lower than it could be; 0: it is not
     };
     State state() const;
     /// A sentence on what is wrong with the hardware, so that its results are not to be trusted: errors of memory that

@@ -273,9 +273,8 @@ int run(OpenedDevice& device, std::span<const LatheLaunch> launches, std::uint32
             return status;
     const bool isWhole = coldBytes == 0
                          && std::ranges::all_of(launches, [](const LatheLaunch& l) { return l.timed != 0; });
-    const bool isEmpty = std::ranges::all_of(launches, [](const LatheLaunch& l) {
-        return l.module->module.kernels()[l.kernel].launches.empty();
-    });
+    const bool isEmpty = std::ranges::all_of(
+        launches, [](const LatheLaunch& l) { return l.module->module.kernels()[l.kernel].launches.empty(); });
     if (isEmpty || iterations == 0) {
         if (timing != nullptr)
             *timing = {};

@@ -15,8 +15,8 @@ runtime::Status failedAt(runtime::ErrorText& error, const Driver& driver, int co
 runtime::Status noHostMemory(runtime::ErrorText& error);
 
 /// Makes a context that of this thread, and leaves at its end what was there before: the caller's own, or none. What is
-/// called meanwhile does not disturb graphs that the caller's program captures in other streams, and is not forbidden by
-/// them (CU_STREAM_CAPTURE_MODE_GLOBAL forbids all threads to allocate, and the capture fails if one tries).
+/// called meanwhile does not disturb graphs that the caller's program captures in other streams, and is not forbidden
+/// by them (CU_STREAM_CAPTURE_MODE_GLOBAL forbids all threads to allocate, and the capture fails if one tries).
 class Current
 {
 public:

@@ -190,9 +190,9 @@ private slots:
             for (const LaunchResources& launch : resourcesOf(kernel->nest))
                 most = std::max(most, launch.sharedBytes);
             const std::int64_t said = search::sharedTileBytes(*state);
-            QVERIFY2(said <= most, (toJson(state->steps()).dump() + ": " + std::to_string(said) + " > "
-                                    + std::to_string(most))
-                                       .c_str());
+            QVERIFY2(
+                said <= most,
+                (toJson(state->steps()).dump() + ": " + std::to_string(said) + " > " + std::to_string(most)).c_str());
             shares += said > 0 && said == most ? 1 : 0;
         }
         QVERIFY2(drawn >= 20, qPrintable(QString::number(drawn)));
