@@ -46,9 +46,9 @@ std::unique_ptr<Management> Management::open(const std::string& uuid)
     // The driver's interface tells no name of the kind: a MIG instance has another one than a whole GPU.
     const std::string number = uuid.substr(uuid.find('-') + 1);
     for (const char* const kind : {"GPU-", "MIG-"})
-        if (const std::string name = kind + number;
-            library->uuid.empty() && library->deviceByUuid(name.c_str(), &library->device) == 0)
-            library->uuid = name;
+        if (const std::string full = kind + number;
+            library->uuid.empty() && library->deviceByUuid(full.c_str(), &library->device) == 0)
+            library->uuid = full;
     if (library->uuid.empty())
         return nullptr;
     take(file, "nvmlDeviceGetClockInfo", library->clock);
