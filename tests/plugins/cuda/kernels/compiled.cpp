@@ -1,6 +1,6 @@
 #include "tests/plugins/cuda/kernels/compiled.h"
 
-#include "core/schedule/register_model_nvidia.h"
+#include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/model/nvdisasm.h"
 
 #include <algorithm>
@@ -17,7 +17,9 @@ Result<std::vector<CompiledLaunch>> compile(const DrawnKernel& kernel, const Nvr
                                             std::set<std::string>* seen)
 {
     LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printCuda(kernel.kernel.nest));
-    const std::vector<schedule::LaunchResources> expected = schedule::resourcesOf(kernel.kernel.nest);
+    LATHE_TRY_ASSIGN(const Target target, Target::parse("cuda -arch=" + architectureName(capability)));
+    const std::vector<schedule::LaunchResources> expected = schedule::resourcesOf(kernel.kernel.nest,
+                                                                                  defaultHardware(target));
     std::vector<CompiledLaunch> launches;
     for (std::size_t i = 0; i < source.launches.size(); ++i) {
         if (seen != nullptr && !seen->insert(source.launches[i].symbol).second)
@@ -26,8 +28,6 @@ Result<std::vector<CompiledLaunch>> compile(const DrawnKernel& kernel, const Nvr
         launch.symbol = source.launches[i].symbol;
         launch.source = source.head + source.launches[i].text;
         launch.expected = expected[i];
-        launch.expected.registers = schedule::estimateNvidiaRegisters(kernel.kernel.nest,
-                                                                      kernel.kernel.nest.launches[i]);
         launch.buffers = source.launches[i].buffers.size();
         launch.extents = extentsOf(kernel.kernel.nest.launches[i]);
         const auto start = std::chrono::steady_clock::now();

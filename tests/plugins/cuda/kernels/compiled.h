@@ -17,7 +17,7 @@ namespace lathe::cuda::kernels {
 struct CompiledLaunch
 {
     std::string symbol, source;
-    schedule::LaunchResources expected;
+    schedule::LaunchResources expected; ///< for a GPU of the capability that it is compiled for
     CubinKernel made;
     std::int64_t spilledBytes = 0;
     std::size_t buffers = 0; ///< that the kernel takes
@@ -32,7 +32,7 @@ struct CompiledLaunch
 };
 
 /// All launches of a kernel, each a program of its own as in the plugin; those whose symbol is in `seen` are left out,
-/// and the others' are added. Errors: those of the printer; BuildFailed.
+/// and the others' are added. Errors: those of the printer; BuildFailed; InvalidArgument for an unknown capability.
 Result<std::vector<CompiledLaunch>> compile(const DrawnKernel& kernel, const Nvrtc& compiler, int capability,
                                             std::set<std::string>* seen = nullptr);
 
