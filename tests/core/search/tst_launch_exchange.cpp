@@ -150,7 +150,7 @@ private slots:
                 const auto steps = must(schedule::stepsFromJson(nlohmann::json::parse(text)));
                 const auto state = must(schedule::State::replay(alternative.dag, steps));
                 const ir::LoopNest nest = must(schedule::lower(state, loweringOf(alternative))).nest;
-                const auto resources = schedule::resourcesOf(nest);
+                const auto resources = schedule::sizesOf(nest);
                 const QString which = QString("%1 %2").arg(sketch->name().c_str(),
                                                            nlohmann::json(genome).dump().c_str());
                 QCOMPARE(resources.size(), std::size_t{1});
