@@ -180,9 +180,7 @@ private slots:
                 if (search::Genome other = genome; sketch->mutate(random, other))
                     if (auto mutated = sketch->state(other))
                         state = std::move(mutated);
-            if (!state)
-                continue;
-            const auto kernel = lower(*state, options);
+            const auto kernel = state ? lower(*state, options) : makeError(Errc::IllegalSchedule, "");
             if (!kernel)
                 continue;
             ++drawn;
