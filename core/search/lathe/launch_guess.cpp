@@ -106,9 +106,10 @@ Result<std::vector<schedule::Step>> startable(const PartedSketch& sketch, const 
     LATHE_TRY(schedule::checkLimits(state, kernel.nest, task.hardware));
     // A search may find out what a driver makes of too many registers. Here nothing is tried.
     const LaunchMachine machine(task.hardware, task.target.family());
-    for (const schedule::LaunchResources& launch : schedule::resourcesOf(kernel.nest))
-        if (launch.registers > 255
-            || static_cast<double>(launch.registers) * static_cast<double>(launch.threads) > machine.coreRegisters)
+    for (const schedule::LaunchResources& launch : schedule::resourcesOf(kernel.nest, task.hardware))
+        if (launch.neededRegisters > 255
+            || static_cast<double>(launch.neededRegisters) * static_cast<double>(launch.threads)
+                   > machine.coreRegisters)
             return makeError(Errc::IllegalSchedule, "the registers of a block are more than a core has");
     return steps;
 }

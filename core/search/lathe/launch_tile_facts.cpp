@@ -112,14 +112,42 @@ double LaunchTilePart::gathered(const Choice& c, const std::vector<std::int64_t>
     return isOne || isRow ? 0 : static_cast<double>(std::min(m_machine.warp, count) * elements);
 }
 
-/// Loads of one step by one thread; `isWide`: lanes lie together.
-double LaunchTilePart::loads(const Choice& c, std::size_t operand, bool isWide) const
+/// Steps whose elements a compiler loads at once: they are written out, lie side by side, and their first one is
+/// aligned. One, where it cannot see that.
+std::int64_t LaunchTilePart::wideSteps(const Choice& c, std::size_t operand, const std::vector<std::int32_t>& order,
+                                       const std::vector<std::int64_t>& strides) const
+{
+    const Operand& o = m_operands[operand];
+    if (m_machine.isProcessor || order.empty() || o.reads != 1)
+        return 1;
+    const auto last = static_cast<std::size_t>(order.back());
+    const std::int32_t axis = o.indices[last].plainAxis();
+    if (axis < static_cast<std::int32_t>(m_rank)) // none, or one along which threads differ
+        return 1;
+    const std::size_t r = static_cast<std::size_t>(axis) - m_rank;
+    const std::vector<std::size_t> written = unrolledAxes(c);
+    if (std::find(written.begin(), written.end(), r) == written.end())
+        return 1;
+    const auto fits = [&](std::int64_t width) {
+        bool good = c.steps[r] % width == 0 && width * o.elementBytes <= m_machine.vectorBytes;
+        for (std::size_t d = 0; d < strides.size(); ++d)
+            good = good && (d == last || o.shape[d] == 1 || strides[d] % width == 0);
+        return good;
+    };
+    std::int64_t width = 1;
+    while (fits(2 * width))
+        width *= 2;
+    return width;
+}
+
+/// Loads of one step by one thread, of so many elements each.
+double LaunchTilePart::loads(const Choice& c, std::size_t operand, std::int64_t together) const
 {
     double count = 1;
     for (const std::size_t a : m_tiled)
         if (m_operands[operand].usesSpatial(a))
             count *= static_cast<double>(own(c, a) * c.virtuals[a]);
-    return isWide ? count / static_cast<double>(c.lanes) : count;
+    return count / static_cast<double>(together);
 }
 
 void LaunchTilePart::countDirect(const Choice& c, std::size_t operand, LaunchFacts& facts) const
@@ -130,7 +158,7 @@ void LaunchTilePart::countDirect(const Choice& c, std::size_t operand, LaunchFac
     for (std::size_t d = 0; d < o.indices.size(); ++d)
         along += o.indices[d].spatial[m_vector] * strides[d];
     const bool isWide = along == 1 && c.lanes > 1 && o.usesSpatial(m_vector);
-    const double each = loads(c, operand, isWide) * static_cast<double>(o.reads);
+    const double each = loads(c, operand, isWide ? c.lanes : 1) * static_cast<double>(o.reads);
     facts.accesses += each * facts.steps;
     if (o.producer == m_border && c.border == 0)
         facts.arithmetic += each * facts.steps;
@@ -165,11 +193,12 @@ void LaunchTilePart::countStaged(const Choice& c, std::size_t operand, LaunchFac
     for (std::size_t d = 0; d < o.indices.size(); ++d)
         along += o.indices[d].spatial[m_vector] * b.strides[d];
     const bool isWide = along == 1 && c.lanes > 1;
-    const double each = loads(c, operand, isWide);
+    const std::int64_t together = isWide ? c.lanes : wideSteps(c, operand, b.order, b.strides);
+    const double each = loads(c, operand, together);
     facts.sharedAccesses += each * facts.steps;
     const std::vector<std::int64_t> apart = moves(c, b.strides, operand), offsets = laneOffsets(c, apart);
-    facts.gathered += each * facts.steps * gathered(c, apart, isWide ? c.lanes : 1);
-    facts.conflicts += each * facts.steps * conflictsOf(offsets, o.elementBytes, isWide ? c.lanes : 1);
+    facts.gathered += each * facts.steps * gathered(c, apart, together);
+    facts.conflicts += each * facts.steps * conflictsOf(offsets, o.elementBytes, together);
     facts.bytes += static_cast<double>(elementCount(o.shape) * o.elementBytes);
 }
 

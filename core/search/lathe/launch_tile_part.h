@@ -103,7 +103,9 @@ private:
                                     std::size_t operand) const;
     std::vector<std::int64_t> laneOffsets(const Choice& c, const std::vector<std::int64_t>& moves) const;
     double gathered(const Choice& c, const std::vector<std::int64_t>& moves, std::int64_t elements) const;
-    double loads(const Choice& c, std::size_t operand, bool isWide) const;
+    std::int64_t wideSteps(const Choice& c, std::size_t operand, const std::vector<std::int32_t>& order,
+                           const std::vector<std::int64_t>& strides) const;
+    double loads(const Choice& c, std::size_t operand, std::int64_t together) const;
     double waitsFor(const Choice& c, double copies, const LaunchFacts& facts) const;
 
     void emitOwnerTile(const Choice& c, std::int32_t stage, std::size_t first, StepEmitter& emitter) const;

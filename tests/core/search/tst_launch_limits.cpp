@@ -180,7 +180,9 @@ private slots:
                 if (search::Genome other = genome; sketch->mutate(random, other))
                     if (auto mutated = sketch->state(other))
                         state = std::move(mutated);
-            const auto kernel = state ? lower(*state, options) : makeError(Errc::IllegalSchedule, "");
+            if (!state)
+                continue;
+            const auto kernel = lower(*state, options);
             if (!kernel)
                 continue;
             ++drawn;
