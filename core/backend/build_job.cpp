@@ -1,6 +1,8 @@
 #include "core/backend/build_job.h"
 
 #include "core/backend/kernel_info.h"
+#include "core/backend/library_link.h"
+#include "core/backend/linker_program.h"
 #include "core/backend/plugin_loader.h"
 #include "core/compute/json.h"
 #include "core/ir/verify.h"
@@ -258,7 +260,7 @@ wire::BuildResult JobBuilder::build(const wire::BuildJob& job, wire::BlobStore& 
 
 Result<> JobBuilder::link(const wire::LinkJob& job, wire::BlobStore& blobs)
 {
-    LATHE_TRY_ASSIGN(Codegen * generator, codegen(job.target()));
+    LATHE_TRY_ASSIGN(const Target target, Target::parse(job.target()));
     LibraryRequest request;
     request.name = job.name();
     for (const auto& object : job.objects())
@@ -276,7 +278,13 @@ Result<> JobBuilder::link(const wire::LinkJob& job, wire::BlobStore& blobs)
     request.archives.assign(job.archives().begin(), job.archives().end());
     request.exports.assign(job.exports().begin(), job.exports().end());
     request.output = job.output();
-    return generator->linkLibrary(request);
+    if (hasCodegen(m_pluginDir, target)) {
+        LATHE_TRY_ASSIGN(Codegen * generator, codegen(job.target()));
+        return generator->linkLibrary(request);
+    }
+    // The code was made by another back end, which leaves the linking to this target's.
+    LATHE_TRY_ASSIGN(const std::unique_ptr<Linker> linker, findLinkerProgram(target.machine(), request.output));
+    return linkLibrary(request, target.machine(), *linker);
 }
 
 } // namespace lathe::backend

@@ -36,6 +36,8 @@ public:
     /// The product is put into `product`, its hash is set.
     wire::BuildResult build(const wire::BuildJob& job, wire::BlobStore& blobs, const Progress& progress,
                             std::string& product);
+    /// By the codegen half of the job's target where that is installed, else by a linker of this machine's
+    /// (linker_program.h): what is linked was made for a device, and needs none of that half's compiler.
     Result<> link(const wire::LinkJob& job, wire::BlobStore& blobs);
 
 private:

@@ -12,6 +12,11 @@ namespace lathe::backend {
 
 namespace {
 
+std::filesystem::path codegenFile(const std::filesystem::path& pluginDir, const Target& target)
+{
+    return pluginDir / fmt::format("{}_codegen.so", target.kind());
+}
+
 Result<const CodegenPlugin*> loadPlugin(const std::filesystem::path& path, std::string_view kind)
 {
     std::error_code ignored;
@@ -31,9 +36,14 @@ Result<const CodegenPlugin*> loadPlugin(const std::filesystem::path& path, std::
 
 Result<std::unique_ptr<Codegen>> createCodegen(const std::filesystem::path& pluginDir, const Target& target)
 {
-    LATHE_TRY_ASSIGN(const CodegenPlugin* plugin,
-                     loadPlugin(pluginDir / fmt::format("{}_codegen.so", target.kind()), target.kind()));
+    LATHE_TRY_ASSIGN(const CodegenPlugin* plugin, loadPlugin(codegenFile(pluginDir, target), target.kind()));
     return plugin->create(target);
+}
+
+bool hasCodegen(const std::filesystem::path& pluginDir, const Target& target)
+{
+    std::error_code ignored;
+    return std::filesystem::exists(codegenFile(pluginDir, target), ignored);
 }
 
 } // namespace lathe::backend

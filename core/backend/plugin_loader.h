@@ -12,4 +12,7 @@ namespace lathe::backend {
 /// Incompatible (another build, not a codegen half), and those of the plugin for its target.
 Result<std::unique_ptr<Codegen>> createCodegen(const std::filesystem::path& pluginDir, const Target& target);
 
+/// Whether that file is there, whatever it is.
+bool hasCodegen(const std::filesystem::path& pluginDir, const Target& target);
+
 } // namespace lathe::backend

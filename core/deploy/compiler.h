@@ -40,7 +40,8 @@ public:
     virtual Result<> link(const backend::LibraryRequest& request) = 0;
 };
 
-/// Over so many lathe-builders, which share the kernels among them; the first one links. `timeout` is for each of the
+/// Over so many lathe-builders, which share the kernels among them; the first one links, or one for the target that
+/// BackendTraits::linker names (JobBuilder::link()). `timeout` is for each of the
 /// two calls, a stop ends them with Cancelled. Errors: those of BuilderClient::start().
 /// @param device  DeviceIdentity::fingerprint of the device that the kernels are to run on; empty: none in particular
 Result<std::unique_ptr<Compiler>> makeBuilderCompiler(const std::string& target, std::size_t builders,

@@ -84,7 +84,7 @@ std::int32_t warpOfShuffles(const Stmt& s, std::int64_t width)
 
 Result<> checkLaunch(const ir::LoopNest& nest, const ir::Launch& launch, const Hardware& hardware)
 {
-    const LaunchResources taken = resourcesOf(nest, launch);
+    const LaunchSizes taken = sizesOf(nest, launch);
     const auto isOver = [&hardware](std::int64_t value, const char* name) {
         const std::int64_t most = hardware.get(name);
         return most > 0 && value > most;

@@ -3,6 +3,7 @@
 #include "core/ir/bounds.h"
 #include "core/ir/scratch.h"
 #include "core/schedule/register_model.h"
+#include "core/schedule/register_model_nvidia.h"
 
 namespace lathe::schedule {
 
@@ -29,24 +30,43 @@ std::int64_t sharedElements(const ir::Buffer& buffer)
     return ir::ceilDivide(ir::elementCount(buffer) * size, kVectorBytes) * kVectorBytes / size;
 }
 
-LaunchResources resourcesOf(const ir::LoopNest& nest, const ir::Launch& launch)
+LaunchSizes sizesOf(const ir::LoopNest& nest, const ir::Launch& launch)
 {
-    const std::vector<std::int32_t> buffers = ir::buffersOf(launch.body);
-    LaunchResources made;
+    LaunchSizes made;
     made.grid = launch.grid;
     made.block = launch.block;
     made.threads = launch.block[0] * launch.block[1] * launch.block[2];
     made.sharedBytes = ir::sharedBytes(nest, launch);
-    made.localBytes = bytesOf(nest, buffers, Scope::Local);
-    made.registers = estimateRegisters(nest, launch);
+    made.localBytes = bytesOf(nest, ir::buffersOf(launch.body), Scope::Local);
     return made;
 }
 
-std::vector<LaunchResources> resourcesOf(const ir::LoopNest& nest)
+std::vector<LaunchSizes> sizesOf(const ir::LoopNest& nest)
+{
+    std::vector<LaunchSizes> all;
+    for (const ir::Launch& launch : nest.launches)
+        all.push_back(sizesOf(nest, launch));
+    return all;
+}
+
+LaunchResources resourcesOf(const ir::LoopNest& nest, const ir::Launch& launch, const Hardware& hardware)
+{
+    LaunchResources made{sizesOf(nest, launch), 0, 0};
+    if (const auto room = NvidiaRoom::of(hardware)) {
+        const NvidiaRegisters registers = estimateNvidiaRegisters(nest, launch, *room);
+        made.registers = registers.taken;
+        made.neededRegisters = registers.needed;
+    } else {
+        made.registers = made.neededRegisters = estimateRegisters(nest, launch);
+    }
+    return made;
+}
+
+std::vector<LaunchResources> resourcesOf(const ir::LoopNest& nest, const Hardware& hardware)
 {
     std::vector<LaunchResources> all;
     for (const ir::Launch& launch : nest.launches)
-        all.push_back(resourcesOf(nest, launch));
+        all.push_back(resourcesOf(nest, launch, hardware));
     return all;
 }
 

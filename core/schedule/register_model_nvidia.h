@@ -1,17 +1,41 @@
 #pragma once
 
 #include "core/ir/loop_nest.h"
+#include "core/target/target.h"
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace lathe::schedule {
 
-/// How many registers of 32 bits NVIDIA's compiler takes for each thread of a launch whose text printCuda() writes: an
-/// estimate. Loops are repeated as the text asks (unroll_rules.h). The assembler takes what it needs at least, and then
-/// as many as let loads come early, up to one of the counts at which one more block or warp would have room; up to 32
-/// cost nothing. Its constants were set by what NVRTC 13.5 makes for sm_80 of random candidates of resnet-18's and
-/// mobilenet's tasks (tests/bench/cuda_kernels says how well they hold: within a
-/// quarter for 80.2 % of 368 launches that it was not set by, seed 77, sm_80).
-std::int32_t estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Launch& launch);
+/// What one multiprocessor of an NVIDIA GPU has room for: more registers than leave as many blocks there are not taken
+/// without need.
+struct NvidiaRoom
+{
+    std::int64_t threads = 2048, blocks = 32; ///< resident at a time
+    std::int64_t sharedBytes = 164 << 10;
+    bool hasAsyncCopies = false; ///< to shared memory, past the registers; else they are loads and stores
+
+    /// Of an NVIDIA GPU, by the limits of its hardware: those of its driver, else those of its compute capability.
+    /// Nothing: the limits are of another device, or do not tell what it is.
+    static std::optional<NvidiaRoom> of(const Hardware& hardware);
+};
+
+/// Of 32 bits, of a thread.
+struct NvidiaRegisters
+{
+    std::int32_t taken = 0; ///< by the compiler, 255 at most and no more than a block can have
+    std::int32_t needed = 0; ///< at least; where that is more than is taken, some are spilled
+};
+
+/// How many registers NVIDIA's compiler takes for each thread of a launch whose text printCuda() writes: an estimate.
+NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Launch& launch, const NvidiaRoom& room);
+
+/// Registers of a thread with which a multiprocessor holds as many blocks as without any, and the steps above: with one
+/// register more than a step it holds less. Ascending, the last one is the most that a thread of such a block can have.
+/// Registers are given out by 8 to each thread of a warp, a quarter of 65,536 to the warps of each of four schedulers.
+/// @param sharedBytes  of a block, as far as the compiler knows of them
+std::vector<std::int32_t> nvidiaRegisterSteps(const NvidiaRoom& room, std::int64_t threads, std::int64_t sharedBytes);
 
 } // namespace lathe::schedule

@@ -64,6 +64,20 @@ std::vector<fs::path> filesEndingWith(const fs::path& folder, std::string_view e
     return files;
 }
 
+std::vector<fs::path> pathFolders()
+{
+    std::vector<fs::path> folders;
+    const char* const set = std::getenv("PATH");
+    std::string_view path = set != nullptr ? set : "";
+    while (!path.empty()) {
+        const std::size_t end = std::min(path.find(':'), path.size());
+        if (path.front() == '/')
+            folders.emplace_back(path.substr(0, end));
+        path.remove_prefix(std::min(end + 1, path.size()));
+    }
+    return folders;
+}
+
 Result<std::string> readFile(const fs::path& path, std::uint64_t maxBytes)
 {
     LATHE_TRY_ASSIGN(const RegularFile opened, openRegularFile(path));

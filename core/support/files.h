@@ -23,6 +23,9 @@ Result<> writeFileAtomically(const std::filesystem::path& path, std::string_view
 /// Files of a folder whose names end so, by name; none of a folder that cannot be read.
 std::vector<std::filesystem::path> filesEndingWith(const std::filesystem::path& folder, std::string_view ending);
 
+/// The folders of PATH that it names from the root on, in its order.
+std::vector<std::filesystem::path> pathFolders();
+
 /// A fresh folder, removed with all that is in it. Where its program is killed, the next one that is made for the same
 /// purpose removes it.
 class TempDir

@@ -57,7 +57,8 @@ struct BackendTraits
     /// The family of the processor that its code runs on, or that the device is beside, as triples name it: "aarch64".
     /// Empty: that of the target's -mtriple, else this machine's.
     std::string machine;
-    /// Target of the back end that links its libraries, "cpu -mtriple=aarch64-linux-gnu". Empty: its own does.
+    /// Target of the back end that links its libraries, "cpu -mtriple=aarch64-linux-gnu"; where that is not installed,
+    /// a linker of this machine's does. Empty: its own does.
     std::string linker;
     /// What the images of Lathe's own partition are converted to, "NHWC" or "NCHW", where nobody asked for a layout;
     /// empty: they stay.

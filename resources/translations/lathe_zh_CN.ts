@@ -3582,6 +3582,10 @@
             <source>no device for {target} is here to compare and time the library on ({reason}): skip the comparison and the benchmark (--no-verify --no-bench)</source>
             <translation>本机没有用于 {target} 的设备来比较库并测量其时间（{reason}）：请跳过比较和基准测试（--no-verify --no-bench）</translation>
         </message>
+        <message>
+            <source>no linker was found: install the package {package} or lld-19, or set LATHE_LINKER to the file of a linker</source>
+            <translation>找不到链接器：请安装软件包 {package} 或 lld-19，或将 LATHE_LINKER 设为链接器的文件</translation>
+        </message>
     </context>
     <context>
         <name>Devices</name>

@@ -1,9 +1,11 @@
 #include "plugins/cpu/codegen/cpu_codegen.h"
 
+#include "core/backend/library_link.h"
 #include "core/ir/scratch.h"
 #include "core/support/processor_time.h"
 #include "plugins/cpu/codegen/emit.h"
 #include "plugins/cpu/codegen/link.h"
+#include "plugins/cpu/codegen/linker.h"
 #include "plugins/cpu/codegen/listing.h"
 
 #include <fmt/format.h>
@@ -115,7 +117,8 @@ Result<std::vector<std::byte>> CpuCodegen::compileObject(std::span<const schedul
 
 Result<> CpuCodegen::linkLibrary(const backend::LibraryRequest& request)
 {
-    return linkDeployLibrary(request, m_target.triple);
+    LldLinker linker;
+    return backend::linkLibrary(request, m_target.triple.substr(0, m_target.triple.find('-')), linker);
 }
 
 } // namespace lathe::cpu

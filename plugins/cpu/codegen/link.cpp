@@ -93,14 +93,14 @@ Result<Bytes> linkInMemory(std::span<const Bytes> objects, std::vector<std::stri
 
 Result<Bytes> linkRelocatable(std::span<const Bytes> objects)
 {
-    return linkInMemory(objects, {"ld.lld", "-r", "--threads=1"});
+    return linkInMemory(objects, {"-r"});
 }
 
 Result<Bytes> linkArtifact(std::span<const Bytes> objects, const std::vector<std::string>& exports)
 {
-    const std::string script = versionScript(exports);
+    const std::string script = backend::versionScript(exports);
     LATHE_TRY_ASSIGN(const MemoryFile scriptFile, MemoryFile::create("exports", script.data(), script.size()));
-    std::vector<std::string> arguments = sharedObjectArguments();
+    std::vector<std::string> arguments = backend::sharedObjectArguments();
     arguments.push_back("--version-script=" + scriptFile.path());
     return linkInMemory(objects, std::move(arguments));
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/backend/codegen.h"
 #include "core/support/result.h"
 
 #include <cstddef>
@@ -18,8 +17,5 @@ Result<Bytes> linkArtifact(std::span<const Bytes> objects, const std::vector<std
 
 /// Several relocatable objects as one.
 Result<Bytes> linkRelocatable(std::span<const Bytes> objects);
-
-/// Links a deploy library at request.output. Errors: as above, StoreFailed if the file cannot be written.
-Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::string& triple);
 
 } // namespace lathe::cpu

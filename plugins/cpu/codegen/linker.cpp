@@ -63,7 +63,7 @@ Result<> runLinker(const std::vector<std::string>& arguments)
     const std::scoped_lock lock(mutex);
     if (!usable)
         return makeError(Errc::Internal, say(Msg::LinkerBroken));
-    std::vector<const char*> list;
+    std::vector<const char*> list = {"ld.lld", "--threads=1"};
     for (const std::string& argument : arguments)
         list.push_back(argument.c_str());
     for (const char* const option : kLlvmOptions)
@@ -81,21 +81,12 @@ Result<> runLinker(const std::vector<std::string>& arguments)
     return {};
 }
 
-std::string versionScript(const std::vector<std::string>& exports)
+Result<std::string> LldLinker::hold(const char* name, std::span<const std::byte> bytes)
 {
-    std::string script = "{\n";
-    if (!exports.empty()) {
-        script += "  global:\n";
-        for (const std::string& name : exports)
-            script += fmt::format("    {};\n", name);
-    }
-    return script + "  local: *;\n};\n";
-}
-
-std::vector<std::string> sharedObjectArguments()
-{
-    return {"ld.lld", "-shared",     "--threads=1",     "--gc-sections",    "-z", "defs", "-z", "now",
-            "-z",     "noexecstack", "--build-id=none", "--hash-style=gnu", "-O1"};
+    LATHE_TRY_ASSIGN(MemoryFile file, MemoryFile::create(name, bytes.data(), bytes.size()));
+    std::string path = file.path();
+    m_files.push_back(std::move(file));
+    return path;
 }
 
 } // namespace lathe::cpu

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "core/backend/library_link.h"
 #include "core/support/result.h"
 
 #include <cstddef>
-#include <filesystem>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lathe::cpu {
@@ -31,13 +33,19 @@ private:
     int m_descriptor = -1;
 };
 
-/// Runs LLD as `ld.lld` would, inside this process, one link at a time. Errors: BuildFailed with the linker's words.
+/// Runs LLD as `ld.lld` would, inside this process, one link at a time. `arguments` are without the program's name.
+/// Errors: BuildFailed with the linker's words.
 Result<> runLinker(const std::vector<std::string>& arguments);
 
-/// Of every shared object that is made here: nothing undefined, nothing bound late, no executable stack.
-std::vector<std::string> sharedObjectArguments();
+/// LLD for libraries: what it is given stays in memory.
+class LldLinker final : public backend::Linker
+{
+public:
+    Result<std::string> hold(const char* name, std::span<const std::byte> bytes) override;
+    Result<> run(const std::vector<std::string>& arguments) override { return runLinker(arguments); }
 
-/// Exports these symbols and no others.
-std::string versionScript(const std::vector<std::string>& exports);
+private:
+    std::vector<MemoryFile> m_files;
+};
 
 } // namespace lathe::cpu

@@ -1,3 +1,4 @@
+#include "core/support/files.h"
 #include "plugins/cuda/codegen/nvrtc.h"
 
 #include <algorithm>
@@ -42,14 +43,9 @@ std::vector<fs::path> nvrtcFolders()
     addIfThere(folders, "/usr/local/cuda/lib64");
     if (const char* const home = std::getenv("HOME"); home != nullptr && home[0] == '/')
         addPackages(folders, fs::path(home) / ".local");
-    std::string_view path = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
-    while (!path.empty()) {
-        const std::size_t end = std::min(path.find(':'), path.size());
-        const fs::path bin = path.substr(0, end);
-        path.remove_prefix(std::min(end + 1, path.size()));
-        if (bin.is_absolute() && bin.filename() == "bin")
+    for (const fs::path& bin : pathFolders())
+        if (bin.filename() == "bin")
             addPackages(folders, bin.parent_path());
-    }
     return folders;
 }
 

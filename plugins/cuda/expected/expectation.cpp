@@ -74,15 +74,6 @@ Result<std::filesystem::path> disassembler()
     return findNvdisasm(folders);
 }
 
-/// Extents for the loops of which the machine code does not tell how often they run. Where there are as many as the
-/// launch has with an open extent, they are these; else the compiler has divided some of them, or lost sight of a
-/// counter: then each is taken to run as often as any loop of the launch, so that nothing seems faster than it is.
-std::vector<std::uint64_t> guessed(const LoopExtents& known, std::size_t unknown)
-{
-    return unknown == known.open.size() ? known.open
-                                        : std::vector<std::uint64_t>(known.most > 0 ? unknown : 0, known.most);
-}
-
 /// Parameters as a driver gives them: each its own, on pages that lie apart.
 std::vector<std::uint32_t> parametersOf(const backend::SourceLaunch& launch)
 {
@@ -96,6 +87,12 @@ std::vector<std::uint32_t> parametersOf(const backend::SourceLaunch& launch)
 }
 
 } // namespace
+
+std::vector<std::uint64_t> guessed(const LoopExtents& known, std::size_t unknown)
+{
+    return unknown == known.open.size() ? known.open
+                                        : std::vector<std::uint64_t>(known.most > 0 ? unknown : 0, known.most);
+}
 
 LoopExtents extentsOf(const ir::Launch& launch)
 {

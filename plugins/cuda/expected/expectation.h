@@ -18,6 +18,10 @@ struct LoopExtents
     std::uint64_t most = 0; ///< the largest of all; 0: there is no loop
 };
 LoopExtents extentsOf(const ir::Launch& launch);
+/// Extents for the `unknown` loops of which the machine code does not tell how often they run. Where there are as many
+/// as the launch has with an open extent, they are these; else the compiler has divided some of them, or lost sight of
+/// a counter: then each is taken to run as often as any loop of the launch, so that nothing seems faster than it is.
+std::vector<std::uint64_t> guessed(const LoopExtents& known, std::size_t unknown);
 
 /// A launch that somebody wants to know about.
 struct LaunchQuestion

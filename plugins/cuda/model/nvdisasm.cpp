@@ -29,13 +29,8 @@ Result<fs::path> findNvdisasm(const std::vector<fs::path>& beside)
         for (const fs::path& folder : beside)
             if (!folder.empty())
                 places.push_back(folder.parent_path() / "bin" / "nvdisasm");
-        std::string_view path = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
-        while (!path.empty()) {
-            const std::size_t end = std::min(path.find(':'), path.size());
-            if (path.front() == '/')
-                places.push_back(fs::path(path.substr(0, end)) / "nvdisasm");
-            path.remove_prefix(std::min(end + 1, path.size()));
-        }
+        for (const fs::path& folder : pathFolders())
+            places.push_back(folder / "nvdisasm");
         places.emplace_back("/usr/local/cuda/bin/nvdisasm");
     }
     for (const fs::path& place : places)

@@ -93,7 +93,7 @@ Result<bool> write(const std::filesystem::path& folder, std::size_t number, Rand
     schedule::LowerOptions options;
     options.form = KernelForm::Launches;
     LATHE_TRY_ASSIGN(const schedule::LoweredKernel kernel, schedule::lower(*state, options));
-    const auto resources = schedule::resourcesOf(kernel.nest);
+    const auto resources = schedule::resourcesOf(kernel.nest, Hardware()); // as AMD's compiler has it
     for (const schedule::LaunchResources& r : resources)
         if (r.threads < 32 || r.threads > 1024 || r.sharedBytes > 48 * 1024 || r.localBytes > 0)
             return false;

@@ -97,7 +97,7 @@ Result<> run(const std::filesystem::path& folder, const std::string& network, co
         LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printOpenCl(best.kernel.nest));
         const std::string file = fmt::format("{}.cl", number++);
         std::ofstream(folder / file) << source.text();
-        const auto resources = schedule::resourcesOf(best.kernel.nest);
+        const auto resources = schedule::resourcesOf(best.kernel.nest, searched.hardware);
         for (std::size_t i = 0; i < resources.size(); ++i) {
             const auto& grid = resources[i].grid;
             table << fmt::format("{}|{}|{}|{}|{}|{}|{}|{}\n", file, searched.name, best.sketch,

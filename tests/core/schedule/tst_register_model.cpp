@@ -2,10 +2,14 @@
 #include "core/schedule/default_launches.h"
 #include "core/schedule/launch_resources.h"
 #include "core/schedule/lower.h"
+#include "core/schedule/register_model.h"
+#include "core/schedule/register_model_nvidia.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
+
+#include <map>
 
 namespace tst_register_model {
 
@@ -38,6 +42,24 @@ compute::DagPtr depthwise()
     return must(std::move(b).finish({y}));
 }
 
+ir::LoopNest loweredOf(const compute::DagPtr& dag)
+{
+    const auto state = must(schedule::planDefaultLaunches(dag, {}));
+    schedule::LowerOptions options;
+    options.form = KernelForm::Launches;
+    return must(schedule::lower(state, options)).nest;
+}
+
+Hardware limits(const std::map<std::string, std::int64_t>& values)
+{
+    Hardware hardware;
+    for (const auto& [name, value] : values)
+        hardware.limits[name] = {value, "test"};
+    return hardware;
+}
+
+using Steps = std::vector<std::int32_t>;
+
 } // namespace
 
 /// What clang-19 takes for gfx1030 of default schedules (tests/bench/launches compiles them again): one row for each
@@ -64,16 +86,91 @@ private slots:
     {
         QFETCH(compute::DagPtr, dag);
         QFETCH(QList<int>, registers);
-        const auto state = must(schedule::planDefaultLaunches(dag, {}));
-        schedule::LowerOptions options;
-        options.form = KernelForm::Launches;
-        const auto resources = schedule::resourcesOf(must(schedule::lower(state, options)).nest);
+        const auto resources = schedule::resourcesOf(loweredOf(dag), Hardware());
         QCOMPARE(static_cast<qsizetype>(resources.size()), registers.size());
         for (qsizetype i = 0; i < registers.size(); ++i) {
             const auto estimate = static_cast<double>(resources[static_cast<std::size_t>(i)].registers);
             QVERIFY2(std::abs(estimate / registers[i] - 1) <= 0.25,
                      qPrintable(QString("launch %1: %2, not %3").arg(i).arg(estimate).arg(registers[i])));
         }
+    }
+
+    /// What NVRTC 13.5 takes of default schedules.
+    void isNearNvidiasCompiler_data()
+    {
+        QTest::addColumn<compute::DagPtr>("dag");
+        QTest::addColumn<int>("capability");
+        QTest::addColumn<QList<int>>("registers"); // of each launch
+        // NVIDIA_ROWS
+    }
+    void isNearNvidiasCompiler()
+    {
+        QFETCH(compute::DagPtr, dag);
+        QFETCH(int, capability);
+        QFETCH(QList<int>, registers);
+        const auto resources = schedule::resourcesOf(loweredOf(dag), limits({{"compute_capability", capability}}));
+        QCOMPARE(static_cast<qsizetype>(resources.size()), registers.size());
+        for (qsizetype i = 0; i < registers.size(); ++i) {
+            const auto estimate = static_cast<double>(resources[static_cast<std::size_t>(i)].registers);
+            QVERIFY2(std::abs(estimate / registers[i] - 1) <= 0.25,
+                     qPrintable(QString("launch %1: %2, not %3").arg(i).arg(estimate).arg(registers[i])));
+        }
+    }
+
+    void theLimitsTellWhoseCompilerItIs()
+    {
+        const ir::LoopNest nest = loweredOf(dense(56, 256, 32));
+        const auto registersOn = [&nest](const std::map<std::string, std::int64_t>& values) {
+            return schedule::resourcesOf(nest, limits(values))[0].registers;
+        };
+        const std::int32_t others = schedule::estimateRegisters(nest, nest.launches[0]);
+        const std::int32_t nvidias = schedule::estimateNvidiaRegisters(nest, nest.launches[0], {}).taken;
+        QVERIFY(others != nvidias); // else nothing below tells them apart
+        QCOMPARE(registersOn({}), others);
+        QCOMPARE(registersOn({{"warp_size", 32}, {"max_threads_per_block", 1024}}), others);
+        QCOMPARE(registersOn({{"compute_capability", 80}}), nvidias);
+        // OpenCL's driver tells no capability.
+        QCOMPARE(registersOn({{"registers_per_thread", 255}, {"threads_per_core", 2048}, {"blocks_per_core", 32},
+                              {"shared_memory_per_core", 164 << 10}}),
+                 nvidias);
+    }
+
+    void roomIsThatOfTheDevice()
+    {
+        QVERIFY(!schedule::NvidiaRoom::of(limits({{"threads_per_core", 1024}})));
+        const auto turing = schedule::NvidiaRoom::of(limits({{"compute_capability", 75}}));
+        QVERIFY(turing && turing->threads == 1024 && turing->blocks == 16 && turing->sharedBytes == 64 << 10);
+        QVERIFY(!turing->hasAsyncCopies);
+        const auto told = schedule::NvidiaRoom::of(
+            limits({{"compute_capability", 90}, {"shared_memory_per_core", 200 << 10}, {"async_copies", 1}}));
+        QVERIFY(told && told->threads == 2048 && told->sharedBytes == 200 << 10 && told->hasAsyncCopies);
+    }
+
+    /// CUDA's occupancy calculator has the same.
+    void stepsAreThoseOfFewerBlocks()
+    {
+        const schedule::NvidiaRoom ampere;
+        QCOMPARE(schedule::nvidiaRegisterSteps(ampere, 512, 0), (Steps{32, 40, 64, 128}));
+        QCOMPARE(schedule::nvidiaRegisterSteps(ampere, 1024, 0), (Steps{32, 64}));
+        // No more than 32 blocks, of one warp each: twice the registers cost nothing.
+        QCOMPARE(schedule::nvidiaRegisterSteps(ampere, 32, 0).front(), 64);
+        QCOMPARE(schedule::nvidiaRegisterSteps(ampere, 7, 0).front(), 64);
+        QCOMPARE(schedule::nvidiaRegisterSteps(ampere, 64, 0).front(), 32);
+        // Shared memory for four blocks: all registers that a thread can have.
+        QCOMPARE(schedule::nvidiaRegisterSteps(ampere, 64, 36 << 10), (Steps{255}));
+        QCOMPARE(schedule::nvidiaRegisterSteps({1024, 16, 64 << 10, false}, 256, 0).front(), 64);
+    }
+
+    /// Of sums that no thread has registers for, some are spilled: a guess takes no such schedule.
+    void whatIsNeededMayBeMoreThanThereIs()
+    {
+        ir::LoopNest nest = loweredOf(dense(56, 256, 32));
+        const auto fits = schedule::resourcesOf(nest, limits({{"compute_capability", 80}}))[0];
+        QVERIFY(fits.neededRegisters <= fits.registers);
+        for (ir::Launch& launch : nest.launches)
+            launch.block = {1024, 1, 1}; // 64 for each at most
+        const auto full = schedule::resourcesOf(nest, limits({{"compute_capability", 80}}))[0];
+        QVERIFY(full.registers <= 64);
     }
 };
 

@@ -221,7 +221,7 @@ private slots:
             QCOMPARE(QString::fromStdString(lathe::schedule::test::checkKernel(state, 7, launches())), QString());
             const LoweredKernel kernel = lathe::test::must(lower(state, launches()));
             // 16 rows of 5 elements with 2 between: 110, thus 112; 5 rows of 16 with 1 between: 84.
-            QCOMPARE(resourcesOf(kernel.nest)[0].sharedBytes, count * (112 + 84) * 4);
+            QCOMPARE(sizesOf(kernel.nest)[0].sharedBytes, count * (112 + 84) * 4);
         }
     }
 

@@ -97,7 +97,7 @@ launch y grid (3, 1, 1) block (8, 1, 1)
   if (threadIdx.x == 0)
     y[blockIdx.x] = y.own[0]
 )"));
-        QCOMPARE(resourcesOf(kernel.nest)[0].sharedBytes, std::int64_t{0});
+        QCOMPARE(sizesOf(kernel.nest)[0].sharedBytes, std::int64_t{0});
     }
 
     void warpsHandOverThroughSharedMemory()
@@ -116,7 +116,7 @@ launch y grid (3, 1, 1) block (8, 1, 1)
 )"),
                  qPrintable(text));
         QCOMPARE(text.count("barrier"), 1);
-        QCOMPARE(resourcesOf(kernel.nest)[0].sharedBytes, std::int64_t{16}); // three floats
+        QCOMPARE(sizesOf(kernel.nest)[0].sharedBytes, std::int64_t{16}); // three floats
     }
 
     void sumsAreRight_data()

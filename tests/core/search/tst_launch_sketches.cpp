@@ -202,7 +202,7 @@ private slots:
                 const ir::LoopNest nest = must(schedule::lower(state, loweringOf(alternative))).nest;
                 bool isThere = false;
                 std::string took;
-                for (const schedule::LaunchResources& r : schedule::resourcesOf(nest)) {
+                for (const schedule::LaunchSizes& r : schedule::sizesOf(nest)) {
                     isThere = isThere
                               || (r.threads == static_cast<std::int64_t>(facts.threads)
                                   && r.sharedBytes == static_cast<std::int64_t>(facts.sharedBytes)

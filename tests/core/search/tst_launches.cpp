@@ -415,7 +415,7 @@ private slots:
             const ir::LoopNest nest = loweredNest(state);
             const QString text = test::must(backend::printOpenCl(nest)).text().c_str();
             const QStringList kernels = text.split("__kernel").mid(1);
-            const auto resources = schedule::resourcesOf(nest);
+            const auto resources = schedule::resourcesOf(nest, Hardware());
             QCOMPARE(static_cast<qsizetype>(resources.size()), kernels.size());
             std::int64_t tile = 0; // of a thread
             for (const ir::Buffer& buffer : nest.buffers)
@@ -443,7 +443,7 @@ private slots:
             schedule::LaunchScheduleOptions options;
             options.wantedThreads = wantedThreads;
             const auto state = test::must(schedule::planDefaultLaunches(dagNamed("convolution NHWC"), options));
-            return schedule::resourcesOf(test::must(schedule::lower(state, launches())).nest)[0].registers;
+            return schedule::resourcesOf(test::must(schedule::lower(state, launches())).nest, Hardware())[0].registers;
         };
         QVERIFY2(registersOf(1) > registersOf(16384) + 8,
                  qPrintable(QString("%1 and %2").arg(registersOf(1)).arg(registersOf(16384))));

@@ -17,6 +17,16 @@ class TestFiles : public QObject
     Q_OBJECT
 
 private slots:
+    void foldersOfPathAreThoseThatItNamesFromTheRootOn()
+    {
+        const QByteArray usual = qgetenv("PATH");
+        const auto restore = qScopeGuard([&usual] { qputenv("PATH", usual); });
+        qputenv("PATH", "/b:::here:/a/bin:");
+        QVERIFY((pathFolders() == std::vector<std::filesystem::path>{"/b", "/a/bin"}));
+        qunsetenv("PATH");
+        QVERIFY(pathFolders().empty());
+    }
+
     void whatIsWrittenIsRead()
     {
         auto dir = TempDir::create();

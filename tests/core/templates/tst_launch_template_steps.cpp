@@ -133,7 +133,7 @@ private slots:
         const auto kernel = schedule::lower(
             *state, {.form = KernelForm::Launches, .name = "kernel", .constantInputs = made.constantInputs});
         QVERIFY2(kernel, kernel ? "" : kernel.error().message.c_str());
-        const auto launches = schedule::resourcesOf(kernel->nest);
+        const auto launches = schedule::sizesOf(kernel->nest);
         QCOMPARE(launches.size(), std::size_t{1});
         QCOMPARE(launches[0].grid[0], std::int64_t{2 * (32 / 16) * (8 / 4) * (8 / 4)}); // images, f, y, x
         QCOMPARE(launches[0].threads, std::int64_t{4 * 4 * 2});

@@ -1,3 +1,5 @@
+#include "core/backend/library_link.h"
+#include "core/backend/linker_program.h"
 #include "core/schedule/lower.h"
 #include "core/schedule/state.h"
 #include "plugins/cpu/codegen/compile.h"
@@ -387,6 +389,15 @@ void TestCpuCodegen::aLibraryHoldsSectionsAndExportsNamesAlone()
     QVERIFY2(handle != nullptr, handle != nullptr ? "" : dlerror());
     QVERIFY(dlsym(handle, "matmul_p0") != nullptr);
     dlclose(handle);
+    // A linker of this machine's, which links where this back end is not installed, makes the same of it.
+    request.output = directory.filePath("libother.so").toStdString();
+    const auto program = backend::findLinkerProgram(thisMachine(), request.output);
+    if (!program)
+        QSKIP(program.error().message.c_str());
+    const Result<> again = backend::linkLibrary(request, thisMachine(), **program);
+    QVERIFY2(again, again ? "" : again.error().message.c_str());
+    const DynamicSymbols other = dynamicSymbols(readFile(request.output.string()));
+    QVERIFY(other.defined == symbols.defined && other.undefined == symbols.undefined && other.needed == symbols.needed);
 }
 
 void TestCpuCodegen::anUndefinedSymbolIsNamed()

@@ -1,8 +1,9 @@
 #include "tests/plugins/cuda/kernels/compiled.h"
 
-#include "core/schedule/register_model_nvidia.h"
+#include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/model/nvdisasm.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace lathe::cuda::kernels {
@@ -16,7 +17,9 @@ Result<std::vector<CompiledLaunch>> compile(const DrawnKernel& kernel, const Nvr
                                             std::set<std::string>* seen)
 {
     LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printCuda(kernel.kernel.nest));
-    const std::vector<schedule::LaunchResources> expected = schedule::resourcesOf(kernel.kernel.nest);
+    LATHE_TRY_ASSIGN(const Target target, Target::parse("cuda -arch=" + architectureName(capability)));
+    const std::vector<schedule::LaunchResources> expected = schedule::resourcesOf(kernel.kernel.nest,
+                                                                                  defaultHardware(target));
     std::vector<CompiledLaunch> launches;
     for (std::size_t i = 0; i < source.launches.size(); ++i) {
         if (seen != nullptr && !seen->insert(source.launches[i].symbol).second)
@@ -25,9 +28,8 @@ Result<std::vector<CompiledLaunch>> compile(const DrawnKernel& kernel, const Nvr
         launch.symbol = source.launches[i].symbol;
         launch.source = source.head + source.launches[i].text;
         launch.expected = expected[i];
-        launch.expected.registers = schedule::estimateNvidiaRegisters(kernel.kernel.nest,
-                                                                      kernel.kernel.nest.launches[i]);
         launch.buffers = source.launches[i].buffers.size();
+        launch.extents = extentsOf(kernel.kernel.nest.launches[i]);
         const auto start = std::chrono::steady_clock::now();
         LATHE_TRY_ASSIGN(Compiled compiled, compiler.compile(launch.source, capability));
         launch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -58,8 +60,13 @@ Result<ReadLaunch> read(const CompiledLaunch& launch, const std::filesystem::pat
     }
     KernelFactsOptions options;
     options.mostWarps = 256; // these are many kernels
-    LATHE_TRY_ASSIGN(KernelReading reading, readKernel(module, *kernel, started, gpu, options));
-    LATHE_TRY_ASSIGN(SassProfile profile, SassProfile::create(*kernel));
+    LATHE_TRY_ASSIGN(const SassProfile untold, SassProfile::create(*kernel));
+    const auto unknown = std::ranges::count(untold.loops(), TripSource::Unknown, &SassLoop::source);
+    const std::vector<std::uint64_t> extents = guessed(launch.extents, static_cast<std::size_t>(unknown));
+    LATHE_TRY_ASSIGN(KernelReading reading, readKernel(module, *kernel, started, gpu, options, extents));
+    LATHE_TRY_ASSIGN(SassProfile profile, SassProfile::create(*kernel, extents));
+    if (!reading.allTripsKnown) // one pass instead of hundreds would make it the best of all
+        return makeError(Errc::Unsupported, launch.symbol + ": nothing tells how often a loop runs");
     return ReadLaunch{std::move(reading), std::move(profile), std::move(text)};
 }
 

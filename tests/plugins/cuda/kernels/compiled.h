@@ -4,6 +4,7 @@
 #include "core/schedule/launch_resources.h"
 #include "plugins/cuda/codegen/cubin.h"
 #include "plugins/cuda/codegen/nvrtc.h"
+#include "plugins/cuda/expected/expectation.h"
 #include "plugins/cuda/model/kernel_facts.h"
 #include "tests/plugins/cuda/kernels/drawn.h"
 
@@ -16,10 +17,11 @@ namespace lathe::cuda::kernels {
 struct CompiledLaunch
 {
     std::string symbol, source;
-    schedule::LaunchResources expected;
+    schedule::LaunchResources expected; ///< for a GPU of the capability that it is compiled for
     CubinKernel made;
     std::int64_t spilledBytes = 0;
     std::size_t buffers = 0; ///< that the kernel takes
+    LoopExtents extents;
     std::string cubin;
     double seconds = 0; ///< that the compiler took
 
@@ -30,7 +32,7 @@ struct CompiledLaunch
 };
 
 /// All launches of a kernel, each a program of its own as in the plugin; those whose symbol is in `seen` are left out,
-/// and the others' are added. Errors: those of the printer; BuildFailed.
+/// and the others' are added. Errors: those of the printer; BuildFailed; InvalidArgument for an unknown capability.
 Result<std::vector<CompiledLaunch>> compile(const DrawnKernel& kernel, const Nvrtc& compiler, int capability,
                                             std::set<std::string>* seen = nullptr);
 
@@ -46,7 +48,8 @@ struct ReadLaunch
     double hotShare() const { return profile.hot().share(SassClass::Ffma); }
     double wholeShare() const { return profile.whole().share(SassClass::Ffma); } ///< of all that is executed
 };
-/// For one GPU, whose generation the code was made for. Errors: those of nvdisasm and of the model.
+/// For one GPU, whose generation the code was made for. Errors: those of nvdisasm and of the model; Unsupported where
+/// nothing tells how often a loop runs.
 Result<ReadLaunch> read(const CompiledLaunch& launch, const std::filesystem::path& nvdisasm, const GpuFacts& gpu);
 
 } // namespace lathe::cuda::kernels

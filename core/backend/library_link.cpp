@@ -1,25 +1,20 @@
+#include "core/backend/library_link.h"
+
+#include "core/backend/section_object.h"
 #include "core/support/message.h"
-#include "plugins/cpu/codegen/link.h"
-#include "plugins/cpu/codegen/linker.h"
-#include "plugins/cpu/codegen/section_object.h"
+#include "core/target/target.h"
 
 #include <fmt/format.h>
-#include <llvm/TargetParser/Triple.h>
 
-#include <array>
-
-namespace lathe::cpu {
+namespace lathe::backend {
 
 namespace {
 
-/// Where a distribution keeps the C library of `triple`: its own, or that of its cross packages.
-Result<std::filesystem::path> findLibrary(const llvm::Triple& triple, const std::string& file)
+/// Where a distribution keeps the C library of `machine`: its own, or that of its cross packages.
+Result<std::filesystem::path> findLibrary(const std::string& machine, const std::string& file)
 {
-    const std::string multiarch = fmt::format("{}-linux-{}", triple.getArchName().str(),
-                                              triple.getEnvironment() == llvm::Triple::UnknownEnvironment
-                                                  ? std::string("gnu")
-                                                  : triple.getEnvironmentName().str());
-    const bool isNative = llvm::Triple(LATHE_HOST_TRIPLE).getArch() == triple.getArch();
+    const std::string multiarch = machine + "-linux-gnu";
+    const bool isNative = machine == thisMachine();
     std::vector<std::filesystem::path> directories = {"/lib/" + multiarch, "/usr/lib/" + multiarch,
                                                       "/usr/" + multiarch + "/lib"};
     if (isNative)
@@ -29,16 +24,16 @@ Result<std::filesystem::path> findLibrary(const llvm::Triple& triple, const std:
         if (std::filesystem::exists(directory / file, ignored))
             return directory / file;
     }
-    if (triple.isAArch64() && !isNative)
-        return makeError(Errc::NotFound, say(Msg::NoCrossLibrary, file, triple.str(), directories[0].string(),
+    if (machine == "aarch64" && !isNative)
+        return makeError(Errc::NotFound, say(Msg::NoCrossLibrary, file, multiarch, directories[0].string(),
                                              directories[2].string(), "libc6-arm64-cross"));
-    return makeError(Errc::NotFound, say(Msg::NoTargetLibrary, file, triple.str(), directories[0].string(),
+    return makeError(Errc::NotFound, say(Msg::NoTargetLibrary, file, multiarch, directories[0].string(),
                                          directories[2].string(), isNative ? "libc6" : ""));
 }
 
-/// LLD writes to its output as to memory: where the disk is full, that ends the process. What goes in tells what comes
-/// out.
-Result<> checkRoom(const backend::LibraryRequest& request)
+/// Linkers write to their output as to memory: where the disk is full, that ends the process. What goes in tells what
+/// comes out.
+Result<> checkRoom(const LibraryRequest& request)
 {
     std::error_code unknown;
     std::uintmax_t needed = 0;
@@ -48,7 +43,7 @@ Result<> checkRoom(const backend::LibraryRequest& request)
     }
     for (const std::vector<std::byte>& object : request.objects)
         needed += object.size();
-    for (const backend::BinarySection& section : request.sections) {
+    for (const BinarySection& section : request.sections) {
         const std::uintmax_t inFile = section.file.empty() ? 0 : std::filesystem::file_size(section.file, unknown);
         needed += section.bytes.size() + (unknown ? 0 : inFile);
     }
@@ -62,35 +57,32 @@ Result<> checkRoom(const backend::LibraryRequest& request)
 
 } // namespace
 
-Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::string& tripleText)
+Result<> linkLibrary(const LibraryRequest& request, const std::string& machine, Linker& linker)
 {
-    const llvm::Triple triple(tripleText);
     std::error_code ignored;
     for (const std::filesystem::path& archive : request.archives)
         if (!std::filesystem::exists(archive, ignored))
             return makeError(Errc::NotFound, say(Msg::NoRuntimeFile, archive.string()));
 
     std::vector<std::string> arguments = sharedObjectArguments();
-    const std::string script = versionScript(request.exports);
-    LATHE_TRY_ASSIGN(const MemoryFile scriptFile, MemoryFile::create("exports", script.data(), script.size()));
-    arguments.insert(arguments.end(), {"--version-script=" + scriptFile.path(), "--strip-debug",
-                                       "-soname=" + request.name, "-o", request.output.string()});
-    std::vector<MemoryFile> files;
-    const auto addFile = [&](const char* name, const std::vector<std::byte>& bytes) -> Result<> {
-        LATHE_TRY_ASSIGN(MemoryFile file, MemoryFile::create(name, bytes.data(), bytes.size()));
-        arguments.push_back(file.path());
-        files.push_back(std::move(file));
+    const auto hold = [&](const char* name, std::span<const std::byte> bytes) -> Result<> {
+        LATHE_TRY_ASSIGN(std::string path, linker.hold(name, bytes));
+        arguments.push_back(std::move(path));
         return {};
     };
+    const std::string script = versionScript(request.exports);
+    LATHE_TRY_ASSIGN(const std::string scriptFile, linker.hold("exports", std::as_bytes(std::span(script))));
+    arguments.insert(arguments.end(), {"--version-script=" + scriptFile, "--strip-debug", "-soname=" + request.name,
+                                       "-o", request.output.string()});
     for (const std::vector<std::byte>& object : request.objects)
-        LATHE_TRY(addFile("object", object));
+        LATHE_TRY(hold("object", object));
     if (!request.sections.empty()) {
-        LATHE_TRY_ASSIGN(const std::vector<std::byte> sections, makeSectionObject(request.sections, tripleText));
-        LATHE_TRY(addFile("sections", sections));
+        LATHE_TRY_ASSIGN(const std::vector<std::byte> sections, makeSectionObject(request.sections, machine));
+        LATHE_TRY(hold("sections", sections));
     }
-    for (const backend::BinarySection& section : request.sections)
+    for (const BinarySection& section : request.sections)
         if (!section.file.empty()) {
-            LATHE_TRY(completeSectionFile(section, tripleText));
+            LATHE_TRY(completeSectionFile(section, machine));
             arguments.push_back(section.file.string());
         }
     arguments.emplace_back("--whole-archive");
@@ -98,17 +90,34 @@ Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::st
         arguments.push_back(archive.string());
     arguments.emplace_back("--no-whole-archive");
     // Before glibc 2.34 threads were a library of their own: the library asks for it, wherever it was linked.
-    LATHE_TRY_ASSIGN(const std::filesystem::path libc, findLibrary(triple, "libc.so.6"));
-    LATHE_TRY_ASSIGN(const std::filesystem::path threads, findLibrary(triple, "libpthread.so.0"));
-    LATHE_TRY_ASSIGN(const std::filesystem::path maths, findLibrary(triple, "libm.so.6"));
+    LATHE_TRY_ASSIGN(const std::filesystem::path libc, findLibrary(machine, "libc.so.6"));
+    LATHE_TRY_ASSIGN(const std::filesystem::path threads, findLibrary(machine, "libpthread.so.0"));
+    LATHE_TRY_ASSIGN(const std::filesystem::path maths, findLibrary(machine, "libm.so.6"));
     arguments.insert(arguments.end(),
                      {"--no-as-needed", threads.string(), libc.string(), "--as-needed", maths.string()});
     if (request.archives.size() > 1) { // drivers open libraries, by functions that had one of their own before, too
-        LATHE_TRY_ASSIGN(const std::filesystem::path loading, findLibrary(triple, "libdl.so.2"));
+        LATHE_TRY_ASSIGN(const std::filesystem::path loading, findLibrary(machine, "libdl.so.2"));
         arguments.insert(arguments.end(), {"--no-as-needed", loading.string()});
     }
     LATHE_TRY(checkRoom(request));
-    return runLinker(arguments);
+    return linker.run(arguments);
 }
 
-} // namespace lathe::cpu
+std::vector<std::string> sharedObjectArguments()
+{
+    return {"-shared",         "--gc-sections",    "-z", "defs", "-z", "now", "-z", "noexecstack",
+            "--build-id=none", "--hash-style=gnu", "-O1"};
+}
+
+std::string versionScript(const std::vector<std::string>& exports)
+{
+    std::string script = "{\n";
+    if (!exports.empty()) {
+        script += "  global:\n";
+        for (const std::string& name : exports)
+            script += fmt::format("    {};\n", name);
+    }
+    return script + "  local: *;\n};\n";
+}
+
+} // namespace lathe::backend
