@@ -23,9 +23,9 @@ struct OrderedValue
 };
 
 /// The most words that are alive at once in an order that keeps them few: of the statements that can come next always
-/// the one after which the fewest are, of equals the one that loads less, then the one whose values are used least after it; but an array is not begun
-/// before the one that was written before it is done, unless that makes values fewer. Each statement comes behind those
-/// whose values it needs, and values are loaded as late as can be.
+/// the one after which the fewest are, of equals the one that loads less, then the one whose values are used least
+/// after it; but an array is not begun before the one that was written before it is done, unless that makes values
+/// fewer. Each statement comes behind those whose values it needs, and values are loaded as late as can be.
 std::int32_t leastAlive(std::span<const OrderedStatement> statements, std::span<const OrderedValue> values);
 
 } // namespace lathe::schedule

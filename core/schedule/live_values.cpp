@@ -109,9 +109,10 @@ private:
             return;
         const auto look = [this](std::int32_t id, const std::vector<Expr>& indices) {
             if (bufferOf(id).scope == Scope::Local
-                && (ir::elementCount(bufferOf(id)) > kMostPromoted || !std::ranges::all_of(indices, [this](const Expr& e) {
-                        return !ir::usesAny(e, [this](const ir::Node* v) { return !m_whole.contains(v); });
-                    })))
+                && (ir::elementCount(bufferOf(id)) > kMostPromoted
+                    || !std::ranges::all_of(indices, [this](const Expr& e) {
+                           return !ir::usesAny(e, [this](const ir::Node* v) { return !m_whole.contains(v); });
+                       })))
                 m_memory.insert(id);
         };
         const auto lookIn = [&look](const Expr& value) {
@@ -270,9 +271,8 @@ private:
         };
         add(add, known->second, 1, false);
         std::vector<std::pair<std::size_t, std::int64_t>> all(terms.begin(), terms.end());
-        const auto [address, isOther] = m_addresses.try_emplace({buffer.scope == Scope::Shared ? -1 : id,
-                                                                 std::move(all)},
-                                                                m_addresses.size());
+        const auto [address, isOther] = m_addresses.try_emplace(
+            {buffer.scope == Scope::Shared ? -1 : id, std::move(all)}, m_addresses.size());
         return {address->second, constant};
     }
 
@@ -581,7 +581,8 @@ private:
     ir::Ranges m_ranges;
     std::set<std::int32_t> m_memory; ///< arrays of a thread that are no registers
     std::set<const ir::Node*> m_whole, m_loopVariables; ///< of loops that are gone; of those that stay
-    std::unordered_map<const ir::Node*, std::int64_t> m_bound, m_copy; ///< what variables are; which copy of a body it is
+    std::unordered_map<const ir::Node*, std::int64_t> m_bound,
+        m_copy; ///< what variables are; which copy of a body it is
     std::unordered_map<const void*, LinearForm> m_places; ///< elements from the start of the buffer
     std::unordered_map<const ir::Node*, std::vector<Expr>> m_variables; ///< of atoms
     std::unordered_map<const ir::Node*, std::size_t> m_numbers; ///< of atoms
@@ -604,7 +605,8 @@ private:
     std::int64_t m_lane = -1; ///< of a vector; -1: there is none
     std::size_t m_slot = 0; ///< the statement's number among those of a lane
     std::vector<VectorStatement> m_vector;
-    std::map<std::int32_t, std::map<std::pair<std::size_t, std::int64_t>, std::int32_t>> m_loaded; ///< in this piece, by buffer
+    std::map<std::int32_t, std::map<std::pair<std::size_t, std::int64_t>, std::int32_t>>
+        m_loaded; ///< in this piece, by buffer
 };
 
 } // namespace

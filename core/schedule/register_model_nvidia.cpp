@@ -16,9 +16,9 @@ constexpr std::int64_t kWarpThreads = 32, kSchedulers = 4, kRegisterUnit = 8, kD
 /// What a text declares with its size; the compiler knows of no more (SourceLanguage::mostSharedBytes).
 constexpr std::int64_t kMostDeclared = 48 << 10;
 
-// Registers of a thread. What they stand for is seen in the compiler's machine code; how many they are was set by what it
-// takes of random candidates (register_model_nvidia.h). None matters much: a tenth more or less of any changes what is
-// within a quarter by one in a hundred.
+// Registers of a thread. What they stand for is seen in the compiler's machine code; how many they are was set by what
+// it takes of random candidates (register_model_nvidia.h). None matters much: a tenth more or less of any changes what
+// is within a quarter by one in a hundred.
 constexpr double kOfThread = 6.8; ///< numbers of the thread and the block, what is made of them, a value on its way
 constexpr double kLoop = 2.2; ///< a counter, and what its addresses go on from
 constexpr double kGlobalAddress = 1.1; ///< mostly an index of 32 bits, of which the 64 are made when they are needed
@@ -99,9 +99,8 @@ NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Laun
         wanted = {std::max(wanted.least, here.least), std::max(wanted.most, here.most)};
     }
     const std::int64_t sharedBytes = ir::sharedBytes(nest, launch);
-    const std::vector<std::int32_t> steps = nvidiaRegisterSteps(room,
-                                                                launch.block[0] * launch.block[1] * launch.block[2],
-                                                                sharedBytes <= kMostDeclared ? sharedBytes : 0);
+    const std::vector<std::int32_t> steps = nvidiaRegisterSteps(
+        room, launch.block[0] * launch.block[1] * launch.block[2], sharedBytes <= kMostDeclared ? sharedBytes : 0);
     double taken = std::min<double>(wanted.most, steps.back());
     if (taken > steps.front()) {
         // Fewer blocks at a time for the sake of what is needed alone.

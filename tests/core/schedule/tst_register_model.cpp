@@ -101,7 +101,14 @@ private slots:
         QTest::addColumn<compute::DagPtr>("dag");
         QTest::addColumn<int>("capability");
         QTest::addColumn<QList<int>>("registers"); // of each launch
-        // NVIDIA_ROWS
+        // All loads of eight copies of the loop come first: 32 cost nothing.
+        QTest::newRow("dense, 32 columns, sm_80") << dense(56, 256, 32) << 80 << QList<int>{32};
+        QTest::newRow("dense, one row a block, sm_75") << dense(56, 128, 64) << 75 << QList<int>{30};
+        QTest::newRow("dense, 96 columns, sm_120") << dense(112, 256, 96) << 120 << QList<int>{34};
+        // A tile of sums; there are no registers for all that could be loaded early, or there would be fewer blocks.
+        QTest::newRow("dense, large, sm_75") << dense(1024, 256, 512) << 75 << QList<int>{64};
+        QTest::newRow("dense, large, sm_90") << dense(1024, 256, 512) << 90 << QList<int>{63};
+        QTest::newRow("depthwise, sm_90") << depthwise() << 90 << QList<int>{26};
     }
     void isNearNvidiasCompiler()
     {
@@ -130,7 +137,9 @@ private slots:
         QCOMPARE(registersOn({{"warp_size", 32}, {"max_threads_per_block", 1024}}), others);
         QCOMPARE(registersOn({{"compute_capability", 80}}), nvidias);
         // OpenCL's driver tells no capability.
-        QCOMPARE(registersOn({{"registers_per_thread", 255}, {"threads_per_core", 2048}, {"blocks_per_core", 32},
+        QCOMPARE(registersOn({{"registers_per_thread", 255},
+                              {"threads_per_core", 2048},
+                              {"blocks_per_core", 32},
                               {"shared_memory_per_core", 164 << 10}}),
                  nvidias);
     }

@@ -7,6 +7,19 @@
 #include <chrono>
 
 namespace lathe::cuda::kernels {
+namespace {
+
+/// What the compiler goes by of a device of that capability, as the rules of the target have it.
+Hardware hardwareOf(int capability)
+{
+    Hardware hardware;
+    hardware.limits["compute_capability"] = {capability, architectureName(capability)};
+    for (const Feature& feature : kFeatures)
+        hardware.limits[feature.name] = {capability >= feature.since ? 1 : 0, architectureName(capability)};
+    return hardware;
+}
+
+} // namespace
 
 double CompiledLaunch::registersOff() const
 {
@@ -17,9 +30,8 @@ Result<std::vector<CompiledLaunch>> compile(const DrawnKernel& kernel, const Nvr
                                             std::set<std::string>* seen)
 {
     LATHE_TRY_ASSIGN(const backend::KernelSource source, backend::printCuda(kernel.kernel.nest));
-    LATHE_TRY_ASSIGN(const Target target, Target::parse("cuda -arch=" + architectureName(capability)));
     const std::vector<schedule::LaunchResources> expected = schedule::resourcesOf(kernel.kernel.nest,
-                                                                                  defaultHardware(target));
+                                                                                  hardwareOf(capability));
     std::vector<CompiledLaunch> launches;
     for (std::size_t i = 0; i < source.launches.size(); ++i) {
         if (seen != nullptr && !seen->insert(source.launches[i].symbol).second)

@@ -32,7 +32,7 @@ struct CompiledLaunch
 };
 
 /// All launches of a kernel, each a program of its own as in the plugin; those whose symbol is in `seen` are left out,
-/// and the others' are added. Errors: those of the printer; BuildFailed; InvalidArgument for an unknown capability.
+/// and the others' are added. Errors: those of the printer; BuildFailed.
 Result<std::vector<CompiledLaunch>> compile(const DrawnKernel& kernel, const Nvrtc& compiler, int capability,
                                             std::set<std::string>* seen = nullptr);
 
