@@ -29,6 +29,18 @@ using ir::Scope;
 using ir::Stmt;
 using ir::StmtKind;
 
+/// Lanes of the warps of a statement's shuffles, of which `known` are those before it; 0: it has none. -1: they differ.
+std::int32_t warpOf(const Stmt& s, std::int32_t known = 0)
+{
+    if (!s)
+        return known;
+    if (s->kind == StmtKind::Shuffle)
+        known = known == 0 || known == s->warp ? s->warp : -1;
+    for (const Stmt& inner : s->body)
+        known = warpOf(inner, known);
+    return known;
+}
+
 /// Statements that unrolling may write out in one kernel; loops beyond stay loops, with a hint to the compiler.
 constexpr std::int64_t kMostStatements = 4096;
 
@@ -88,6 +100,9 @@ private:
         made.grid = launch.grid;
         made.block = launch.block;
         m_threads = launch.block[0] * launch.block[1] * launch.block[2];
+        m_warp = warpOf(launch.body);
+        if (m_warp < 0)
+            problem("shuffles within warps of several widths in one kernel");
         made.sharedBytes = ir::sharedBytes(m_nest, launch);
         m_scopes.begin();
         m_names.clear();
@@ -98,7 +113,7 @@ private:
         std::string axes;
         for (std::size_t d = 0; d < 3; ++d) {
             axes += axis(launch.blockIndex[d], launch.grid[d], m_language.blockIndex[d], *launch.body, taken);
-            axes += axis(launch.threadIndex[d], launch.block[d], m_language.threadIndex[d], *launch.body, taken);
+            axes += axis(launch.threadIndex[d], launch.block[d], threadNumber(launch.block, d), *launch.body, taken);
         }
         m_takenHere = taken;
         findVectorRegisters(launch.body);
@@ -118,8 +133,10 @@ private:
         made.text = fmt::format("\n// {}: {} of {}\n", launch.name,
                                 counted(made.grid[0] * made.grid[1] * made.grid[2], "block|blocks"),
                                 counted(m_threads, "thread|threads"));
+        const std::string warps = m_warp > 0 ? fmt::format(fmt::runtime(m_language.requiredWarp), m_warp)
+                                             : std::string();
         made.text += fmt::format(fmt::runtime(m_language.kernel), made.block[0], made.block[1], made.block[2],
-                                 m_threads);
+                                 m_threads, warps);
         symbolAt = made.text.size();
         made.text += fmt::format("({})\n{{\n{}{}", parameters, declarations, axes);
         statement(launch.body);
@@ -178,6 +195,29 @@ private:
         const std::string name = identifier(variable->name, taken);
         bind(variable, name);
         return isUsed ? fmt::format("    const int {} = {};\n", name, value) : std::string();
+    }
+
+    /// Along an axis. Of threads that shuffle by the places of their warp and lane, where the language leaves open
+    /// which threads these are. schedule::whyNoWholeWarps(): rows along x are whole warps, or a power of two below one.
+    /// Of the latter drivers put several into a warp, or each into one of its own that is not whole: then all are not.
+    std::string threadNumber(const std::array<std::int64_t, 3>& block, std::size_t d) const
+    {
+        if (m_warp <= 0 || m_language.laneIndex.empty())
+            return std::string(m_language.threadIndex[d]);
+        const std::string lane(m_language.laneIndex), warp(m_language.warpIndex);
+        const bool areRowsWhole = block[0] % m_warp == 0; // then warps have equal places along y and z
+        const std::int64_t rows = block[1] * block[2];
+        if (d == 0 && (block[0] == m_warp || (rows == 1 && !areRowsWhole)))
+            return lane;
+        const std::int64_t row = areRowsWhole ? block[0] / m_warp : block[0];
+        const std::int64_t within = d == 0 ? 1 : d == 1 ? row : row * block[1];
+        const std::int64_t beyond = d == 0 ? rows : d == 1 ? block[2] : 1;
+        std::string number = areRowsWhole ? warp : fmt::format("({} * {} + {})", warp, m_language.laneCount, lane);
+        if (within > 1)
+            number += fmt::format(" / {}", within);
+        if (beyond > 1)
+            number += fmt::format(" % {}", d == 0 ? row : block[d]);
+        return d == 0 && areRowsWhole ? fmt::format("{} * {} + {}", number, m_warp, lane) : number;
     }
 
     // ---- statements ------------------------------------------------------------------------------------------------
@@ -317,6 +357,7 @@ private:
 
     std::int64_t m_statements = 0;
     std::int64_t m_threads = 1; ///< of a block of the present launch
+    std::int32_t m_warp = 0; ///< lanes of its warps; 0: it has no shuffles
 };
 
 } // namespace

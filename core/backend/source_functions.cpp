@@ -204,18 +204,20 @@ std::string SourceText::product(const Expr& x, const Expr& y)
 
 std::string SourceText::shuffleText(const ir::StmtNode& shuffle, std::int64_t threads)
 {
-    if (m_language.shuffle.empty() || shuffle.warp != m_language.warp) {
+    if (m_language.warp != 0 && shuffle.warp != m_language.warp) {
         problem(fmt::format("shuffles within warps of {} lanes", shuffle.warp));
         return "0";
     }
+    if (!m_language.shuffleDeclaration.empty())
+        m_helpers.insert({0, std::string(m_language.shuffleDeclaration)});
     // A block of less than a warp has no more lanes than threads.
     const std::uint64_t all = (std::uint64_t{1} << std::min<std::int64_t>(threads, shuffle.warp)) - 1;
     const std::string lanes = fmt::format("{:#x}u", all), distance = std::to_string(shuffle.distance);
     const DType dtype = shuffle.value->dtype;
     const std::string type = typeText(dtype), value = text(shuffle.value);
-    if (isNarrow(dtype))
+    if (isNarrow(dtype) && !m_language.shuffleNarrow.empty())
         return fmt::format("{}({}, {}, {})", helper(m_language.shuffleNarrow, type), lanes, value, distance);
-    if (sizeOf(dtype) >= 4)
+    if (sizeOf(dtype) >= 4 || isFloat(dtype))
         return fmt::format(fmt::runtime(m_language.shuffle), value, lanes, distance);
     return fmt::format("({}){}", type,
                        fmt::format(fmt::runtime(m_language.shuffle), fmt::format("(int)({})", value), lanes, distance));

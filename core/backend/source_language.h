@@ -43,18 +43,28 @@ struct SourceLanguage
     std::string_view helperPrefix; ///< before each helper
 
     // ---- kernels
-    std::string_view kernel; ///< up to the symbol; {0} to {2}: threads of a block along x, y, z, {3}: all of them
+    /// Up to the symbol; {0} to {2}: threads of a block along x, y, z, {3}: all of them, {4}: what requires warps.
+    std::string_view kernel;
     std::string_view globalPointer, sharedPointer; ///< before the type of what a pointer points to
     std::string_view restrict;
     std::string_view sharedArray; ///< before the type of an array of the block
     std::string_view alignedBefore, alignedAfter; ///< around the declaration of an array that vectors are read from
     std::array<std::string_view, 3> blockIndex, threadIndex;
     std::string_view barrier;
-    /// What a thread of the same warp has; {0}: the value, {1}: a bit for each lane that comes, {2}: the distance. Of
-    /// integers and floats of at least 32 bits. Empty: lanes of threads are not told.
+
+    // ---- what a thread of the same warp has
+    std::string_view shuffleDeclaration; ///< what a text must say before
+    /// {0}: the value, {1}: a bit for each lane that comes, {2}: the distance. Of integers of at least 32 bits and
+    /// floats.
     std::string_view shuffle;
-    std::string_view shuffleNarrow; ///< the same of floats of 16 bits: a helper's name
-    std::int32_t warp; ///< lanes of its warps
+    std::string_view shuffleNarrow; ///< the same of floats of 16 bits: a helper's name; empty: as others
+    std::int32_t warp; ///< lanes of its warps; 0: each kernel requires its own
+    std::string_view requiredWarp; ///< {0}: lanes
+    /// The number of a thread's warp in the block, that of its lane in the warp, and how many lanes that warp has:
+    /// where the language leaves open which threads are in which warp, those that shuffle are numbered by these. Empty:
+    /// it does not.
+    std::string_view warpIndex, laneIndex, laneCount;
+
     std::int64_t mostSharedBytes; ///< of a block, that a text may declare with their sizes
     std::string_view unsizedShared; ///< declares bytes {0} without a size
     /// Whether a compiler joins products with sums of other statements: then each product that is not added to

@@ -11,7 +11,9 @@ constexpr std::string_view kOpenClWords =
     "unsigned struct union enum static inline break continue default goto sizeof typedef volatile register restrict "
     "extern auto pipe bool size_t read_only dot step mix sign length clamp round abs min max select isnan barrier NAN "
     "INFINITY INT_MIN LONG_MIN get_group_id get_local_id write_only CLK_LOCAL_MEM_FENCE tanh vload2 vload3 vload4 "
-    "vload8 vload16 vstore2 vstore3 vstore4 vstore8 vstore16";
+    "vload8 vload16 vstore2 vstore3 vstore4 vstore8 vstore16 cl_intel_subgroups get_sub_group_id "
+    "get_sub_group_local_id "
+    "get_sub_group_size intel_sub_group_shuffle_xor";
 
 constexpr SourceFunction kOpenClFunctions[] = {{"exp", "exp", "exp"},
                                                {"exp2", "exp2", "exp2"},
@@ -85,7 +87,7 @@ const SourceLanguage& openClLanguage()
         .functions = kOpenClFunctions,
         .helpers = kOpenClHelpers,
         .helperPrefix = "",
-        .kernel = "__kernel __attribute__((reqd_work_group_size({0}, {1}, {2})))\nvoid ",
+        .kernel = "__kernel __attribute__((reqd_work_group_size({0}, {1}, {2}))){4}\nvoid ",
         .globalPointer = "__global ",
         .sharedPointer = "__local ",
         .restrict = "restrict",
@@ -95,9 +97,15 @@ const SourceLanguage& openClLanguage()
         .blockIndex = {"get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},
         .threadIndex = {"get_local_id(0)", "get_local_id(1)", "get_local_id(2)"},
         .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
-        .shuffle = "", // which threads are neighbours in a subgroup is the device's affair
+        .shuffleDeclaration = "#pragma OPENCL EXTENSION cl_intel_subgroups : enable\n",
+        .shuffle = "intel_sub_group_shuffle_xor({0}, {2}u)",
         .shuffleNarrow = "",
         .warp = 0,
+        // Without it drivers choose the width kernel by kernel (cl_intel_required_subgroup_size).
+        .requiredWarp = " __attribute__((intel_reqd_sub_group_size({0})))",
+        .warpIndex = "get_sub_group_id()",
+        .laneIndex = "get_sub_group_local_id()",
+        .laneCount = "get_sub_group_size()",
         .mostSharedBytes = INT64_MAX,
         .unsizedShared = "",
         .joinsStatements = false,

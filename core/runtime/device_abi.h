@@ -75,6 +75,7 @@ typedef struct LatheDeviceApi
      * level first, bytes 0: no bound; {} if it means nothing here. Valid until the next call. */
     const char* (*limits)(LatheDevice* device);
 
+    /* Errors: UNSUPPORTED where there is no room for so much, which is the trial's trouble, not the device's. */
     int (*allocate)(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError* error);
     void (*release)(LatheDevice* device, void* buffer);
     int (*copyIn)(LatheDevice* device, void* buffer, size_t offset, const void* host, size_t bytes,

@@ -135,7 +135,7 @@ int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError*
     const std::size_t pages = (used + page - 1) / page * page + page;
     void* region = ::mmap(nullptr, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (region == MAP_FAILED)
-        return fail(error, LATHE_ERRC_DEVICE_LOST,
+        return fail(error, LATHE_ERRC_UNSUPPORTED,
                     "there is no memory for a buffer of " + std::to_string(bytes) + " bytes");
     char* const guard = static_cast<char*>(region) + pages - page;
     ::mprotect(guard, page, PROT_NONE);

@@ -203,6 +203,13 @@ inline std::string compare(const compute::DagPtr& dag, const std::vector<std::ve
     return {};
 }
 
+/// Threads that exchange registers, as schedules are made for the device; 0: none do.
+inline std::int64_t lanesOf(const serve::Device& device)
+{
+    const auto hardware = nlohmann::json::parse(device.description()).value("hardware", nlohmann::json::object());
+    return hardware.contains("shuffle_width") ? hardware["shuffle_width"]["value"].get<std::int64_t>() : 0;
+}
+
 /// Both halves of back ends, for tests of what all of them must do.
 class BackEnds
 {

@@ -120,6 +120,25 @@ private slots:
         }
     }
 
+    /// A buffer that no machine has room for: refused with its size, and the device goes on.
+    void memoryThatIsNotThereIsRefused_data() { eachTarget(); }
+    void memoryThatIsNotThereIsRefused()
+    {
+        QFETCH(QString, target);
+        const auto device = open(target.toStdString());
+        QVERIFY(device);
+        const auto refused = (*device)->allocate(std::size_t{1} << 60);
+        QVERIFY(!refused);
+        QCOMPARE(int(refused.error().code), int(Errc::Unsupported));
+        QVERIFY2(refused.error().message.find("1152921504606846976 bytes") != std::string::npos,
+                 refused.error().message.c_str());
+        const std::vector<std::byte> in(64, std::byte{7});
+        std::vector<std::byte> out(64);
+        const auto buffer = (*device)->allocate(in.size());
+        QVERIFY(buffer && (*device)->copyIn(*buffer, in) && (*device)->copyOut(out, *buffer));
+        QVERIFY(in == out);
+    }
+
     void kernelsComputeTheirDag_data()
     {
         QTest::addColumn<QString>("target");

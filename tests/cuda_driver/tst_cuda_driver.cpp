@@ -384,6 +384,79 @@ private slots:
         }
     }
 
+    void aCaptureForbidsWhatItsModeAndThatOfTheThreadSay()
+    {
+        const OpenedDriver driver;
+        void* const context = driver.context();
+        void* const s = stream(driver);
+        const auto allocated = [&] {
+            uint64_t address = 0;
+            const int code = driver.call("cuMemAlloc_v2", &address, size_t(4));
+            return code != 0 ? code : driver.call("cuMemFree_v2", address);
+        };
+        const auto allocatedElsewhere = [&](int mode) {
+            int code = -1;
+            std::thread([&] {
+                driver.call("cuCtxSetCurrent", context);
+                code = driver.call("cuThreadExchangeStreamCaptureMode", &mode);
+                code = code != 0 ? code : allocated();
+            }).join();
+            return code;
+        };
+        const auto ends = [&] {
+            void* graph = nullptr;
+            return driver.call("cuStreamEndCapture", s, &graph);
+        };
+        driver.call("cuStreamBeginCapture_v2", s, int(kCaptureThreadLocal));
+        QCOMPARE(allocatedElsewhere(kCaptureGlobal), 0);
+        int mode = kCaptureRelaxed;
+        QCOMPARE(driver.call("cuThreadExchangeStreamCaptureMode", &mode), 0);
+        QCOMPARE(mode, int(kCaptureGlobal));
+        QCOMPARE(allocated(), 0);
+        void* memory = nullptr;
+        QCOMPARE(driver.call("cuMemHostAlloc", &memory, size_t(4), 0U), 0);
+        QCOMPARE(driver.call("cuMemFreeHost", memory), 0);
+        QCOMPARE(driver.call("cuThreadExchangeStreamCaptureMode", &mode), 0);
+        QCOMPARE(mode, int(kCaptureRelaxed));
+        QCOMPARE(ends(), 0);
+        driver.call("cuStreamBeginCapture_v2", s, int(kCaptureGlobal));
+        QCOMPARE(allocatedElsewhere(kCaptureThreadLocal), 0);
+        QCOMPARE(allocatedElsewhere(kCaptureRelaxed), 0);
+        QCOMPARE(ends(), 0);
+        driver.call("cuStreamBeginCapture_v2", s, int(kCaptureGlobal));
+        QCOMPARE(allocatedElsewhere(kCaptureGlobal), int(kStreamCaptureUnsupported));
+        QCOMPARE(ends(), int(kStreamCaptureInvalidated));
+        mode = 7;
+        QCOMPARE(driver.call("cuThreadExchangeStreamCaptureMode", &mode), int(kInvalidValue));
+    }
+
+    void threadsHaveDefaultStreamsBesideTheLegacyOne()
+    {
+        const OpenedDriver driver;
+        void* const context = driver.context();
+        void* const legacy = reinterpret_cast<void*>(1);
+        void* const ofThread = reinterpret_cast<void*>(2);
+        void* found = nullptr;
+        QCOMPARE(driver.call("cuStreamGetCtx", ofThread, &found), 0);
+        QCOMPARE(found, context);
+        QCOMPARE(driver.call("cuStreamGetCtx", static_cast<void*>(&found), &found), int(kInvalidHandle));
+        QCOMPARE(driver.call("cuStreamBeginCapture_v2", legacy, int(kCaptureGlobal)), int(kStreamCaptureUnsupported));
+        QCOMPARE(driver.call("cuStreamBeginCapture_v2", ofThread, int(kCaptureGlobal)), 0);
+        int status = -1, elsewhere = -1;
+        QCOMPARE(driver.call("cuStreamIsCapturing", ofThread, &status), 0);
+        std::thread([&] {
+            driver.call("cuCtxSetCurrent", context);
+            driver.call("cuStreamIsCapturing", ofThread, &elsewhere);
+        }).join();
+        QCOMPARE(status, int(kCaptureActive));
+        QCOMPARE(elsewhere, int(kCaptureNone));
+        QCOMPARE(driver.call("cuStreamIsCapturing", legacy, &status), int(kStreamCaptureImplicit));
+        void* graph = nullptr;
+        QCOMPARE(driver.call("cuStreamEndCapture", ofThread, &graph), 0); // to ask did it no harm
+        QCOMPARE(driver.call("cuStreamIsCapturing", legacy, &status), 0);
+        QCOMPARE(status, int(kCaptureNone));
+    }
+
     void eventsTellTheTimeOfTheModel()
     {
         const OpenedDriver driver(Environment{{"LATHE_CUDA_DRIVER_COUNTERS", "1"}});

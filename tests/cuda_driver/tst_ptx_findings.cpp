@@ -289,6 +289,95 @@ private slots:
         QVERIFY(report.fault && report.fault->text.find("was freed") != std::string::npos);
     }
 
+    // --- loads that leave bytes unused, as compilers say of those that they made of several with gaps between
+
+    /// A vector of four words, of which these bytes are used.
+    static std::string vectorLoad(const std::string& mask, const std::string& from, const std::string& guard = "")
+    {
+        return ".pragma \"used_bytes_mask " + mask + "\";\n" + guard + "ld." + from;
+    }
+
+    static std::string vectorsOfThreads()
+    {
+        return ".shared .align 16 .b8 room[1024];\nmov.u32 %r10, room;\nshl.b32 %r11, %r1, 4;\n"
+               "add.s32 %r12, %r10, %r11;\nxor.b32 %r13, %r12, 512;\n";
+    }
+
+    void unusedBytesNeedNotBeWritten()
+    {
+        const auto body = [](const char* mask) {
+            return vectorsOfThreads() + "st.shared.v2.u32 [%r12], {%r1, %r3};\nst.shared.u32 [%r12+8], %r3;\n"
+                   + vectorLoad(mask, "shared.v4.u32 {%r14, %r15, %r16, %r17}, [%r12]; // BUG\n")
+                   + "add.s32 %r14, %r14, %r16;\nst.global.u32 [%d2], %r14;";
+        };
+        for (const char* mask : {"0xfff", "4095", "0x00000fff", "0xf", "0xf00"})
+            verifyClean(body(mask));
+        // Bytes that are used are found as ever.
+        verify({body("0xffff"), Finding::Kind::UninitializedRead, "shared bytes 0 to 15"});
+        verify({body("0xf0ff"), Finding::Kind::UninitializedRead, "shared bytes 12 to 15"});
+        verify({body("0x1fff"), Finding::Kind::UninitializedRead, "shared bytes 0 to 12"});
+        verify({body("0x8000"), Finding::Kind::UninitializedRead, "shared byte 15"});
+        const auto local = [](const char* mask) {
+            return ".local .align 16 .b8 mine[16];\nmov.u64 %d5, mine;\nst.local.u32 [%d5+8], %r1;\n"
+                   + vectorLoad(mask, "local.v4.u32 {%r14, %r15, %r16, %r17}, [%d5]; // BUG\n");
+        };
+        verifyClean(local("0xf00"));
+        verify({local("0xff0"), Finding::Kind::UninitializedRead, "local bytes 4 to 11"});
+    }
+
+    void aMaskIsOfTheNextLoadAlone()
+    {
+        const std::string first = vectorsOfThreads() + "st.shared.u32 [%r12], %r1;\n"
+                                  + vectorLoad("0xf", "shared.v4.u32 {%r14, %r15, %r16, %r17}, [%r12];\n");
+        verify({first + "ld.shared.v2.u32 {%r18, %r19}, [%r12]; // BUG\n", Finding::Kind::UninitializedRead,
+                "shared bytes 0 to 7"});
+        verify({vectorsOfThreads()
+                    + ".pragma \"used_bytes_mask 0xf\";\nst.shared.u32 [%r12], %r1;\n"
+                      "ld.shared.v2.u32 {%r18, %r19}, [%r12]; // BUG\n",
+                Finding::Kind::UninitializedRead, "shared bytes 0 to 7"});
+    }
+
+    void othersMayWriteUnusedBytes()
+    {
+        const auto shared = [](const char* mask) {
+            return vectorsOfThreads() + "st.shared.v4.u32 [%r12], {%r1, %r1, %r1, %r1};\nbar.sync 0;\n"
+                   + "setp.lt.u32 %p1, %r1, 32;\n"
+                   + vectorLoad(mask, "shared.v4.u32 {%r14, %r15, %r16, %r17}, [%r12]; // OTHER\n", "@%p1 ")
+                   + "@!%p1 st.shared.u32 [%r13+12], %r1; // BUG\n";
+        };
+        verifyClean(shared("0xfff"));
+        verify({shared("0xf0ff"), Finding::Kind::Race, "read at line"});
+        const auto global = [](const char* mask) {
+            return "setp.eq.u32 %p1, %r2, 0;\n"
+                   + vectorLoad(mask, "global.v4.u32 {%r14, %r15, %r16, %r17}, [%d1]; // OTHER\n", "@%p1 ")
+                   + "setp.eq.u32 %p2, %r3, 64;\n@%p2 st.global.u32 [%d1+4], %r1; // BUG\n";
+        };
+        verifyClean(global("0xff0f"), {2, 1, 1});
+        verify({global("0xfff"), Finding::Kind::Race, "read at line", {2, 1, 1}});
+    }
+
+    void unusedBytesMayLieBehindTheEnd()
+    {
+        const auto body = [](const char* mask) {
+            return vectorLoad(mask, "global.v4.u32 {%r14, %r15, %r16, %r17}, [%d1+240]; // BUG\n")
+                   + "add.s32 %r14, %r14, %r16;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 st.global.u32 [%d1], %r14;";
+        };
+        for (const bool quick : {false, true}) {
+            KernelRun kernel(kernelText(".param .u64 out", kIndices + body("0xf0f")));
+            kernel.quick = quick;
+            const uint64_t out = kernel.put(std::vector<uint32_t>(63, 7));
+            LATHE_VERIFY_CLEAN(kernel.run({1, 1, 1}, {64, 1, 1}, {out}));
+            QCOMPARE(kernel.get<uint32_t>(out)[0], 14u);
+        }
+        const std::string text = kernelText(".param .u64 out", kIndices + body("0xf00f"));
+        KernelRun kernel(text);
+        const LaunchReport report = kernel.run({1, 1, 1}, {64, 1, 1}, {kernel.put(std::vector<uint32_t>(63, 7))});
+        QVERIFY(report.fault && report.fault->kind == FaultKind::IllegalAddress);
+        QCOMPARE(report.fault->line, lineOf(text, "// BUG"));
+        verifyFault(vectorLoad("0xff", "global.v4.u32 {%r14, %r15, %r16, %r17}, [%d1+8]; // BUG\n"),
+                    FaultKind::MisalignedAddress, "no multiple of 16");
+    }
+
     void misalignedVectorsAreAFault()
     {
         verifyFault("ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%d1+8]; // BUG\n", FaultKind::MisalignedAddress,

@@ -123,6 +123,17 @@ private slots:
         row("vectors of two", "ld.global.v2.u32 {%r20, %r21}, [%d1+4096];\nld.global.v2.b64 {%d5, %d6}, [%d1+4112];\n"
                               "cvt.u32.u64 %r22, %d6;\nadd.u32 %r20, %r20, %r21;\nxor.b32 %r20, %r20, %r22;\n"
                               "st.global.u32 [%d2], %r20;");
+        row("vectors with gaps that nobody wrote",
+            "mul.lo.u32 %r12, %r1, 16;\nadd.u32 %r12, %r12, %r10;\nst.shared.v2.u32 [%r12], {%r1, %r4};\n"
+            "st.shared.u32 [%r12+12], %r3;\n.pragma \"used_bytes_mask 0xf0ff\";\n"
+            "ld.shared.v4.u32 {%r20, %r21, %r22, %r23}, [%r12];\nadd.u32 %r20, %r20, %r21;\n"
+            ".local .align 16 .b8 mine[16];\nmov.u64 %d5, mine;\nst.local.u32 [%d5+4], %r1;\n"
+            ".pragma \"used_bytes_mask 240\";\nld.local.v2.u32 {%r24, %r25}, [%d5];\n"
+            "add.u32 %r20, %r20, %r23;\nxor.b32 %r20, %r20, %r25;\nst.global.u32 [%d2], %r20;");
+        row("vectors with gaps that others write",
+            "mul.wide.u32 %d5, %r4, 16;\nadd.s64 %d5, %d5, %d1;\nxor.b32 %r12, %r4, 1;\nmul.wide.u32 %d6, %r12, "
+            "16;\nadd.s64 %d6, %d6, %d1;\n.pragma \"used_bytes_mask 0xfff\";\nld.global.v4.u32 {%r20, %r21, %r22, "
+            "%r23}, [%d5];\nst.global.u32 [%d6+12], %r20;");
         row("some lanes alone", "setp.lt.u32 %p1, %r1, 11;\nld.global.u32 %r20, [%d2+3072];\n@%p1 ld.global.u32 %r20, "
                                 "[%d2+4096];\n@!%p1 st.global.u32 [%d2], %r20;\n@%p1 st.global.u32 [%d2], %r1;");
         row("paths that part", "and.b32 %r12, %r1, 3;\nsetp.eq.u32 %p1, %r12, 2;\nmov.u32 %r20, 7;\n@%p1 bra AWAY;\n"
@@ -186,6 +197,10 @@ private slots:
             "setp.eq.u32 %p1, %r2, 0;\n@%p1 st.shared.u32 [%r11], %r1;\nld.shared.u32 %r20, [%r11];\n"
             "st.global.u32 [%d2], %r20;");
         row("global memory that nobody wrote", "ld.global.u32 %r20, [%d2+6144];\nst.global.u32 [%d2], %r20;");
+        row("what is used of a vector, which nobody wrote",
+            "mul.lo.u32 %r12, %r1, 16;\nadd.u32 %r12, %r12, %r10;\nst.shared.v2.u32 [%r12], {%r1, %r4};\n"
+            ".pragma \"used_bytes_mask 0xf0ff\";\nld.shared.v4.u32 {%r20, %r21, %r22, %r23}, [%r12];\n"
+            "st.global.u32 [%d2], %r20;");
         row("a byte that nobody wrote", "ld.global.u8 %r20, [%d2+6143];\nst.global.u32 [%d2], %r20;");
         row("local memory that nobody wrote", ".local .align 4 .b8 mine[16];\nmov.u64 %d5, mine;\nld.local.u32 %r20, "
                                               "[%d5+4];\nst.global.u32 [%d2], %r20;");

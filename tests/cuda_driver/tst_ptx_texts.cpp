@@ -27,7 +27,8 @@ std::string sample()
            "{\n.param .b32 param0;\nst.param.b32 [param0+0], %r1;\n.param .b32 retval0;\ncall.uni "
            "(retval0),\ntwice,\n(\nparam0\n);\nld.param.b32 %r3, [retval0+0];\n}\n"
            "mov.u32 %r4, room;\nst.shared.v4.f32 [%r4], {%f1, %f1, %f1, %f1};\n.pragma \"nounroll\";\nbar.sync "
-           "0;\nshfl.sync.down.b32 %r5|%p2, %r3, 16, 31, -1;\nlop3.b32 %r6, %r1, %r2, %r3, 0x96;\n"
+           "0;\n.pragma \"nounroll\", \"used_bytes_mask 0xff0\";\nld.shared.v4.f32 {%f3, %f4, %f5, %f6}, "
+           "[%r4];\nshfl.sync.down.b32 %r5|%p2, %r3, 16, 31, -1;\nlop3.b32 %r6, %r1, %r2, %r3, 0x96;\n"
            "T: .branchtargets $L1, $L2;\nand.b32 %r7, %r1, 1;\nbrx.idx %r7, T;\n$L2:\nred.global.add.u32 [counter], "
            "1;\n$L1:\nret;\n}\n.file 1 \"a.cu\"\n.section .debug_str\n{\n.b8 1,2,3\n}\n";
 }
@@ -97,6 +98,9 @@ private slots:
         verifyRefused("lop3.b32 %r1, %r2, %r3, %r4, %r5;", "no whole number");
         verifyRefused("call nothing;", "no body");
         verifyRefused("cp.async.cg.shared.global [%r1], [%d1], 4;", "cannot copy 4 bytes");
+        for (const char* const mask :
+             {"used_bytes_mask", "used_bytes_mask all", "used_bytes_mask 0x1ffffffff", "used_bytes_mask 1.5"})
+            verifyRefused(".pragma \"" + std::string(mask) + "\";", "has no mask of 32 bits");
         QVERIFY(problemOf(kernelText("", "add.s32 %r1, %r2, 3")).find("\";\" is missing") != std::string::npos);
     }
 

@@ -12,6 +12,7 @@ namespace lathe::search {
 std::vector<std::int64_t> exchangesOf(const LaunchMachine& machine)
 {
     std::vector<std::int64_t> open = {static_cast<std::int64_t>(Exchange::Shared)};
+    // The threads of a processor's driver are loops, in which shuffles cost several barriers (plugins/opencl/README.md).
     if (machine.shuffles > 1 && !machine.isProcessor)
         open.push_back(static_cast<std::int64_t>(Exchange::Shuffles));
     return open;

@@ -183,7 +183,7 @@ int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError*
 {
     Buffer* created = Buffer::create(bytes, device->guarded);
     if (!created)
-        return fail(error, LATHE_ERRC_DEVICE_LOST,
+        return fail(error, LATHE_ERRC_UNSUPPORTED,
                     "there is no memory for a buffer of " + std::to_string(bytes) + " bytes");
     *buffer = created->data();
     return 0;
@@ -260,7 +260,7 @@ int reserveScratch(LatheDevice* device, std::span<const LatheLaunch> launches, L
         part = std::max<std::size_t>(part, kernel.partScratchBytes);
     }
     if (!device->reserve(team, part))
-        return fail(error, LATHE_ERRC_DEVICE_LOST, "there is no memory for the kernels' scratch");
+        return fail(error, LATHE_ERRC_UNSUPPORTED, "there is no memory for the kernels' scratch");
     return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cstdarg>
 #include <cstdio>
@@ -15,6 +16,9 @@ namespace {
 constexpr const char* kLibrary = "libcuda.so.1";
 /// What a driver for tests exports that interprets kernels on this machine's processor.
 constexpr const char* kOnProcessor = "latheCudaDriverOnCpu";
+/// What the driver itself would say is that it was not initialized.
+constexpr const char* kForked = "the NVIDIA driver was started before this process was forked off, and works in the "
+                                "process that started it alone";
 constexpr int kOldest = 11000; ///< CUDA 11.0: what is named here is there
 
 template<typename Called>
@@ -78,6 +82,8 @@ const char* takeAll(void* library, Driver& d)
     take(library, "cuGraphUpload", d.graphUpload); // since 11.1
     take(library, "cuMemHostGetDevicePointer_v2", d.memHostGetDevicePointer);
     take(library, "cuStreamGetCtx", d.streamGetContext);
+    take(library, "cuStreamIsCapturing", d.streamIsCapturing);
+    take(library, "cuThreadExchangeStreamCaptureMode", d.exchangeCaptureMode);
     take(library, "cuGetErrorName", d.getErrorName);
     take(library, "cuGetErrorString", d.getErrorString);
     return missing;
@@ -143,18 +149,23 @@ constinit pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
 constinit Driver g_driver;
 constinit Problem g_problem = {};
 constinit bool g_wasTried = false, g_isOpen = false;
+constinit pid_t g_process = 0; ///< in which that was
 
 } // namespace
 
 const Driver* openDriver(const char*& problem)
 {
+    const pid_t process = ::getpid();
     ::pthread_mutex_lock(&g_lock);
-    if (!g_wasTried)
+    if (!g_wasTried) {
         g_isOpen = open(g_driver, g_problem);
+        g_process = process;
+    }
     g_wasTried = true;
     ::pthread_mutex_unlock(&g_lock);
-    problem = g_problem.text;
-    return g_isOpen ? &g_driver : nullptr;
+    const bool isForked = g_isOpen && g_process != process;
+    problem = isForked ? kForked : g_problem.text;
+    return g_isOpen && !isForked ? &g_driver : nullptr;
 }
 
 VersionText versionName(int version)

@@ -47,6 +47,7 @@ enum Code : int
     kMpsMaxClientsReached = 808,
     kMpsMaxConnectionsReached = 809,
     kMpsClientTerminated = 810,
+    kCaptureImplicit = 906, ///< the legacy stream, while one that it waits for is captured
     kUnknown = 999
 };
 
@@ -74,6 +75,19 @@ enum Attribute : int
     kRegistersOfProcessor = 82,
     kSharedOfBlockAtMost = 97, ///< if a function asks for it
     kBlocksOfProcessor = 106
+};
+
+/// Of captures, by the manual's numbers (CUstreamCaptureMode, CUstreamCaptureStatus).
+enum CaptureMode : int
+{
+    /// What could disturb a capture, allocating for instance, is forbidden to the thread that captures, and to no
+    /// other: what the caller's threads do is their own affair.
+    kCaptureOfThread = 1,
+    kCaptureRelaxed = 2 ///< of a thread: it may do such things whatever others capture
+};
+enum CaptureStatus : int
+{
+    kIsNotCaptured = 0
 };
 
 using DeviceNumber = int;
@@ -141,6 +155,8 @@ struct Driver
     int (*graphUpload)(GraphExec exec, Stream stream) = nullptr; ///< what its first start would have to do before
     int (*memHostGetDevicePointer)(Address* address, void* host, unsigned flags) = nullptr;
     int (*streamGetContext)(Stream stream, Context* context) = nullptr;
+    int (*streamIsCapturing)(Stream stream, int* status) = nullptr;
+    int (*exchangeCaptureMode)(int* mode) = nullptr; ///< of this thread: gives the one before
     int (*getErrorName)(int code, const char** name) = nullptr;
     int (*getErrorString)(int code, const char** text) = nullptr;
 
@@ -150,7 +166,7 @@ struct Driver
 };
 
 /// Of this process, opened once and never closed: libcuda.so.1, or the file that LATHE_CUDA_DRIVER names. Null:
-/// `problem` is a sentence that stays. Any thread.
+/// `problem` is a sentence that stays; so in a process that was forked off one that has it open. Any thread.
 const Driver* openDriver(const char*& problem);
 
 /// For people, cut.

@@ -24,6 +24,7 @@ struct Management::Library : ManagementFunctions
 {
     ManagedDevice device = nullptr;
     ManagedEvents events = nullptr; ///< null: the device has none
+    std::string uuid;
     std::string trouble;
 
     unsigned long long uncorrectedErrors() const
@@ -44,8 +45,11 @@ std::unique_ptr<Management> Management::open(const std::string& uuid)
         return nullptr;
     // The driver's interface tells no name of the kind: a MIG instance has another one than a whole GPU.
     const std::string number = uuid.substr(uuid.find('-') + 1);
-    if (library->deviceByUuid(("GPU-" + number).c_str(), &library->device) != 0
-        && library->deviceByUuid(("MIG-" + number).c_str(), &library->device) != 0)
+    for (const char* const kind : {"GPU-", "MIG-"})
+        if (const std::string full = kind + number;
+            library->uuid.empty() && library->deviceByUuid(full.c_str(), &library->device) == 0)
+            library->uuid = full;
+    if (library->uuid.empty())
         return nullptr;
     take(file, "nvmlDeviceGetClockInfo", library->clock);
     take(file, "nvmlDeviceGetTemperature", library->temperature);
@@ -71,6 +75,11 @@ Management::~Management()
 {
     if (m_library != nullptr && m_library->events != nullptr)
         m_library->eventSetFree(m_library->events);
+}
+
+const std::string& Management::uuid() const
+{
+    return m_library->uuid;
 }
 
 Management::State Management::state() const

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace lathe::cuda {
@@ -18,12 +19,16 @@ public:
     Management(const Management&) = delete;
     Management& operator=(const Management&) = delete;
 
+    /// By which the library knows the device: "GPU-..." or, of a MIG instance, "MIG-...".
+    const std::string& uuid() const;
+    /// What is not told has no value: of a MIG instance mostly nothing is.
     struct State
     {
-        std::uint64_t clockMhz = 0, memoryClockMhz = 0; ///< now; 0: not told
-        std::uint64_t temperature = 0; ///< degrees Celsius
-        double watts = 0;
-        std::uint64_t slowedBy = 0; ///< the library's bits of reasons why the clock is lower than it could be
+        std::optional<std::uint64_t> clockMhz, memoryClockMhz; ///< now
+        std::optional<std::uint64_t> temperature; ///< degrees Celsius
+        std::optional<double> watts;
+        std::optional<std::uint64_t>
+            slowedBy; ///< bits of reasons why the clock is lower than it could be; 0: it is not
     };
     State state() const;
     /// A sentence on what is wrong with the hardware, so that its results are not to be trusted: errors of memory that

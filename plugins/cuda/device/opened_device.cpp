@@ -146,16 +146,20 @@ std::string OpenedDevice::health()
 {
     nlohmann::json json = {{"clock", m_driver.isOnProcessor ? "model" : "device"}};
     if (!m_facts.uuid.empty())
-        json["uuid"] = m_facts.uuid;
+        json["uuid"] = m_management != nullptr ? m_management->uuid() : m_facts.uuid;
     if (m_facts.hasRunLimit)
         json["serves_a_screen"] = true;
     if (m_management != nullptr) {
         const Management::State state = m_management->state();
-        json["clock_mhz"] = state.clockMhz;
-        json["memory_clock_mhz"] = state.memoryClockMhz;
-        json["temperature_c"] = state.temperature;
-        json["watts"] = state.watts;
-        json["slowed_by"] = state.slowedBy;
+        const auto put = [&json](const char* name, const auto& figure) {
+            if (figure)
+                json[name] = *figure;
+        };
+        put("clock_mhz", state.clockMhz);
+        put("memory_clock_mhz", state.memoryClockMhz);
+        put("temperature_c", state.temperature);
+        put("watts", state.watts);
+        put("slowed_by", state.slowedBy);
         if (const std::string trouble = m_management->trouble(); !trouble.empty()) {
             json["sick"] = trouble;
             if (m_ended.empty())

@@ -48,8 +48,7 @@ public:
     template<typename Commands>
     bool record(Stream stream, Commands commands)
     {
-        constexpr int kOfThisThread = 1; // others may do what they like meanwhile
-        if (m_driver.beginCapture(stream, kOfThisThread) != kSuccess)
+        if (m_driver.beginCapture(stream, kCaptureOfThread) != kSuccess)
             return false;
         const bool isWhole = commands() == kSuccess;
         Graph graph = nullptr;
@@ -274,7 +273,9 @@ int run(OpenedDevice& device, std::span<const LatheLaunch> launches, std::uint32
             return status;
     const bool isWhole = coldBytes == 0
                          && std::ranges::all_of(launches, [](const LatheLaunch& l) { return l.timed != 0; });
-    if (launches.empty() || iterations == 0) {
+    const bool isEmpty = std::ranges::all_of(
+        launches, [](const LatheLaunch& l) { return l.module->module.kernels()[l.kernel].launches.empty(); });
+    if (isEmpty || iterations == 0) {
         if (timing != nullptr)
             *timing = {};
         return 0;

@@ -45,6 +45,30 @@ Status make(const DeviceContext& context, DeviceQueue& queue, ErrorText& error)
     return refused(error, *context.driver, code, "a stream on %.150s", context.gpu.name);
 }
 
+/// Whether the caller records what comes into his stream, for a graph of his own. The legacy stream cannot be used
+/// either while one that it waits for is recorded.
+bool isCaptured(const DeviceQueue& queue)
+{
+    const DeviceContext& context = *queue.context;
+    if (!queue.isCallers || context.driver->streamIsCapturing == nullptr)
+        return false;
+    const Current current(*context.driver, context.context);
+    int status = kIsNotCaptured;
+    const int code = current.code() == kSuccess ? context.driver->streamIsCapturing(queue.stream, &status)
+                                                : current.code();
+    return code == kCaptureImplicit || (code == kSuccess && status != kIsNotCaptured);
+}
+
+/// Before something is put into the stream: else his graph would have it, and fail when it is waited for.
+Status refuseCaptured(const DeviceQueue& queue, ErrorText& error)
+{
+    if (!isCaptured(queue))
+        return Status::Ok;
+    error.set("the caller's CUDA stream is being captured, and a run waits for the device, which no graph can: run the "
+              "model before or behind the capture");
+    return Status::InvalidArgument;
+}
+
 /// Bytes of zero are no command.
 bool hasBytes(const DeviceMemory* memory, std::size_t bytes, Status& status, ErrorText& error)
 {
@@ -66,6 +90,8 @@ template<typename Call>
 Status startNow(DeviceQueue& queue, const char* direction, std::size_t bytes, bool wait, ErrorText& error, Call call)
 {
     if (const Status status = queue.recorder.flush(error); status != Status::Ok)
+        return status;
+    if (const Status status = refuseCaptured(queue, error); status != Status::Ok)
         return status;
     const DeviceContext& context = *queue.context;
     const Driver& driver = *context.driver;
@@ -110,7 +136,8 @@ void endQueue(DeviceQueue* queue)
         return;
     const Driver& driver = *queue->context->driver;
     const Current current(driver, queue->context->context);
-    driver.streamSynchronize(queue->stream);
+    if (!isCaptured(*queue)) // else no run of this instance is left in it
+        driver.streamSynchronize(queue->stream);
     Stream const own = queue->isCallers ? nullptr : queue->stream;
     runtime::freeArray(queue, 1); // its graphs first
     if (own != nullptr)
@@ -125,6 +152,8 @@ Status enqueueLaunch(DeviceQueue* queue, DeviceLaunch* launch, ErrorText& error)
         command.number = launch->number;
         return queue->recorder.add(command, nullptr, error);
     }
+    if (const Status status = refuseCaptured(*queue, error); status != Status::Ok)
+        return status;
     const Current current(*queue->context->driver, queue->context->context);
     queue->recorder.touch();
     return startLaunch(*launch, queue->stream, error);
@@ -203,6 +232,8 @@ Status enqueueUnmap(DeviceQueue*, DeviceMemory*, ErrorText&)
 Status finishQueue(DeviceQueue* queue, ErrorText& error)
 {
     const Status flushed = queue->recorder.flush(error);
+    if (isCaptured(*queue)) // waiting for it would end the capture
+        return queue->recorder.isBusy() ? refuseCaptured(*queue, error) : flushed;
     const Driver& driver = *queue->context->driver;
     const Current current(driver, queue->context->context);
     int code = current.code();
@@ -216,6 +247,8 @@ Status finishQueue(DeviceQueue* queue, ErrorText& error)
 
 Status beginRun(DeviceQueue* queue, ErrorText& error)
 {
+    if (const Status status = refuseCaptured(*queue, error); status != Status::Ok)
+        return status;
     return queue->recorder.begin(error);
 }
 

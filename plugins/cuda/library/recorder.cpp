@@ -14,8 +14,6 @@ using runtime::Status;
 
 namespace {
 
-/// Of a capture: calls that could disturb it are forbidden in this thread alone (CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).
-constexpr int kOfThread = 1;
 constexpr unsigned kOwnOrder = 1; ///< of a stream: nothing in the default stream waits for it
 
 bool isOfHost(Command::Kind kind)
@@ -206,7 +204,7 @@ bool Recorder::capture(Stretch& stretch)
     const Driver& driver = *m_context->driver;
     if (m_captures == nullptr && driver.streamCreate(&m_captures, kOwnOrder) != kSuccess)
         m_captures = nullptr;
-    if (m_captures == nullptr || driver.beginCapture(m_captures, kOfThread) != kSuccess)
+    if (m_captures == nullptr || driver.beginCapture(m_captures, kCaptureOfThread) != kSuccess)
         return false;
     ErrorText ignored;
     bool isWhole = true;

@@ -67,6 +67,8 @@ public:
     bool awaits(const void* host, std::size_t bytes) const;
     /// Something was started.
     void touch() { m_isBusy = true; }
+    /// Something was started that was not waited for.
+    bool isBusy() const { return m_isBusy; }
 
     /// Copies of more bytes are not recorded.
     static constexpr std::size_t kMostStaged = 16 << 20;

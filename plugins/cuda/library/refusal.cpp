@@ -49,14 +49,18 @@ Current::Current(const Driver& driver, Context context)
     : m_driver(driver)
 {
     m_code = driver.contextGetCurrent(&m_before);
-    if (m_code != kSuccess || m_before == context)
-        return;
-    m_code = driver.contextSetCurrent(context);
-    m_isOther = m_code == kSuccess;
+    if (m_code == kSuccess && m_before != context) {
+        m_code = driver.contextSetCurrent(context);
+        m_isOther = m_code == kSuccess;
+    }
+    m_isRelaxed = m_code == kSuccess && driver.exchangeCaptureMode != nullptr
+                  && driver.exchangeCaptureMode(&m_mode) == kSuccess;
 }
 
 Current::~Current()
 {
+    if (m_isRelaxed)
+        m_driver.exchangeCaptureMode(&m_mode);
     if (m_isOther)
         m_driver.contextSetCurrent(m_before);
 }

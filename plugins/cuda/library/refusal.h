@@ -14,7 +14,9 @@ runtime::Status failedAt(runtime::ErrorText& error, const Driver& driver, int co
     __attribute__((format(printf, 4, 5)));
 runtime::Status noHostMemory(runtime::ErrorText& error);
 
-/// Makes a context that of this thread, and leaves at its end what was there before: the caller's own, or none.
+/// Makes a context that of this thread, and leaves at its end what was there before: the caller's own, or none. What is
+/// called meanwhile does not disturb graphs that the caller's program captures in other streams, and is not forbidden
+/// by them (CU_STREAM_CAPTURE_MODE_GLOBAL forbids all threads to allocate, and the capture fails if one tries).
 class Current
 {
 public:
@@ -28,8 +30,9 @@ public:
 private:
     const Driver& m_driver;
     Context m_before = nullptr;
-    bool m_isOther = false;
+    bool m_isOther = false, m_isRelaxed = false;
     int m_code = kSuccess;
+    int m_mode = kCaptureRelaxed; ///< of this thread; once that is m_isRelaxed, the one before
 };
 
 } // namespace lathe::cuda

@@ -1,5 +1,9 @@
 #include "plugins/opencl/device/build.h"
 
+#include "plugins/opencl/device/extensions.h"
+#include "plugins/opencl/device/subgroups.h"
+
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -41,33 +45,36 @@ char* copyOf(const char* text)
     return copy;
 }
 
-/// Whether the device lists the extension among others.
-bool has(const char* listed, const char* name)
+/// Why the device has none of the subgroups that the source's kernel requires, of so many threads; null: it has them.
+char* missingSubgroups(const Driver& driver, cl_device_id device, std::size_t width)
 {
-    const std::size_t length = std::strlen(name);
-    for (const char* at = listed; (at = std::strstr(at, name)) != nullptr; at += length)
-        if ((at == listed || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-            return true;
-    return false;
+    if (width == 0)
+        return nullptr;
+    const SubgroupWidths known = readSubgroupWidths(driver, device);
+    if (known.has(width))
+        return nullptr;
+    if (known.count == 0)
+        return copyOf("this device has no subgroups of a required width whose threads exchange registers "
+                      "(cl_intel_required_subgroup_size, cl_intel_subgroups)");
+    char lack[96];
+    std::snprintf(lack, sizeof lack, "the kernel requires subgroups of %zu threads, which this device does not have",
+                  width);
+    return copyOf(lack);
 }
 
 /// What the source asks for and the device lacks, as a compiler's log would say it, only clearly; null: nothing.
 char* missingExtension(const Driver& driver, cl_device_id device, std::string_view source)
 {
-    std::size_t bytes = 0;
-    if (driver.getDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, nullptr, &bytes) != CL_SUCCESS)
-        return nullptr;
-    auto* const listed = static_cast<char*>(std::calloc(bytes + 1, 1));
+    char* const listed = listExtensions(driver, device);
     if (listed == nullptr)
         return nullptr;
     char* lack = nullptr;
-    if (driver.getDeviceInfo(device, CL_DEVICE_EXTENSIONS, bytes, listed, nullptr) == CL_SUCCESS)
-        for (const Extension& extension : kExtensions)
-            if (lack == nullptr && source.find(extension.name) != std::string_view::npos
-                && !has(listed, extension.name))
-                lack = copyOf(extension.lack);
+    for (const Extension& extension : kExtensions)
+        if (lack == nullptr && source.find(extension.name) != std::string_view::npos
+            && !listsExtension(listed, extension.name))
+            lack = copyOf(extension.lack);
     std::free(listed);
-    return lack;
+    return lack != nullptr ? lack : missingSubgroups(driver, device, requiredWidth(source));
 }
 
 } // namespace

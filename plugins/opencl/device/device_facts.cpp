@@ -1,6 +1,7 @@
 #include "plugins/opencl/device/device_facts.h"
 
 #include "core/runtime/array.h"
+#include "plugins/opencl/device/subgroups.h"
 
 #include <cstdio>
 #include <cstring>
@@ -82,6 +83,7 @@ DeviceFacts readFacts(const Driver& driver, cl_platform_id platform, cl_device_i
     } else {
         facts.simdWidth = valueOf<cl_uint>(driver, id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
     }
+    facts.shuffleWidth = readSubgroupWidths(driver, id).best();
     facts.mostThreads = valueOf<std::size_t>(driver, id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     for (std::size_t& most : facts.mostAlong)
         most = facts.mostThreads;

@@ -31,6 +31,7 @@ struct DeviceFacts
     std::uint64_t localBytes = 0; ///< of a work-group
     std::uint64_t cacheLineBytes = 0;
     std::uint64_t subgroup = 0; ///< threads that run in step; 0: the driver does not say
+    std::uint64_t shuffleWidth = 0; ///< of subgroups.h, for schedules: threads that exchange registers; 0: none do
     /// NVIDIA's compute capability, 10 times the major number and the minor one; 0: another maker's, or not told.
     std::uint64_t capability = 0;
     std::uint64_t simdWidth = 0; ///< of a processor: threads that one of its vectors has room for, of 4 bytes each

@@ -53,6 +53,7 @@ json hardwareOf(const DeviceFacts& facts)
     put("max_threads_per_block", facts.mostThreads);
     put("cache_line_bytes", facts.cacheLineBytes);
     put("warp_size", facts.subgroup);
+    put("shuffle_width", facts.shuffleWidth);
     put("simd_width", facts.simdWidth);
     // The language sets no limit. What the reference takes of a warp, and as many as leave a processor's vector
     // registers for sums along two axes.

@@ -56,10 +56,11 @@ MeasureRequest request(std::int64_t ordinal, const std::string& steps)
     return r;
 }
 
-std::vector<MeasureRequest> requests(int count)
+/// @param last  steps of each fourth: a parallel loop, which launches do not have
+std::vector<MeasureRequest> requests(int count, const char* last = R"([["AN", 2, 0, 3]])")
 {
     const char* steps[] = {"[]", R"([["SP", 2, 0, 16, [4], 1]])", R"([["SP", 2, 1, 16, [8], 1], ["AN", 2, 2, 2]])",
-                           R"([["AN", 2, 0, 3]])"};
+                           last};
     std::vector<MeasureRequest> all;
     for (int i = 0; i < count; ++i)
         all.push_back(request(i, steps[i % 4]));
@@ -160,20 +161,31 @@ private slots:
         QVERIFY2(measurer.error().message.find(thisMachine()) != std::string::npos, measurer.error().message.c_str());
     }
 
+    void eachFaultCostsOneTrial_data()
+    {
+        QTest::addColumn<QString>("words");
+        QTest::addColumn<QString>("last"); ///< of requests()
+        QTest::newRow("phases") << ""
+                                << R"([["AN", 2, 0, 3]])";
+        QTest::newRow("launches") << " -like=cuda"
+                                  << R"([["AN", 2, 0, 5]])";
+    }
     void eachFaultCostsOneTrial()
     {
+        QFETCH(QString, words);
+        QFETCH(QString, last);
         auto dir = TempDir::create();
         QVERIFY(dir);
         QVERIFY(writeFileAtomically(dir->path() / "script.json", R"({"rules": [
             {"fault": "crash", "ordinal": 1}, {"fault": "hang", "ordinal": 2}, {"fault": "wrong", "ordinal": 4},
             {"fault": "out-of-bounds", "ordinal": 5}, {"fault": "build-failed", "ordinal": 6},
             {"fault": "build-crash", "ordinal": 8}, {"fault": "build-hang", "ordinal": 9}]})"));
-        MeasurerOptions o = options(" -script=" + (dir->path() / "script.json").string());
+        MeasurerOptions o = options(words.toStdString() + " -script=" + (dir->path() / "script.json").string());
         o.buildTimeoutSeconds = 3;
         o.runTimeoutSeconds = 3;
         auto measurer = Measurer::create(o);
         QVERIFY(measurer);
-        const auto results = measureAll(**measurer, requests(12));
+        const auto results = measureAll(**measurer, requests(12, last.toUtf8().constData()));
         QVERIFY2(results, results ? "" : results.error().message.c_str());
         QCOMPARE(results->size(), std::size_t(12));
         struct Expected

@@ -75,12 +75,29 @@ private slots:
                                               "__sched_cpucount",
                                               "_GLOBAL_OFFSET_TABLE_"};
         // Drivers of devices keep programs on disk.
-        static const QSet<QString> allowedInDrivers = {
-            "calloc",   "closedir",   "dirfd",      "futimens", "geteuid",
-            "mkdir",    "mkostemp",   "mkostemp64", "opendir",  "pthread_mutex_destroy",
-            "readdir",  "readdir64",  "realloc",    "rename",   "secure_getenv",
-            "statx",    "strcasestr", "strchr",     "strspn",   "unlink",
-            "unlinkat", "write"};
+        static const QSet<QString> allowedInDrivers = {"calloc",
+                                                       "closedir",
+                                                       "dirfd",
+                                                       "futimens",
+                                                       "geteuid",
+                                                       "getpid",
+                                                       "mkdir",
+                                                       "mkostemp",
+                                                       "mkostemp64",
+                                                       "opendir",
+                                                       "pthread_mutex_destroy",
+                                                       "readdir",
+                                                       "readdir64",
+                                                       "realloc",
+                                                       "rename",
+                                                       "secure_getenv",
+                                                       "statx",
+                                                       "strcasestr",
+                                                       "strchr",
+                                                       "strspn",
+                                                       "unlink",
+                                                       "unlinkat",
+                                                       "write"};
         QSet<QString> pinned = isDriver ? QSet<QString>{"dlopen", "dlsym"}
                                         : QSet<QString>{"pthread_create", "pthread_join"};
         if (driver == "cuda") // whose library a person may name

@@ -74,23 +74,49 @@ private slots:
     void shufflesAreAChoiceWhereLanesExchange_data()
     {
         QTest::addColumn<QString>("target");
+        QTest::addColumn<int>("width"); ///< that the driver tells; 0: nothing
         QTest::addColumn<int>("ways");
-        QTest::newRow("cuda") << "cuda" << 2;
-        QTest::newRow("sim -like=cuda") << "sim -like=cuda" << 2;
-        QTest::newRow("opencl") << "opencl" << 1;
-        QTest::newRow("opencl -device=mali") << "opencl -device=mali" << 1;
+        QTest::newRow("cuda") << "cuda" << 0 << 2;
+        QTest::newRow("sim -like=cuda") << "sim -like=cuda" << 0 << 2;
+        QTest::newRow("opencl") << "opencl" << 0 << 1;
+        QTest::newRow("opencl with subgroups") << "opencl" << 16 << 2;
+        QTest::newRow("opencl -device=mali") << "opencl -device=mali" << 0 << 1;
     }
     void shufflesAreAChoiceWhereLanesExchange()
     {
         QFETCH(QString, target);
+        QFETCH(int, width);
         QFETCH(int, ways);
-        const SearchTask rows = task({launchCase("softmax")}, qPrintable(target)),
-                         tree = task({launchCase("sum of rows")}, qPrintable(target));
+        SearchTask rows = task({launchCase("softmax")}, qPrintable(target)),
+                   tree = task({launchCase("sum of rows")}, qPrintable(target));
+        for (SearchTask* const one : {&rows, &tree})
+            if (width > 0)
+                one->hardware.limits["shuffle_width"] = {width, "test"};
         for (const auto& sketch : {sketchOf(rows, LaunchForm::Rows), sketchOf(tree, LaunchForm::Tree)}) {
             QVERIFY(sketch);
             const int gene = exchangeGene(*sketch);
             QCOMPARE(gene >= 0 ? sketch->parameters()[static_cast<std::size_t>(gene)].count : 1, ways);
         }
+    }
+
+    void warpsAreAsWideAsTheDevices()
+    {
+        SearchTask t = task({launchCase("sum of rows")}, "opencl");
+        t.hardware.limits["shuffle_width"] = {16, "test"};
+        const auto sketch = sketchOf(t, LaunchForm::Tree);
+        const int gene = exchangeGene(*sketch);
+        int lowered = 0;
+        for (const Genome& genome : allGenomes(*sketch)) {
+            if (genome[static_cast<std::size_t>(gene)] != 1 || !sketch->nest(0).facts(genome))
+                continue;
+            const schedule::State state = must(
+                schedule::State::replay(t.alternatives.front().dag, must(sketch->instantiate(genome))));
+            const ir::LoopNest nest = must(schedule::lower(state, loweringOf(t.alternatives.front()))).nest;
+            QVERIFY2(ir::print(nest).find(" of 16\n") != std::string::npos, ir::print(nest).c_str());
+            QVERIFY(schedule::checkLimits(state, nest, t.hardware));
+            ++lowered;
+        }
+        QVERIFY(lowered > 0);
     }
 
     /// Threads and shared memory are known to the byte before anything is lowered, a schedule replays from its text to

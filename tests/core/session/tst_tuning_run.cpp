@@ -48,6 +48,7 @@ private slots:
         TuneOptions options = few(40);
         options.policy = "sketch";
         options.buildJobs = 2;
+        options.runoff = "on"; // and finals, which simulators have not by themselves
         TimeSpent sum;
         const auto add = [&sum](const Watcher& watcher) {
             for (const RoundDoneEvent& round : watcher.all<RoundDoneEvent>())
@@ -103,6 +104,19 @@ private slots:
             QVERIFY2(near(stored.workers[name].seconds, spent.seconds)
                          && near(stored.workers[name].processor, spent.processor),
                      name.c_str());
+    }
+
+    /// Their latencies are the same at each moment.
+    void simulatorsHoldFinalsOnlyIfAsked()
+    {
+        for (const char* const runoff : {"auto", "off", "on"}) {
+            const std::string name = std::string(runoff) + ".lathe";
+            TuneOptions options = few(17);
+            options.runoff = runoff;
+            const Watcher watcher(*open(name.c_str()), options);
+            QCOMPARE(watcher.all<FinalsEvent>().size(), std::size_t{options.runoff == "on"});
+            QCOMPARE(watcher.all<DoneEvent>().at(0).time.activities.contains("finals"), options.runoff == "on");
+        }
     }
 
     void theBudgetInTimeEndsARoundInItsMiddle()

@@ -169,6 +169,8 @@ LATHE_CUDA_ENTRY cuMemHostAlloc(void** memory, size_t bytes, unsigned)
     return enterContext([&](State& state, Context&) -> int {
         if (!memory || bytes == 0)
             return kInvalidValue;
+        if (const int refused = refusedByCapture(state); refused != kSuccess)
+            return refused;
         *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
         if (!*memory)
             return kOutOfMemory;
@@ -185,8 +187,11 @@ LATHE_CUDA_ENTRY cuMemAllocHost_v2(void** memory, size_t bytes)
 LATHE_CUDA_ENTRY cuMemFreeHost(void* memory)
 {
     return enter([&](State& state) -> int {
-        if (state.hostMemory.erase(memory) == 0)
+        if (!state.hostMemory.contains(memory))
             return kInvalidValue;
+        if (const int refused = refusedByCapture(state); refused != kSuccess)
+            return refused;
+        state.hostMemory.erase(memory);
         std::free(memory);
         return kSuccess;
     });

@@ -90,6 +90,20 @@ LATHE_CUDA_ENTRY cuStreamQuery(void* handle)
     });
 }
 
+LATHE_CUDA_ENTRY cuStreamGetCtx(void* handle, void** into)
+{
+    return enterContext([&](State& state, Context& context) -> int {
+        if (!into)
+            return kInvalidValue;
+        const Stream* const here = streamOf(state, context, handle);
+        const Stream* const stream = here ? here : find(state.streams, handle);
+        if (!stream)
+            return kInvalidHandle;
+        *into = stream->context;
+        return kSuccess;
+    });
+}
+
 LATHE_CUDA_ENTRY cuStreamWaitEvent(void* handle, void* eventHandle, unsigned)
 {
     return withStream(handle, [&](State& state, Context&, Stream& stream) -> int {
@@ -248,10 +262,24 @@ LATHE_CUDA_ENTRY cuStreamEndCapture(void* handle, void** graph)
 
 LATHE_CUDA_ENTRY cuStreamIsCapturing(void* handle, int* status)
 {
-    return withStream(handle, [&](State&, Context&, Stream& stream) -> int {
+    return withStream(handle, [&](State& state, Context& context, Stream& stream) -> int {
         if (!status)
             return kInvalidValue;
+        if (&stream == &context.defaultStream && captureBeforeLegacy(state, context))
+            return kStreamCaptureImplicit; // the capture goes on
         *status = !stream.capture ? kCaptureNone : stream.capture->invalid ? kCaptureInvalidated : kCaptureActive;
+        return kSuccess;
+    });
+}
+
+LATHE_CUDA_ENTRY cuThreadExchangeStreamCaptureMode(int* mode)
+{
+    return enter([&](State&) -> int {
+        if (!mode || *mode < kCaptureGlobal || *mode > kCaptureRelaxed)
+            return kInvalidValue;
+        if (!currentContext())
+            return kInvalidContext;
+        *mode = exchangeCaptureMode(static_cast<CaptureMode>(*mode));
         return kSuccess;
     });
 }

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <new>
+#include <utility>
 
 namespace lathe::cuda_driver {
 
 namespace {
 
 thread_local Context* current = nullptr;
+thread_local CaptureMode captureMode = kCaptureGlobal;
 
 template<typename T>
 void eraseOf(std::unordered_map<void*, std::unique_ptr<T>>& table, const Context& context)
@@ -52,6 +54,9 @@ void State::destroy(Context& context)
         if (stream->context == &context && stream->capture)
             captures.erase(stream->capture.get());
     eraseOf(streams, context);
+    for (const auto& [thread, stream] : context.ofThreads)
+        if (stream->capture)
+            captures.erase(stream->capture.get());
     Device* const device = context.device;
     context = Context();
     context.device = device;
@@ -98,8 +103,16 @@ int enterContext(const std::function<int(State&, Context&)>& body)
 Stream* streamOf(State& state, Context& context, void* handle)
 {
     const auto number = reinterpret_cast<uintptr_t>(handle);
-    if (number <= 2)
+    if (number <= 1)
         return &context.defaultStream;
+    if (number == 2) {
+        std::unique_ptr<Stream>& own = context.ofThreads[std::this_thread::get_id()];
+        if (!own) {
+            own = std::make_unique<Stream>();
+            own->context = &context;
+        }
+        return own.get();
+    }
     Stream* const stream = find(state.streams, handle);
     return stream && stream->context == &context ? stream : nullptr;
 }
@@ -107,14 +120,11 @@ Stream* streamOf(State& state, Context& context, void* handle)
 int perform(Stream& stream, Work work)
 {
     if (!stream.capture) {
-        // The legacy stream waits for all others, which a capture cannot.
-        State& state = State::get();
         if (&stream == &stream.context->defaultStream)
-            for (Capture* const capture : state.captures)
-                if (capture->origin->context == stream.context && (capture->origin->flags & 1) == 0) {
-                    capture->invalid = true;
-                    return kStreamCaptureImplicit;
-                }
+            if (Capture* const capture = captureBeforeLegacy(State::get(), *stream.context)) {
+                capture->invalid = true;
+                return kStreamCaptureImplicit;
+            }
         if (stream.context->hung)
             return kSuccess; // it queues behind the kernel that never ends
         return work(stream, false);
@@ -132,12 +142,28 @@ int refusedByCapture(State& state)
 {
     for (Capture* const capture : state.captures) {
         const bool mine = capture->thread == std::this_thread::get_id();
-        if (capture->mode == kCaptureGlobal || (capture->mode == kCaptureThreadLocal && mine)) {
+        const bool forbids = mine ? capture->mode != kCaptureRelaxed
+                                  : capture->mode == kCaptureGlobal && captureMode == kCaptureGlobal;
+        if (forbids && captureMode != kCaptureRelaxed) {
             capture->invalid = true;
             return kStreamCaptureUnsupported;
         }
     }
     return kSuccess;
+}
+
+CaptureMode exchangeCaptureMode(CaptureMode mode)
+{
+    return std::exchange(captureMode, mode);
+}
+
+Capture* captureBeforeLegacy(const State& state, const Context& context)
+{
+    // The legacy stream waits for all others, which a capture cannot.
+    for (Capture* const capture : state.captures)
+        if (capture->origin->context == &context && (capture->origin->flags & 1) == 0)
+            return capture;
+    return nullptr;
 }
 
 void waitIfHung(void* handle)

@@ -5,6 +5,7 @@
 #include "tests/cuda_driver/ptx/machine.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -95,6 +96,7 @@ struct Context
     std::unique_ptr<ptx::DeviceMemory> memory;
     LaunchReuse reuse;
     Stream defaultStream;
+    std::map<std::thread::id, std::unique_ptr<Stream>> ofThreads; // the default streams of threads
 };
 
 struct State
@@ -143,7 +145,8 @@ void setCurrentContext(Context* context);
 int enter(const std::function<int(State&)>& body);
 int enterContext(const std::function<int(State&, Context&)>& body);
 
-/// The stream of a handle, in this context; null handles and 1 and 2 are the default stream. Null: there is none.
+/// The stream of a handle, in this context; null handles and 1 are the legacy default stream, 2 is that of this thread.
+/// Null: there is none.
 Stream* streamOf(State& state, Context& context, void* handle);
 
 /// Does it now, or keeps it for the graph that the stream captures.
@@ -151,6 +154,10 @@ int perform(Stream& stream, Work work);
 
 /// What a capture forbids: an entry point that would wait, or allocates. Invalidates the captures that forbid it.
 int refusedByCapture(State& state);
+/// What captures forbid this thread; gives the mode before.
+CaptureMode exchangeCaptureMode(CaptureMode mode);
+/// A capture in a stream that the legacy stream would have to wait for; null: there is none.
+Capture* captureBeforeLegacy(const State& state, const Context& context);
 
 /// Waits for ever in a context whose kernel hangs: called without the lock.
 void waitIfHung(void* context);

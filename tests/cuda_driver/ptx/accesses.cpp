@@ -277,6 +277,7 @@ Place placeOf(Warp& warp, const Instruction& instruction, unsigned lane, Space s
         if (address >= size || size - address < bytes)
             failOutside(warp, instruction, lane, space, address, bytes, touch, size);
         place.offset = address;
+        place.room = size - address;
     };
     switch (space) {
     case Space::Shared:
@@ -315,6 +316,7 @@ Place placeOf(Warp& warp, const Instruction& instruction, unsigned lane, Space s
     place.space = Space::Global;
     place.allocation = hit;
     place.offset = address - hit->base;
+    place.room = hit->size - place.offset;
     place.bytes = hit->bytes.get() + place.offset;
     place.initialized = hit->initialized.get() + place.offset;
     return place;
@@ -329,7 +331,7 @@ void check(Warp& warp, const Instruction& instruction, unsigned lane, const Plac
         return;
     }
     if (place.space == Space::Shared) {
-        if ((bytes < 4 || place.offset % 4 != 0) && !block.sharedPerByte)
+        if ((bytes % 4 != 0 || place.offset % 4 != 0) && !block.sharedPerByte)
             splitShared(block);
         Checker checker(warp, instruction, lane, place, touch);
         const unsigned step = block.sharedPerByte ? 1 : 4;

@@ -19,6 +19,7 @@ struct Place
     uint8_t* initialized = nullptr;
     Allocation* allocation = nullptr; // of global memory
     uint64_t offset = 0; // within allocation or shared memory
+    uint64_t room = 0; // bytes from here to the end of what it lies in
     Space space = Space::Global;
 };
 

@@ -47,6 +47,43 @@ void loadRun(Warp& warp, const Instruction& i, LaneMask lanes)
     count(warp, space, lanes, addresses, bytes, Touch::Read);
 }
 
+/// A load that leaves some of its bytes unused, as a compiler says of one that it made of several with gaps between.
+/// Bytes that are not used are no reads of the program's: others may write them at the same time, and nobody needs to
+/// have written them. They may also lie behind the end of what the others are in: memory ends where pages, and the
+/// pieces in which shared memory is given away, do, so that no device faults there.
+void loadUsedRun(Warp& warp, const Instruction& i, LaneMask lanes)
+{
+    uint64_t addresses[kLanes];
+    gather(warp, i.a, i.wide, i.imm, lanes, addresses);
+    const RowRef* const rows = warp.block->launch->program.lists.data() + i.list;
+    const unsigned bytes = unsigned(i.size) * i.elements;
+    const auto end = static_cast<unsigned>(std::bit_width(i.used)); // of what is used
+    Space space = i.space;
+    forEachLane(lanes, [&](unsigned lane) {
+        const Place place = placeOf(warp, i, lane, i.space, addresses[lane], end, Touch::Read, bytes);
+        for (unsigned first = 0, behind = 0; first < end; first = behind) {
+            if ((i.used >> first & 1) == 0) {
+                behind = first + 1;
+                continue;
+            }
+            behind = first + static_cast<unsigned>(std::countr_one(unsigned(i.used) >> first));
+            Place part = place;
+            part.bytes += first;
+            part.initialized += first;
+            part.offset += first;
+            check(warp, i, lane, part, behind - first, Touch::Read);
+        }
+        uint8_t value[16] = {};
+        std::memcpy(value, place.bytes, std::min<uint64_t>(bytes, place.room));
+        for (unsigned k = 0; k < i.elements; ++k)
+            loadValue(warp, i, rows[k], lane, value + k * i.size);
+        space = place.allocation && place.allocation->readOnly ? Space::Const : place.space;
+        if (i.strong && place.space == Space::Global)
+            synchronize(warp, lane, addresses[lane], false, true);
+    });
+    count(warp, space, lanes, addresses, bytes, Touch::Read);
+}
+
 /// Words of four bytes from shared memory, where most instructions of a tiled kernel read: what check() does, without
 /// calls where nothing is to be told.
 void loadSharedWordsRun(Warp& warp, const Instruction& i, LaneMask lanes)
@@ -228,9 +265,14 @@ void decodeAccess(Decoding& decoding, bool load)
     made.list = static_cast<uint32_t>(decoding.module().program.lists.size());
     decoding.module().program.lists.insert(decoding.module().program.lists.end(), rows.begin(), rows.end());
     const bool words = load && space == Space::Shared && made.size == 4 && !made.aligned && !made.strong;
-    decoding.number(1);
+    const unsigned bytes = unsigned(made.size) * made.elements;
+    const uint32_t all = (uint32_t(1) << bytes) - 1, used = decoding.statement().usedBytes & all;
+    if (load && used != all) // a mask without any of its bytes says nothing
+        made.used = static_cast<uint16_t>(used);
+    // The quick way looks at the used words of a load one by one.
+    decoding.number(made.used != 0 ? 1 + bytes / 4 : 1);
     if (load)
-        decoding.emit(words ? loadSharedWordsRun : loadRun, quickLoadOf(made));
+        decoding.emit(made.used != 0 ? loadUsedRun : words ? loadSharedWordsRun : loadRun, quickLoadOf(made));
     else
         decoding.emit(storeRun, quickStoreOf(made));
 }

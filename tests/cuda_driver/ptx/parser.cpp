@@ -294,6 +294,7 @@ private:
     void body()
     {
         m_scope = 0;
+        m_usedBytes = UINT32_MAX;
         int depth = 1;
         while (depth > 0) {
             if (m_tokens.atEnd())
@@ -325,7 +326,9 @@ private:
             variable(false, m_owner, scope().variables);
         else if (word == ".loc")
             location();
-        else if (word == ".pragma" || word == ".attribute")
+        else if (word == ".pragma")
+            pragma();
+        else if (word == ".attribute")
             m_tokens.skipPast(";");
         else if (word == ".section")
             section();
@@ -333,6 +336,28 @@ private:
             label();
         else
             statement();
+    }
+
+    /// .pragma "used_bytes_mask 0xfff"; is of the instruction that comes next. No other one changes what code does.
+    void pragma()
+    {
+        constexpr std::string_view kUsed = "used_bytes_mask";
+        m_tokens.take();
+        while (!m_tokens.accept(";")) {
+            if (m_tokens.atEnd())
+                m_tokens.refuse("\";\" is missing: the text ends here");
+            const Token& token = m_tokens.peek();
+            if (token.kind == Token::Kind::Text && token.text.starts_with(kUsed)) {
+                std::string_view rest = token.text.substr(kUsed.size());
+                while (rest.starts_with(' '))
+                    rest.remove_prefix(1);
+                const std::optional<Operand> mask = literal(rest);
+                if (!mask || mask->kind != Operand::Kind::Integer || mask->bits > UINT32_MAX)
+                    m_tokens.refuse("\"" + std::string(token.text) + "\" has no mask of 32 bits");
+                m_usedBytes = static_cast<uint32_t>(mask->bits);
+            }
+            m_tokens.take();
+        }
     }
 
     /// .loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]
@@ -407,6 +432,7 @@ private:
         Statement made;
         made.line = m_tokens.peek().line;
         made.scope = m_scope;
+        made.usedBytes = std::exchange(m_usedBytes, UINT32_MAX);
         if (m_tokens.accept("@")) {
             made.guardNegated = m_tokens.accept("!");
             const std::string_view name = m_tokens.word("a predicate");
@@ -535,6 +561,7 @@ private:
     Function* m_function = nullptr;
     int32_t m_owner = -1;
     unsigned m_scope = 0;
+    uint32_t m_usedBytes = UINT32_MAX; // of the next statement
     unsigned m_elementSize = 1; // of the variable that was read last
     Type m_elementType = Type::None; // likewise
 };

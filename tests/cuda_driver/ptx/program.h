@@ -57,6 +57,7 @@ struct Instruction
     Rounding rounding = Rounding::Nearest;
     bool flush = false, saturate = false, wide = false, strong = false, aligned = false;
     uint8_t mode = 0;
+    uint16_t used = 0; // of a load that leaves some of its bytes unused: bit k, its byte k is used; 0: all are
     uint32_t line = 0;
     uint32_t target = 0; // index of an instruction
     uint32_t list = 0; // first of Program::lists

@@ -154,6 +154,50 @@ void give(Warp& warp, const Instruction& i, LaneMask lanes, const Pattern& patte
     });
 }
 
+/// Whether what is read there was not written in full.
+bool anyUnwritten(const uint8_t* flags, const Instruction& i, unsigned bytes)
+{
+    if (i.used == 0)
+        return anyZero(flags, bytes);
+    for (unsigned k = 0; k < bytes; ++k)
+        if ((i.used >> k & 1) != 0 && flags[k] == 0)
+            return true;
+    return false;
+}
+
+/// Asks of each word of a load of which a byte is used, as of a load of its own.
+template<typename F>
+bool areUsedWords(Warp& warp, const Instruction& i, LaneMask lanes, const Located& whole, F&& isPlain)
+{
+    for (unsigned word = 0; word * 4 < whole.pattern->bytes; ++word) {
+        if ((i.used >> (word * 4) & 15) == 0)
+            continue;
+        const uint32_t slot = i.access + 1 + word;
+        Located located;
+        if (!locate(warp, i.a, i.wide, i.imm + 4 * int64_t(word), lanes, 4, slot, located))
+            return false;
+        located.first = whole.first + 4 * word; // within shared memory, where the address is a generic one
+        if (!isPlain(located, slot))
+            return false;
+    }
+    return true;
+}
+
+bool readsShared(Warp& warp, const Instruction& i, LaneMask lanes, const Located& located)
+{
+    return i.used == 0 ? readShared(warp, located)
+                       : areUsedWords(warp, i, lanes, located,
+                                      [&warp](const Located& word, uint32_t) { return readShared(warp, word); });
+}
+
+bool readsGlobal(Warp& warp, const Instruction& i, LaneMask lanes, Allocation& allocation, const Located& located)
+{
+    return i.used == 0 ? readGlobal(warp, allocation, located, i.access)
+                       : areUsedWords(warp, i, lanes, located, [&](const Located& word, uint32_t slot) {
+                             return readGlobal(warp, allocation, word, slot);
+                         });
+}
+
 /// Local memory: each thread has its own, so that there is no race, and what one lane reads lies far from the next's.
 template<bool Load>
 bool accessLocal(Warp& warp, const Instruction& i, LaneMask lanes, const Located& located)
@@ -171,7 +215,7 @@ bool accessLocal(Warp& warp, const Instruction& i, LaneMask lanes, const Located
     if (Load && block.launch->request.checked) {
         bool any = false;
         forEachLane(lanes, [&](unsigned lane) {
-            any |= anyZero(block.localInitialized.data() + placeOfLane(lane), pattern.bytes);
+            any |= anyUnwritten(block.localInitialized.data() + placeOfLane(lane), i, pattern.bytes);
         });
         if (any)
             return false;
@@ -201,14 +245,14 @@ bool loaded(Warp& warp, const Instruction& i, LaneMask lanes)
     if (!locate(warp, i.a, i.wide, i.imm, lanes, unsigned(i.size) * i.elements, i.access, located))
         return false;
     const Space space = spaceOf(i.space, located);
-    if (!located.isAligned())
-        return false;
     const Pattern& pattern = *located.pattern;
+    if (!located.isAligned() || (i.used != 0 && pattern.bytes < 4))
+        return false;
     switch (space) {
     case Space::Shared:
         if (!isInside(located, block.shared.size()))
             return false;
-        if (checked && (pattern.bytes < 4 || !readShared(warp, located)))
+        if (checked && (pattern.bytes < 4 || !readsShared(warp, i, lanes, located)))
             return false;
         take(warp, i, lanes, pattern, block.shared.data() + located.first);
         countShared(warp, {pattern.wavefronts, pattern.ideal});
@@ -222,7 +266,7 @@ bool loaded(Warp& warp, const Instruction& i, LaneMask lanes)
     default: break;
     }
     Allocation* const allocation = quickAllocation(launch, i.access, located, Touch::Read);
-    if (!allocation || (checked && !readGlobal(warp, *allocation, located, i.access)))
+    if (!allocation || (checked && !readsGlobal(warp, i, lanes, *allocation, located)))
         return false;
     take(warp, i, lanes, pattern, allocation->bytes.get() + (located.first - allocation->base));
     if (!allocation->readOnly)

@@ -45,6 +45,7 @@ struct Statement
     unsigned scope = 0; // index of Function::scopes, where labels are looked up
     int32_t guard = -1; // a register, @%p1
     bool guardNegated = false; // @!%p1
+    uint32_t usedBytes = UINT32_MAX; // of a load: .pragma "used_bytes_mask 0xfff" in front of it; bit k: its byte k
     std::vector<std::string_view> opcode; // "ld", "global", "f32"
     std::vector<Operand> operands;
 };

@@ -15,10 +15,12 @@ struct EventData
     unsigned instances[2];
 };
 
-constexpr int kNotFound = 6, kTimeout = 10; // as NVML numbers them
+constexpr int kNotSupported = 3, kNotFound = 6, kTimeout = 10; // as NVML numbers them
 
-int give(unsigned* to, unsigned value)
+int tell(unsigned* to, unsigned value)
 {
+    if (!g_state.tellsFigures)
+        return kNotSupported;
     *to = value;
     return 0;
 }
@@ -47,23 +49,26 @@ int nvmlDeviceGetHandleByUUID(const char* uuid, void** device)
 
 int nvmlDeviceGetClockInfo(void*, int which, unsigned* mhz)
 {
-    return give(mhz, which == 1 ? 1410 : which == 2 ? 1593 : 0);
+    return tell(mhz, which == 1 ? 1410 : which == 2 ? 1593 : 0);
 }
 
 int nvmlDeviceGetTemperature(void*, int, unsigned* degrees)
 {
-    return give(degrees, 61);
+    return tell(degrees, 61);
 }
 
 int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts)
 {
-    return give(milliwatts, 212500);
+    return tell(milliwatts, 212500);
 }
 
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons)
 {
-    *reasons = 4;
-    return 0;
+    unsigned told = 0;
+    const int code = tell(&told, 4);
+    if (code == 0)
+        *reasons = told;
+    return code;
 }
 
 int nvmlDeviceGetTotalEccErrors(void*, int kind, int counter, unsigned long long* count)
@@ -75,7 +80,8 @@ int nvmlDeviceGetTotalEccErrors(void*, int kind, int counter, unsigned long long
 int nvmlDeviceGetRemappedRows(void*, unsigned* corrected, unsigned* uncorrected, unsigned* pending, unsigned* failed)
 {
     *corrected = *uncorrected = *pending = 3;
-    return give(failed, g_state.rowsFailed);
+    *failed = g_state.rowsFailed;
+    return 0;
 }
 
 int nvmlEventSetCreate(void** set)

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <utility>
 
 namespace tst_cuda_device {
 
@@ -408,6 +409,18 @@ private slots:
         QCOMPARE(health["slowed_by"].get<int>(), 4);
         QVERIFY(!health.contains("sick"));
 
+        // The driver's interface tells a MIG instance no name of its kind, and the library no figures of it.
+        const char* const whole = std::exchange(gpu.uuid, "MIG-00010203-0405-0607-0809-0a0b0c0d0e0f");
+        gpu.tellsFigures = false;
+        QCOMPARE(reopen(), std::string());
+        const auto instance = nlohmann::json::parse(machine().device->health());
+        QCOMPARE(instance["uuid"].get<std::string>(), std::string(gpu.uuid));
+        for (const char* const figure : {"clock_mhz", "memory_clock_mhz", "temperature_c", "watts", "slowed_by"})
+            QVERIFY2(!instance.contains(figure), figure);
+        gpu.uuid = whole;
+        gpu.tellsFigures = true;
+        QCOMPARE(reopen(), std::string());
+
         gpu.xid = 31; // a kernel's own
         QVERIFY(!nlohmann::json::parse(machine().device->health()).contains("sick"));
         gpu.xid = 79;
@@ -423,6 +436,20 @@ private slots:
         gpu.rowsFailed = 1;
         has(reopen(), "rows that cannot be replaced");
         gpu.rowsFailed = 0;
+    }
+
+    void aKernelWithoutLaunchesTakesNoTime()
+    {
+        KernelInfo info = doubledAndOne();
+        info.launches.clear();
+        runtime::PackedProgram program = kBoth;
+        program.symbols = "k_0\n";
+        QCOMPARE(machine().load(info, program), std::string());
+        void* const buffers[] = {machine().x, machine().y};
+        const LatheLaunch launch = {machine().module.get(), 0, buffers, 2, 1};
+        LatheTiming timing = {7, 0, 0};
+        QCOMPARE(cuda::run(*machine().device, {&launch, 1}, 10, 0, &timing, &machine().error), 0);
+        QCOMPARE(timing.nanoseconds, std::uint64_t{0});
     }
 
     void buffersAreHeldAgainstTheirSizes()

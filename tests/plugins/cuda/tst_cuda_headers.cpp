@@ -100,7 +100,7 @@ struct Alike<cuda::Uuid, CUuuid> : std::bool_constant<sizeof(cuda::Uuid) == size
 // ---- functions
 
 /// The members of Driver that the list below has: all of them.
-constexpr std::size_t kFunctions = 46;
+constexpr std::size_t kFunctions = 48;
 static_assert(offsetof(cuda::Driver, version) == kFunctions * sizeof(void*), "a function is not in the list");
 
 #define LATHE_IS(member, name) static_assert(Alike<decltype(cuda::Driver::member), decltype(&::name)>::value, #name);
@@ -150,6 +150,8 @@ LATHE_IS(graphDestroy, cuGraphDestroy)
 LATHE_IS(graphUpload, cuGraphUpload)
 LATHE_IS(memHostGetDevicePointer, cuMemHostGetDevicePointer_v2)
 LATHE_IS(streamGetContext, cuStreamGetCtx)
+LATHE_IS(streamIsCapturing, cuStreamIsCapturing)
+LATHE_IS(exchangeCaptureMode, cuThreadExchangeStreamCaptureMode)
 LATHE_IS(getErrorName, cuGetErrorName)
 LATHE_IS(getErrorString, cuGetErrorString)
 #undef LATHE_IS
@@ -197,8 +199,12 @@ LATHE_IS_CODE(kMpsServerNotReady, ERROR_MPS_SERVER_NOT_READY)
 LATHE_IS_CODE(kMpsMaxClientsReached, ERROR_MPS_MAX_CLIENTS_REACHED)
 LATHE_IS_CODE(kMpsMaxConnectionsReached, ERROR_MPS_MAX_CONNECTIONS_REACHED)
 LATHE_IS_CODE(kMpsClientTerminated, ERROR_MPS_CLIENT_TERMINATED)
+LATHE_IS_CODE(kCaptureImplicit, ERROR_STREAM_CAPTURE_IMPLICIT)
 LATHE_IS_CODE(kUnknown, ERROR_UNKNOWN)
 #undef LATHE_IS_CODE
+LATHE_IS(cuda::kCaptureOfThread, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+LATHE_IS(cuda::kCaptureRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED)
+LATHE_IS(cuda::kIsNotCaptured, CU_STREAM_CAPTURE_STATUS_NONE)
 
 #define LATHE_IS_ATTRIBUTE(ours, theirs) LATHE_IS(cuda::ours, CU_DEVICE_ATTRIBUTE_##theirs)
 LATHE_IS_ATTRIBUTE(kMostThreadsOfBlock, MAX_THREADS_PER_BLOCK)

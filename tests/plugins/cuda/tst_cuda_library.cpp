@@ -5,6 +5,9 @@
 
 #include <QtTest>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <string>
 #include <utility>
@@ -324,13 +327,6 @@ private slots:
         {
             const Context context = must(openLibrary(m_code, {.key = "cuda0"}));
             QVERIFY(adopt(context, memory, 4).status == Status::InvalidArgument);
-            DriverTable table; // the one on the processor does not tell a stream's context
-            static cuda::Context of = nullptr;
-            of = other;
-            table->streamGetContext = [](cuda::Stream, cuda::Context* found) {
-                *found = of;
-                return int(cuda::kSuccess);
-            };
             const auto refused = start(context, stream);
             QVERIFY(refused.status == Status::InvalidArgument);
             has(refused.says, "the caller's CUDA stream is of another context");
@@ -373,6 +369,22 @@ private slots:
         }
         m_driver->contextSetCurrent(nullptr);
         m_driver->primaryContextRelease(devices > 1 ? 1 : 0);
+    }
+
+    /// There the driver would only say that it was not initialized.
+    void aForkedProcessIsTold()
+    {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            runtime::ErrorText missing;
+            const bool isHere = kLibrary.isHere("cuda", missing);
+            ::_exit(!isHere && std::strstr(missing.text, "before this process was forked off") != nullptr ? 0 : 1);
+        }
+        int status = -1;
+        QCOMPARE(::waitpid(child, &status, 0), child);
+        QCOMPARE(status, 0);
+        runtime::ErrorText missing;
+        QVERIFY2(kLibrary.isHere("cuda", missing), missing.text);
     }
 
     void devicesAreNamedByKeyOrByThePersonWhoRunsTheProgram()
