@@ -187,7 +187,7 @@ private slots:
                 continue;
             ++drawn;
             std::int64_t most = 0;
-            for (const LaunchResources& launch : resourcesOf(kernel->nest))
+            for (const LaunchSizes& launch : sizesOf(kernel->nest))
                 most = std::max(most, launch.sharedBytes);
             const std::int64_t said = search::sharedTileBytes(*state);
             QVERIFY2(
