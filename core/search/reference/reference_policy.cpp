@@ -2,7 +2,6 @@
 
 #include "core/schedule/launch_limits.h"
 #include "core/search/features.h"
-#include "core/search/reference/shared_tiles.h"
 #include "core/support/message.h"
 
 #include <nlohmann/json.hpp>
@@ -41,21 +40,16 @@ bool ReferencePolicy::isRunnable(const Program& program)
     const auto [known, isNew] = m_runnable.try_emplace(program.identity, false);
     if (!isNew)
         return known->second;
-    const std::int64_t most = m_task.hardware.get("max_shared_memory_per_block");
-    const bool isOver = m_parameters.refusesEarly && most > 0 && program.sharedBytes > most;
-    if (!isOver)
-        if (const auto state = m_sketches[static_cast<std::size_t>(program.sketch)]->state(program.genome))
-            known->second =
-                schedule::checkRunnable(*state, KernelForm::Launches, m_constantInputs, m_task.hardware).has_value();
+    if (const auto state = m_sketches[static_cast<std::size_t>(program.sketch)]->state(program.genome))
+        known->second =
+            schedule::checkRunnable(*state, KernelForm::Launches, m_constantInputs, m_task.hardware).has_value();
     m_rejected += known->second ? 0 : 1;
     return known->second;
 }
 
 ReferencePolicy::Program ReferencePolicy::finish(std::int32_t sketch, Genome genome, const schedule::State& state) const
 {
-    Program program{-1, std::move(genome), contentHash(schedule::toJson(state.steps()).dump()), {}, 0, 0};
-    if (m_task.target.traits().form == KernelForm::Launches)
-        program.sharedBytes = sharedTileBytes(state);
+    Program program{-1, std::move(genome), contentHash(schedule::toJson(state.steps()).dump()), {}, 0};
     if (auto features = referenceFeatures(state, m_task.hardware)) {
         program.features = *std::move(features);
         program.sketch = sketch;

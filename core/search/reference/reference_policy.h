@@ -18,8 +18,6 @@ struct ReferenceSearchParameters
     std::int32_t iterations = 4;
     double mutationProbability = 0.85;
     std::int32_t retries = 1; ///< rounds searched again when one found nothing new
-    /// What the device cannot run is refused without lowering it where its steps say so; the candidates are the same.
-    bool refusesEarly = true;
 };
 
 /// The reference's evolutionary search on its own sketches and features, for comparison.
@@ -43,7 +41,6 @@ private:
         Genome genome;
         Hash128 identity; ///< of the steps: unused decisions do not count
         std::vector<float> features;
-        std::int64_t sharedBytes = 0; ///< sharedTileBytes(), of kernels that are launches
         double score = 0;
     };
     struct Known
@@ -62,7 +59,7 @@ private:
     {
     }
     /// Whether the device can run it: of kernels that are launches, lowered and held against the hardware's limits.
-    /// Each program is lowered once at most, and counted once where it is rejected.
+    /// Each program is lowered once, and counted once where it is rejected.
     bool isRunnable(const Program& program);
     Program finish(std::int32_t sketch, Genome genome, const schedule::State& state) const;
     Result<> score(std::vector<Program>& programs, std::uint64_t salt) const;
@@ -81,7 +78,7 @@ private:
     std::int32_t m_minPopulation;
     std::vector<std::shared_ptr<const ReferenceSketch>> m_sketches;
     std::vector<bool> m_constantInputs; ///< of the alternative that is searched
-    std::unordered_map<Hash128, bool> m_runnable; ///< by Program::identity, of those that were asked for
+    std::unordered_map<Hash128, bool> m_runnable; ///< by Program::identity, of those that were lowered
     double m_rejected = 0; ///< of all rounds so far
     std::unordered_set<Hash128> m_told; ///< as LathePolicy has it
     std::vector<Known> m_known; ///< valid, fastest first

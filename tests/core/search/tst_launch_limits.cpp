@@ -1,11 +1,8 @@
 #include "core/policy/policy_table.h"
 #include "core/schedule/launch_limits.h"
-#include "core/schedule/launch_resources.h"
 #include "core/schedule/lower.h"
 #include "core/search/reference/reference_policy.h"
-#include "core/search/reference/shared_tiles.h"
 #include "core/support/message.h"
-#include "core/support/random.h"
 #include "tests/core/search/lathe_tasks.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
@@ -86,17 +83,6 @@ Result<> checked(const State& state, const Hardware& hardware)
     return checkLimits(state, must(lower(state, options)).nest, hardware);
 }
 
-search::SearchAlternative alternativeNamed(const std::string& name)
-{
-    return name == "3x3"         ? lathe::test::conv(14, 32, 64, 3, 1)
-           : name == "3x3 /2"    ? lathe::test::conv(14, 32, 64, 3, 2)
-           : name == "1x1"       ? lathe::test::conv(14, 64, 64, 1, 1)
-           : name == "winograd"  ? lathe::test::winograd(14, 32, 4)
-           : name == "depthwise" ? lathe::test::depthwise(14, 64, 1)
-           : name == "pooling"   ? lathe::test::maxPool()
-                                 : lathe::test::dense(256, 512);
-}
-
 } // namespace
 
 /// What a device cannot run is known before anything is built.
@@ -150,79 +136,6 @@ private slots:
             QCOMPARE(exceeds.error().about->text("limit"), std::string(row.limit));
             hardware.limits[row.limit].value = 0; // as if it were not there
             QVERIFY2(checked(row.exceeds, hardware), row.limit);
-        }
-    }
-
-    void tilesTakeWhatTheStepsSay_data()
-    {
-        QTest::addColumn<QString>("name");
-        for (const char* const name : {"3x3", "3x3 /2", "1x1", "winograd", "dense", "depthwise", "pooling"})
-            QTest::newRow(name) << name;
-    }
-    void tilesTakeWhatTheStepsSay()
-    {
-        QFETCH(QString, name);
-        search::SearchAlternative alternative = alternativeNamed(name.toStdString());
-        const std::vector<bool> constantInputs = alternative.constantInputs;
-        const auto policy = must(search::ReferencePolicy::create(lathe::test::task({std::move(alternative)}, "cuda"),
-                                                                 must(policy::makeSharedModel("reference", 1, {})),
-                                                                 {}));
-        LowerOptions options;
-        options.form = KernelForm::Launches;
-        options.constantInputs = constantInputs;
-        int drawn = 0, shares = 0;
-        for (std::uint64_t i = 0; i < 600 && drawn < 40; ++i) {
-            Random random(29, 0, i);
-            const auto& sketch = policy->sketches()[random.below(policy->sketches().size())];
-            search::Genome genome;
-            auto state = sketch->sample(random, genome);
-            for (int m = 0; state && m < 3; ++m) // what evolution makes of it
-                if (search::Genome other = genome; sketch->mutate(random, other))
-                    if (auto mutated = sketch->state(other))
-                        state = std::move(mutated);
-            if (!state)
-                continue;
-            const auto kernel = lower(*state, options);
-            if (!kernel)
-                continue;
-            ++drawn;
-            std::int64_t most = 0;
-            for (const LaunchSizes& launch : sizesOf(kernel->nest))
-                most = std::max(most, launch.sharedBytes);
-            const std::int64_t said = search::sharedTileBytes(*state);
-            QVERIFY2(
-                said <= most,
-                (toJson(state->steps()).dump() + ": " + std::to_string(said) + " > " + std::to_string(most)).c_str());
-            shares += said > 0 && said == most ? 1 : 0;
-        }
-        QVERIFY2(drawn >= 20, qPrintable(QString::number(drawn)));
-        const bool hasTiles = name != "pooling" && name != "depthwise";
-        QVERIFY2(!hasTiles || shares * 2 > drawn, qPrintable(QStringLiteral("%1 of %2").arg(shares).arg(drawn)));
-    }
-
-    void refusingEarlyLeavesTheSameCandidates()
-    {
-        for (const char* const name : {"3x3", "winograd", "dense"}) {
-            const auto proposed = [name](bool refusesEarly, double& rejected) {
-                search::SearchTask task = lathe::test::task({alternativeNamed(name)}, "cuda");
-                task.hardware.limits["max_shared_memory_per_block"].value = 8192;
-                search::ReferenceSearchParameters few;
-                few.population = 256;
-                few.refusesEarly = refusesEarly;
-                const auto policy = must(
-                    search::ReferencePolicy::create(task, must(policy::makeSharedModel("reference", 1, {})), {}, few));
-                SerialExecutor executor;
-                std::vector<std::string> all;
-                for (std::uint64_t round = 0; round < 2; ++round)
-                    for (const Candidate& candidate : lathe::test::proposals(*policy, round, 16, executor))
-                        all.push_back(candidate.steps);
-                rejected = policy->statistics().at("rejected");
-                return all;
-            };
-            double early = 0, late = 0;
-            QVERIFY(proposed(true, early) == proposed(false, late));
-            QCOMPARE(early, late);
-            QVERIFY(early > 0);
         }
     }
 

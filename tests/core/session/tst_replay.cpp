@@ -126,7 +126,6 @@ private slots:
         tune.trials = 60;
         tune.trialsPerRound = 12;
         tune.buildJobs = 1;
-        tune.runoff = "on"; // runoffs and finals come again, too
         m_live.run(*session, tune);
         QCOMPARE(m_live.all<TrialEvent>().size(), std::size_t{60});
     }
