@@ -230,7 +230,7 @@ private slots:
         QVERIFY2(exported.code == 0, exported.err);
         QFile own(m_dir.filePath("own.jsonl"));
         QVERIFY(own.open(QIODevice::ReadOnly));
-        const auto records = static_cast<int>(own.readAll().count('\n')); // trials of the search
+        const auto records = static_cast<int>(own.readAll().count('\n')); // trials of the search, and finals
         QVERIFY(records >= 40);
         QVERIFY(cli({"records", "export", "p.lathe", "-o", "ref.log"}).code == 0);
         const Output made = cli(

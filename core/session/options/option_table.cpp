@@ -415,8 +415,7 @@ OptionTable<TuneOptions> makeTuneTable()
              .placeholder = "WHEN",
              .help =
                  "Whether the best candidates of a round are measured again, next to the task's current best, before "
-                 "one of them replaces it; auto: yes, except on simulators, whose latencies do not vary: a run there "
-                 "has no finals either",
+                 "one of them replaces it; auto: yes, except on simulators, whose latencies do not vary",
              .commands = kOnTune,
              .key = "runoff",
              .words = {"auto", "on", "off"},

@@ -20,9 +20,6 @@ namespace lathe::session {
 //
 // robustMean leaves out a quarter of the values at either end, at least one of three (of three: the median).
 //
-// Where the device computes its times (CostClock::Model) they are the same at each moment: there are neither runoffs
-// nor finals, unless --runoff on asks for both.
-//
 // For each finalist one record is stored, which names the trial that it repeats. Its cost is the standing; its
 // conditions hold "finals" (an id that all records of these finals share), "finals_round" (rounds of the run before
 // them) and "passes_ns" (its cost in each pass). No search learns from these records. store/schema.cpp says how they

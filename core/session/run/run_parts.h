@@ -29,8 +29,6 @@ struct RunParts
     std::int64_t coldBytes = 0; ///< lathe::coldBytes of its records
     bool runoffs = false; ///< are held
     bool modelTime = false; ///< the device computes its times: durations come from results, so that runs replay
-    /// Are held: not where the device computes its times, which are the same at each moment, unless runoffs are.
-    bool finals = true;
     /// What a run of the network has beside its tasks' sum, as measured last; 0 before, and where nobody measures it.
     double besideTasksMs = 0;
 

@@ -114,8 +114,8 @@ Result<> TuningRun::prepare(std::stop_token stop)
     m_parts->coldBytes = coldBytesOf(m_options, model, clock);
     m_parts->modelTime = clock == CostClock::Model;
     m_parts->runoffs = m_options.runoff == "on" || (m_options.runoff == "auto" && !m_parts->modelTime);
-    m_parts->finals = !m_parts->modelTime || m_parts->runoffs;
-    reserveForFinals();
+    if (m_setup.project != nullptr)
+        m_clock.reserveForFinals(finalsReserve(m_options.seconds, m_parts->runoffs));
     NetworkMeasure measureNetwork = m_setup.measureNetwork;
     if (m_parts->modelTime && model.target.traits().clock != CostClock::Model) {
         // Its library would be timed by the clock of the processor that stands in for the device.
@@ -156,13 +156,6 @@ Result<> TuningRun::openDevices(std::stop_token stop)
     return {};
 }
 
-/// What the search leaves to them. They choose among what a project has kept.
-void TuningRun::reserveForFinals()
-{
-    if (m_setup.project != nullptr && m_parts->finals)
-        m_clock.reserveForFinals(finalsReserve(m_options.seconds, m_parts->runoffs));
-}
-
 /// Takes over what was asked for since the last round.
 Result<> TuningRun::followSteering()
 {
@@ -179,7 +172,8 @@ Result<> TuningRun::followSteering()
     if (const auto budget = m_setup.steering->takeRunBudget()) {
         m_options.seconds = budget->seconds;
         m_options.trials = budget->trials;
-        reserveForFinals();
+        if (m_setup.project != nullptr)
+            m_clock.reserveForFinals(finalsReserve(m_options.seconds, m_parts->runoffs));
         LATHE_TRY(m_journal.setOptions(storedOptions()));
         LATHE_TRY(m_journal.keep(logged(say(Msg::BudgetChanged, budget->seconds, budget->trials))));
     }
@@ -323,7 +317,8 @@ Result<> TuningRun::letGoWhereUnfit(std::optional<store::SessionRow>& earlier, s
     earlier.reset();
     m_options.seconds = m_onTop->seconds;
     m_options.headStart = m_onTop->headStart;
-    reserveForFinals();
+    if (m_setup.project != nullptr)
+        m_clock.reserveForFinals(finalsReserve(m_options.seconds, m_parts->runoffs));
     return {};
 }
 
@@ -451,7 +446,7 @@ Result<> TuningRun::run(std::stop_token stop)
         else if (!m_clock.left())
             m_ending = say(Msg::BudgetUsedBefore);
         LATHE_TRY(loop(stop));
-        if (m_parts->finals && !stop.stop_requested())
+        if (!stop.stop_requested())
             LATHE_TRY(m_finals->hold(m_rounds->held(), stop));
         if (!stop.stop_requested())
             LATHE_TRY(m_network->measure(NetworkBuild::Both, stop));

@@ -53,7 +53,6 @@ private:
     Result<> prepare(std::stop_token stop);
     std::int64_t trialCapOf(std::int32_t task) const; ///< 0: none
     Result<> openDevices(std::stop_token stop);
-    void reserveForFinals();
     Result<> loop(std::stop_token stop);
     Result<> followSteering();
     std::string storedOptions() const; ///< JSON

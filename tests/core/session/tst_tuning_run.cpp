@@ -43,7 +43,7 @@ private slots:
         QCOMPARE(stored, std::int64_t{17});
     }
 
-    void roundsAndTheRestAreAllOfTheTimeAndTheProjectTellsItAgain()
+    void roundsFinalsAndTheRestAreAllOfTheTimeAndTheProjectTellsItAgain()
     {
         TuneOptions options = few(40);
         options.policy = "sketch";
@@ -63,7 +63,7 @@ private slots:
             const DoneEvent done = watcher.all<DoneEvent>().at(0);
             QVERIFY(near(sum.seconds(), done.time.seconds()));
             QVERIFY(done.time.seconds() <= done.seconds);
-            for (const char* activity : {"start", "propose", "score", "reference", "store", "train", "other"})
+            for (const char* activity : {"start", "propose", "score", "reference", "store", "train", "finals", "other"})
                 QVERIFY2(done.time.activities.contains(activity), activity);
             for (const char* piece : {"lower", "generate", "builder idle", "upload", "measure", "check", "runner idle"})
                 QVERIFY2(done.time.workers.contains(piece), piece);
@@ -103,19 +103,6 @@ private slots:
             QVERIFY2(near(stored.workers[name].seconds, spent.seconds)
                          && near(stored.workers[name].processor, spent.processor),
                      name.c_str());
-    }
-
-    /// Their latencies are the same at each moment.
-    void simulatorsHoldFinalsOnlyIfAsked()
-    {
-        for (const char* const runoff : {"auto", "off", "on"}) {
-            const std::string name = std::string(runoff) + ".lathe";
-            TuneOptions options = few(17);
-            options.runoff = runoff;
-            const Watcher watcher(*open(name.c_str()), options);
-            QCOMPARE(watcher.all<FinalsEvent>().size(), std::size_t{options.runoff == "on"});
-            QCOMPARE(watcher.all<DoneEvent>().at(0).time.activities.contains("finals"), options.runoff == "on");
-        }
     }
 
     void theBudgetInTimeEndsARoundInItsMiddle()
