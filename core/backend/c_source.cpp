@@ -204,7 +204,8 @@ private:
     {
         if (m_warp <= 0 || m_language.laneIndex.empty())
             return std::string(m_language.threadIndex[d]);
-        const std::string lane(m_language.laneIndex), warp(m_language.warpIndex);
+        std::string lane(m_language.laneIndex);
+        const std::string warp(m_language.warpIndex);
         const bool areRowsWhole = block[0] % m_warp == 0; // then warps have equal places along y and z
         const std::int64_t rows = block[1] * block[2];
         if (d == 0 && (block[0] == m_warp || (rows == 1 && !areRowsWhole)))

@@ -44,6 +44,7 @@ LaunchSizes sizesOf(const ir::LoopNest& nest, const ir::Launch& launch)
 std::vector<LaunchSizes> sizesOf(const ir::LoopNest& nest)
 {
     std::vector<LaunchSizes> all;
+    all.reserve(nest.launches.size());
     for (const ir::Launch& launch : nest.launches)
         all.push_back(sizesOf(nest, launch));
     return all;
@@ -65,6 +66,7 @@ LaunchResources resourcesOf(const ir::LoopNest& nest, const ir::Launch& launch, 
 std::vector<LaunchResources> resourcesOf(const ir::LoopNest& nest, const Hardware& hardware)
 {
     std::vector<LaunchResources> all;
+    all.reserve(nest.launches.size());
     for (const ir::Launch& launch : nest.launches)
         all.push_back(resourcesOf(nest, launch, hardware));
     return all;
