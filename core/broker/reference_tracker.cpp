@@ -241,7 +241,8 @@ void ReferenceTracker::look(Peer id, Time now)
     peer.in.erase(0, at);
     if (at > 0 || peer.in.empty() || isMadeToWait(peer))
         peer.whole = peer.isGreeted ? now : peer.whole;
-    if (peer.in.size() > kMostFrameBytes + 4) // it was told to wait
+    // Where one that waits is not read to its end, the system cannot tell that it has gone.
+    if (peer.in.size() > kMostFrameBytes + 4 || (peer.waits && peer.in.size() == kMostFrameBytes + 4))
         peer.isDoomed = true;
     if (peer.isDoomed) {
         log(LogLevel::Debug, "broker", fmt::format("the connection from {} is dropped", peer.ip));

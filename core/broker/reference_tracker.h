@@ -53,7 +53,8 @@ public:
     bool join(Peer peer, std::string ip, Time now);
     /// What it said: room() bytes at most. A peer that is not there any more is not heard.
     void hear(Peer peer, std::string_view bytes, Time now);
-    std::size_t room(Peer peer) const; ///< 0: it has to wait for an answer, or takes none of those that it has
+    /// 0: it takes no answer of those that it has. One that waits for a device and fills its room is dropped.
+    std::size_t room(Peer peer) const;
     /// It waits for a device: when it is gone nobody else's device may be given to it.
     bool isWaiting(Peer peer) const;
     void leave(Peer peer, Time now);

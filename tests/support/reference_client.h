@@ -4,6 +4,7 @@
 
 #include <sys/time.h>
 
+#include <cerrno>
 #include <string>
 #include <string_view>
 
@@ -69,6 +70,13 @@ public:
     {
         char byte;
         return ::recv(m_socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+    }
+    /// By the other side; what it said before is not looked at.
+    bool isClosed() const
+    {
+        char byte;
+        const ssize_t count = ::recv(m_socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
     }
 
 private:
