@@ -147,6 +147,38 @@ std::int64_t reduceFraction(LinearForm& rest, std::int64_t& divisor, std::int64_
     return lost;
 }
 
+/// Takes out of `rest` what never reaches from one multiple of g to the next, where g divides the divisor (0: any does)
+/// and all that stays: floor((g*x + small) / (g*d)) = floor(x / d) for small in [0, g). A thread's lanes are such a
+/// part of its number.
+LinearForm takeSmall(LinearForm& rest, std::int64_t divisor, const Ranges& ranges)
+{
+    const auto sizeOf = [](const LinearForm::Term& term) {
+        return std::max(term.coefficient, -std::max(term.coefficient, -std::numeric_limits<std::int64_t>::max()));
+    };
+    std::vector<std::int64_t> sizes;
+    for (const LinearForm::Term& term : rest.terms)
+        sizes.push_back(sizeOf(term));
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    // The fewest that stay first: they have the largest divisor.
+    for (std::size_t i = sizes.size(); i-- > 1;) {
+        LinearForm stays{0, rest.dtype, {}}, small{0, rest.dtype, {}};
+        for (const LinearForm::Term& term : rest.terms)
+            (sizeOf(term) >= sizes[i] ? stays : small).terms.push_back(term);
+        const std::int64_t g = std::gcd(commonDivisor(stays), divisor);
+        if (g <= 1)
+            continue;
+        small.constant = floorModulo(rest.constant, g);
+        stays.constant = rest.constant - small.constant;
+        const Interval range = boundsOf(small, ranges);
+        if (range.lo < 0 || range.hi >= g)
+            continue;
+        rest = std::move(stays);
+        return small;
+    }
+    return constantForm(0, rest.dtype);
+}
+
 /// Value of floordiv(rest, divisor) if it is one and the same over the whole range.
 bool constantQuotient(const LinearForm& rest, std::int64_t divisor, const Ranges& ranges, std::int64_t& quotient)
 {
@@ -169,6 +201,7 @@ LinearForm divide(const LinearForm& form, std::int64_t divisor, const Ranges& ra
         quotient.constant += whole;
         return quotient;
     }
+    takeSmall(rest, divisor, ranges);
     std::int64_t g = 1;
     reduceFraction(rest, divisor, g);
     // floordiv(floordiv(x, a), b) = floordiv(x, a*b)
@@ -199,9 +232,9 @@ LinearForm modulo(const LinearForm& form, std::int64_t divisor, const Ranges& ra
         rest.constant -= whole * divisor;
         return rest;
     }
+    LinearForm result = takeSmall(rest, divisor, ranges);
     std::int64_t g = 1;
-    const std::int64_t lost = reduceFraction(rest, divisor, g);
-    LinearForm result = constantForm(lost, form.dtype);
+    result.constant += reduceFraction(rest, divisor, g);
     if (rest.constant == 0 && rest.terms.size() == 1 && rest.terms[0].coefficient == 1) {
         const Expr& atom = rest.terms[0].atom;
         // floormod(floormod(x, a*b), b) = floormod(x, b)
@@ -366,6 +399,15 @@ bool asInequality(const Expr& e, const Ranges& ranges, LinearForm& form)
         form.constant = floorDivide(form.constant, g);
         for (LinearForm::Term& term : form.terms)
             term.coefficient /= g;
+    }
+    // What is small never decides: g*x + small >= 0 where x >= 0 is.
+    LinearForm stays = form;
+    if (const LinearForm small = takeSmall(stays, 0, ranges); !small.isConstant()) {
+        const std::int64_t unit = commonDivisor(stays);
+        stays.constant /= unit;
+        for (LinearForm::Term& term : stays.terms)
+            term.coefficient /= unit;
+        form = std::move(stays);
     }
     return true;
 }

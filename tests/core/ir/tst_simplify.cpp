@@ -6,6 +6,7 @@
 
 #include <QTest>
 
+#include <array>
 #include <limits>
 #include <map>
 
@@ -106,6 +107,7 @@ private slots:
     void simplifyingKeepsTheValue();
     void splitsAndLayoutsCancel();
     void fusedLoopsComeApart();
+    void lanesDoNotDecideWhereAThreadIs();
     void conditionsAreDecidedByBounds();
     void inequalitiesAreCanonical();
     void boundsHoldForEveryValue();
@@ -174,6 +176,48 @@ void TestSimplify::fusedLoopsComeApart()
     QCOMPARE(simplified(floorDiv(f, 7) * 7 + floorMod(f, 7), ranges), QString("f"));
     QCOMPARE(simplified(floorMod(floorDiv(f, 7), 8), ranges), QString("floordiv(f, 7)"));
     QCOMPARE(simplified(floorDiv(floorMod(f, 14) * 16 + 3, 16), ranges), QString("floormod(f, 14)"));
+}
+
+/// Threads fetch elements of a tile by fours: rows and columns of it, and its end, are the same for all four.
+void TestSimplify::lanesDoNotDecideWhereAThreadIs()
+{
+    const Expr round = var("round"), thread = var("thread"), lane = var("lane");
+    Ranges ranges;
+    ranges.setExtent(round, 3);
+    ranges.setExtent(thread, 224);
+    ranges.setExtent(lane, 4);
+    const Expr element = round * 896 + thread * 4 + lane;
+    QCOMPARE(simplified(floorDiv(element, 256), ranges), QString("((round*3) + floordiv(((round*32) + thread), 64))"));
+    QCOMPARE(simplified(floorMod(element, 16), ranges), QString("(lane + (floormod(thread, 4)*4))"));
+    QCOMPARE(simplified(element < 2560, ranges), QString("(((round*224) + thread) < 640)"));
+    // An end between the lanes of a thread, and a lane more than there is room for.
+    QVERIFY(simplified(element < 2562, ranges).contains("lane"));
+    ranges.setExtent(lane, 5);
+    QVERIFY(simplified(floorDiv(element, 256), ranges).contains("lane"));
+    // Whatever the sizes are.
+    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+        Random random(seed);
+        const auto upTo = [&random](std::uint64_t most) { return static_cast<std::int64_t>(1 + random.below(most)); };
+        const Expr a = var("a"), b = var("b"), c = var("c");
+        const std::array<std::int64_t, 3> extents = {upTo(5), upTo(9), upTo(6)};
+        Ranges known;
+        known.setExtent(a, extents[0]);
+        known.setExtent(b, extents[1]);
+        known.setExtent(c, extents[2]);
+        const std::int64_t unit = upTo(6), divisor = unit * upTo(4), end = unit * upTo(40) + upTo(2) - 1;
+        const Expr sum = a * intImm(unit * upTo(12)) - b * intImm(unit) + c + intImm(upTo(9) - 4);
+        for (const Expr& e : {floorDiv(sum, intImm(divisor)), floorMod(sum, intImm(divisor)), sum < intImm(end),
+                              sum >= intImm(end), intImm(end) < sum}) {
+            const Expr s = simplify(e, known);
+            for (std::int64_t i = 0; i < extents[0] * extents[1] * extents[2]; ++i) {
+                const std::map<const Node*, std::int64_t> at = {{a.get(), i / extents[1] / extents[2]},
+                                                                {b.get(), i / extents[2] % extents[1]},
+                                                                {c.get(), i % extents[2]}};
+                QVERIFY2(value(s, at) == value(e, at),
+                         qPrintable(QString("%1: %2 became %3").arg(seed).arg(print(e).c_str(), print(s).c_str())));
+            }
+        }
+    }
 }
 
 void TestSimplify::conditionsAreDecidedByBounds()
