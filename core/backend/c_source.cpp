@@ -118,16 +118,19 @@ private:
         m_takenHere = taken;
         findVectorRegisters(launch.body);
         const std::vector<std::int32_t> used = ir::buffersOf(launch.body);
-        std::string parameters;
+        std::string parameters, aligned;
         for (const std::int32_t id : used) {
             const ir::Buffer& buffer = m_nest.buffers[static_cast<std::size_t>(id)];
             const std::string type = typeText(buffer.dtype);
             if (!isParameter(buffer))
                 continue;
             made.buffers.push_back(id);
-            parameters += fmt::format("{}{}{}{} *{} {}", parameters.empty() ? "" : ", ", m_language.globalPointer,
-                                      buffer.readOnly ? "const " : "", type, m_language.restrict,
-                                      m_bufferNames[static_cast<std::size_t>(id)]);
+            const std::string& name = m_bufferNames[static_cast<std::size_t>(id)];
+            const std::string element = (buffer.readOnly ? "const " : "") + type;
+            parameters += fmt::format("{}{}{} *{} {}", parameters.empty() ? "" : ", ", m_language.globalPointer,
+                                      element, m_language.restrict, name);
+            if (!m_language.alignedPointer.empty())
+                aligned += "    " + fmt::format(fmt::runtime(m_language.alignedPointer), name, element) + "\n";
         }
         const std::string declarations = arrays(used, made);
         made.text = fmt::format("\n// {}: {} of {}\n", launch.name,
@@ -138,7 +141,7 @@ private:
         made.text += fmt::format(fmt::runtime(m_language.kernel), made.block[0], made.block[1], made.block[2],
                                  m_threads, warps);
         symbolAt = made.text.size();
-        made.text += fmt::format("({})\n{{\n{}{}", parameters, declarations, axes);
+        made.text += fmt::format("({})\n{{\n{}{}{}", parameters, aligned, declarations, axes);
         statement(launch.body);
         made.text += m_scopes.end() + "}\n";
         return made;

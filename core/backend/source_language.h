@@ -67,6 +67,8 @@ struct SourceLanguage
 
     std::int64_t mostSharedBytes; ///< of a block, that a text may declare with their sizes
     std::string_view unsizedShared; ///< declares bytes {0} without a size
+    /// Says of a pointer {0} to {1} that it is a multiple of 16 bytes, as that of each buffer is; empty: not said.
+    std::string_view alignedPointer;
     /// Whether a compiler joins products with sums of other statements: then each product that is not added to
     /// something at once is asked to be rounded.
     bool joinsStatements;

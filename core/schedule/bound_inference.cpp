@@ -317,7 +317,7 @@ private:
         }
         for (std::size_t d = 0; d < box.size(); ++d) {
             const std::int64_t extent = box[d]->width + 1;
-            if (extent >= op.shape[d])
+            if (extent >= op.shape[d] && !(stage.scope == "shared" && isPastEdge(extent, op.shape[d])))
                 continue; // the whole dimension
             bounds.region[d] = extent;
             bounds.mins[d] = toExpr(box[d]->lo);

@@ -31,6 +31,13 @@ struct ProgramBounds
     ir::Ranges ranges; ///< of all leaves
 };
 
+/// Whether a tile in memory that threads share keeps `read` elements of a dimension of `extent`: somewhat more than
+/// there are, which are zeros, so that threads at the edge do as all others (Lowering's fillsWholeTile()).
+inline bool isPastEdge(std::int64_t read, std::int64_t extent)
+{
+    return read > extent && (read - extent) * 4 <= extent;
+}
+
 /// Loops and regions of all stages of a concrete state: consumers first, each attached stage gets the bounding box of
 /// what is read of it inside its attach point (auto-scheduler.md 3.1). Errors: IllegalSchedule, naming the stage.
 Result<ProgramBounds> inferProgramBounds(const State& state);

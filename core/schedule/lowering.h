@@ -43,6 +43,10 @@ Error refuseStage(const Lowering& lowering, std::int32_t stage, const char* why,
 /// Replaces loads of stages by loads of buffers.
 ir::Expr resolveLoads(const Lowering& lowering, const ir::Expr& e);
 
+/// Whether a tile in memory that the threads of a block share has zeros beyond the edge of its tensor. Who reads them
+/// needs no condition in the loops in which most time goes. Not where lanes of a vector are on both sides of the edge.
+bool fillsWholeTile(const Lowering& lowering, std::int32_t stage);
+
 /// The loops of a stage with everything that is computed inside them.
 Result<ir::Stmt> emitStage(Lowering& lowering, std::int32_t stage);
 

@@ -216,11 +216,15 @@ private:
 
     Result<Stmt> emitPlain()
     {
+        const bool isWhole = fillsWholeTile(m_lowering, m_id);
         std::vector<Stmt> stores;
-        for (std::size_t body = 0; body < m_bounds.bodies.size(); ++body)
-            stores.push_back(ir::makeStore(m_lowering.buffers[m_id][body], ownIndices(),
-                                           resolveLoads(m_lowering, m_bounds.bodies[body])));
-        return nest(0, loops(), guarded(guards(false, true), ir::makeBlock(std::move(stores))));
+        for (std::size_t body = 0; body < m_bounds.bodies.size(); ++body) {
+            Expr value = resolveLoads(m_lowering, m_bounds.bodies[body]);
+            if (isWhole)
+                value = ir::ifThenElse(conjunction(m_bounds.shapeGuards), value, ir::cast(value->dtype, 0));
+            stores.push_back(ir::makeStore(m_lowering.buffers[m_id][body], ownIndices(), std::move(value)));
+        }
+        return nest(0, loops(), guarded(guards(false, !isWhole), ir::makeBlock(std::move(stores))));
     }
 
     /// Whether parts that overlap (OV) are walked by a loop from `first` on.
@@ -471,16 +475,27 @@ private:
         bool exists = true;
         for (const Expr& body : m_bounds.bodies)
             ir::visit(body, [&](const Expr& e) {
-                if (e->kind != ExprKind::Load)
-                    return;
-                for (std::size_t d = 0; d < e->operands.size(); ++d) {
-                    if (!ir::usesAny(e->operands[d], moves))
-                        continue;
-                    const ir::Interval range = ir::boundsOf(e->operands[d], m_lowering.program.ranges);
-                    exists = exists && range.lo >= 0 && range.hi < capacity(e->source, d);
-                }
+                if (e->kind == ExprKind::Load)
+                    for (std::size_t d = 0; d < e->operands.size(); ++d)
+                        exists = exists
+                                 && (!ir::usesAny(e->operands[d], moves) || isHeld(e->source, d, e->operands[d]));
             });
         return exists;
+    }
+
+    /// Whether there is an element at these places along a dimension of a tensor, beyond its edge too where its tile
+    /// has them.
+    bool isHeld(std::int32_t source, std::size_t d, const Expr& index) const
+    {
+        ir::Ranges& ranges = m_lowering.program.ranges;
+        const ir::Interval range = ir::boundsOf(index, ranges);
+        if (range.lo >= 0 && range.hi < capacity(source, d))
+            return true;
+        if (!fillsWholeTile(m_lowering, source))
+            return false;
+        const StageBounds& bounds = m_lowering.bounds(source);
+        const ir::Interval within = ir::boundsOf(ir::simplify(index - bounds.mins[d], ranges), ranges);
+        return within.lo >= 0 && within.hi < bounds.region[d];
     }
 
     Stmt updateStatement(std::int32_t target, const std::vector<Expr>& indices, bool ownsTarget)

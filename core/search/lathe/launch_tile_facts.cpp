@@ -140,6 +140,24 @@ std::int64_t LaunchTilePart::wideSteps(const Choice& c, std::size_t operand, con
     return width;
 }
 
+/// By reduce axis: steps of which an operand's elements are loaded at once.
+std::vector<std::int64_t> LaunchTilePart::stepsTogether(const Choice& c) const
+{
+    std::vector<std::int64_t> together(m_reduces, 1);
+    for (std::size_t i = 0; i < m_operands.size(); ++i) {
+        const Operand& o = m_operands[i];
+        const std::vector<std::int32_t> order = isStaged(c, i) ? box(c, i).order : memoryOrder(c, i);
+        const std::int64_t wide = wideSteps(c, i, order,
+                                            isStaged(c, i) ? box(c, i).strides : stridesOf(o.shape, order));
+        if (wide == 1)
+            continue;
+        std::int64_t& known =
+            together[static_cast<std::size_t>(o.indices[static_cast<std::size_t>(order.back())].plainAxis()) - m_rank];
+        known = std::max(known, wide);
+    }
+    return together;
+}
+
 /// Loads of one step by one thread, of so many elements each.
 double LaunchTilePart::loads(const Choice& c, std::size_t operand, std::int64_t together) const
 {

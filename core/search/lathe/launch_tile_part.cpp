@@ -2,6 +2,7 @@
 
 #include "core/ir/bounds.h"
 #include "core/ir/substitute.h"
+#include "core/schedule/bound_inference.h"
 #include "core/search/factor_tuples.h"
 #include "core/support/element_count.h"
 
@@ -67,7 +68,7 @@ std::unique_ptr<LaunchTilePart> LaunchTilePart::create(const LaunchContext& cont
     if (form == LaunchForm::SplitShared && (!canStage || context.machine.isProcessor))
         return nullptr;
     return compute::reduceSize(part->m_op) >= kLeastDivided && part->m_genes.back().of == Of::Slices ? std::move(part)
-                                                                                                 : nullptr;
+                                                                                                     : nullptr;
 }
 
 LaunchTilePart::LaunchTilePart(const LaunchContext& context, const Nest& nest, LaunchForm form)
@@ -323,6 +324,19 @@ std::int64_t LaunchTilePart::tile(const Choice& c, std::size_t axis) const
     return c.virtuals[axis] * c.threads[axis] * own(c, axis);
 }
 
+std::int64_t LaunchTilePart::reach(const Choice& c, std::size_t axis) const
+{
+    std::int64_t left = m_op.shape[axis], reached = 1;
+    const bool hasLanes = axis == m_vector && !m_tiled.empty();
+    for (const std::int64_t part :
+         {hasLanes ? c.lanes : std::int64_t{1}, c.sums[axis], c.threads[axis], c.virtuals[axis]}) {
+        const std::int64_t kept = std::min(part, left); // no loop is longer than what it divides
+        reached *= kept;
+        left = ir::ceilDivide(left, kept);
+    }
+    return reached;
+}
+
 std::int64_t LaunchTilePart::threads(const Choice& c) const
 {
     return elementCount(c.threads) * (m_form == LaunchForm::Slices ? c.slices : 1);
@@ -388,10 +402,10 @@ LaunchTilePart::Box LaunchTilePart::box(const Choice& c, std::size_t operand) co
     for (std::size_t d = 0; d < o.indices.size(); ++d) {
         std::int64_t span = 1;
         for (std::size_t a = 0; a < m_rank; ++a)
-            span += std::abs(o.indices[d].spatial[a]) * (tile(c, a) - 1);
+            span += std::abs(o.indices[d].spatial[a]) * (reach(c, a) - 1);
         for (std::size_t r = 0; r < m_reduces; ++r)
             span += std::abs(o.indices[d].reduce[r]) * (std::min(c.steps[r], length(c, r)) - 1);
-        b.shape.push_back(std::min(span, o.shape[d]));
+        b.shape.push_back(schedule::isPastEdge(span, o.shape[d]) ? span : std::min(span, o.shape[d]));
     }
     b.order = c.turn != 0 ? packedOrder(operand) : memoryOrder(c, operand);
     std::int64_t stride = 1;

@@ -79,6 +79,7 @@ private:
 
     Choice decode(std::span<const std::int32_t> genes) const;
     std::int64_t tile(const Choice& c, std::size_t axis) const; ///< of a block along an axis
+    std::int64_t reach(const Choice& c, std::size_t axis) const; ///< likewise, without what is longer than the axis
     std::int64_t own(const Choice& c, std::size_t axis) const; ///< neighbouring elements of a thread along an axis
     std::int64_t length(const Choice& c, std::size_t r) const; ///< of a reduce axis in one slice
     std::int64_t chunks(const Choice& c) const; ///< outer steps
@@ -105,6 +106,7 @@ private:
     double gathered(const Choice& c, const std::vector<std::int64_t>& moves, std::int64_t elements) const;
     std::int64_t wideSteps(const Choice& c, std::size_t operand, const std::vector<std::int32_t>& order,
                            const std::vector<std::int64_t>& strides) const;
+    std::vector<std::int64_t> stepsTogether(const Choice& c) const;
     double loads(const Choice& c, std::size_t operand, std::int64_t together) const;
     double waitsFor(const Choice& c, double copies, const LaunchFacts& facts) const;
 

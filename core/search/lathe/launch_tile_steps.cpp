@@ -68,19 +68,32 @@ void LaunchTilePart::emitSums(const Choice& c, std::int32_t stage, std::size_t f
     StageLoops loops(emitter, stage, axes + reduces);
     const auto vector = static_cast<std::int32_t>(first + m_vector);
     loops.split(vector, 0, {c.lanes});
-    for (std::int32_t r = 0; r < reduces; ++r)
-        loops.split(axes + r, length(c, static_cast<std::size_t>(r)), {c.steps[static_cast<std::size_t>(r)]});
-    std::vector<LoopPart> order;
-    for (const std::int32_t part : {0, 1})
-        for (std::int32_t r = 0; r < reduces; ++r)
-            order.push_back({axes + r, part});
+    // Steps whose elements are loaded at once stand inside of the sums, so that the loads follow each other: NVIDIA's
+    // compiler makes one access of them only if there are no more than some sixty others between.
+    const std::vector<std::int64_t> together = stepsTogether(c);
+    std::vector<LoopPart> order, inner, innermost;
+    for (std::int32_t r = 0; r < reduces; ++r) {
+        const std::int64_t steps = c.steps[static_cast<std::size_t>(r)], own = together[static_cast<std::size_t>(r)];
+        order.push_back({axes + r, 0});
+        if (own > 1 && own < steps) {
+            loops.split(axes + r, length(c, static_cast<std::size_t>(r)), {steps / own, own});
+            inner.push_back({axes + r, 1});
+            innermost.push_back({axes + r, 2});
+        } else {
+            loops.split(axes + r, length(c, static_cast<std::size_t>(r)), {steps});
+            (own > 1 ? innermost : inner).push_back({axes + r, 1});
+        }
+    }
+    order.insert(order.end(), inner.begin(), inner.end());
     for (std::int32_t a = 0; a < axes; ++a)
         order.push_back({a, 0});
+    order.insert(order.end(), innermost.begin(), innermost.end());
     order.push_back({vector, 1});
     loops.reorder(order);
     for (const std::size_t r : unrolledAxes(c))
-        if (c.steps[r] > 1)
-            loops.annotate({axes + static_cast<std::int32_t>(r), 1}, Annotation::Unroll);
+        for (std::int32_t part = 1; c.steps[r] > 1 && part <= (together[r] > 1 && together[r] < c.steps[r] ? 2 : 1);
+             ++part)
+            loops.annotate({axes + static_cast<std::int32_t>(r), part}, Annotation::Unroll);
     for (std::int32_t a = 0; a < axes; ++a)
         loops.annotate({a, 0}, Annotation::Unroll);
     if (c.lanes > 1)

@@ -275,4 +275,15 @@ SearchAlternative launchCase(const std::string& name)
     return found->make();
 }
 
+search::Genome drawnGenome(const search::PartedSketch& sketch, Random& random)
+{
+    search::Genome genome(sketch.parameters().size());
+    for (std::size_t part = 0; part < sketch.partCount(); ++part) {
+        const auto [first, count] = sketch.genesOf(part);
+        if (!sketch.draw(part, random, std::span(genome).subspan(first, count)))
+            return {};
+    }
+    return genome;
+}
+
 } // namespace lathe::test

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "core/search/lathe/parted_sketch.h"
 #include "core/search/search_task.h"
+#include "core/support/random.h"
 
 #include <functional>
 #include <string>
@@ -18,5 +20,8 @@ struct LaunchCase
 const std::vector<LaunchCase>& launchCases();
 /// One of them. Ends the test where there is none of that name.
 search::SearchAlternative launchCase(const std::string& name);
+
+/// Random genes that obey the device's limits; empty: none were found.
+search::Genome drawnGenome(const search::PartedSketch& sketch, Random& random);
 
 } // namespace lathe::test

@@ -39,18 +39,6 @@ schedule::LowerOptions loweringOf(const SearchAlternative& alternative)
     return options;
 }
 
-/// Random ones; empty where there is none.
-Genome drawn(const PartedSketch& sketch, Random& random)
-{
-    Genome genome(sketch.parameters().size());
-    for (std::size_t part = 0; part < sketch.partCount(); ++part) {
-        const auto [first, count] = sketch.genesOf(part);
-        if (!sketch.draw(part, random, std::span(genome).subspan(first, count)))
-            return {};
-    }
-    return genome;
-}
-
 /// What is wrong with one candidate; empty: nothing.
 std::string wrongWith(const SearchAlternative& alternative, const Hardware& hardware, const PartedSketch& sketch,
                       const Genome& genome)
@@ -82,7 +70,7 @@ public:
     ir::LoopNest lowered(const std::string& form, std::uint64_t seed = 1) const
     {
         Random random(seed, 0, 0);
-        const Genome genome = drawn(*find(form), random);
+        const Genome genome = drawnGenome(*find(form), random);
         const auto state = must(schedule::State::replay(m_alternative.dag, must(find(form)->instantiate(genome))));
         return must(schedule::lower(state, loweringOf(m_alternative))).nest;
     }
@@ -153,7 +141,7 @@ private slots:
             int taken = 0;
             for (int i = 0; i < genomes(); ++i) {
                 Random random(11, contentHash(sketch->name()).low, static_cast<std::uint64_t>(i));
-                const Genome genome = drawn(*sketch, random);
+                const Genome genome = drawnGenome(*sketch, random);
                 if (genome.empty() && !sketch->parameters().empty())
                     continue;
                 ++taken;
@@ -192,9 +180,9 @@ private slots:
             if (!sketch)
                 continue;
             QCOMPARE((*sketch)->partCount(), std::size_t{1});
-            for (int i = 0; i < 8; ++i) {
+            for (int i = 0; i < 40; ++i) {
                 Random random(5, static_cast<std::uint64_t>(form), static_cast<std::uint64_t>(i));
-                const Genome genome = drawn(**sketch, random);
+                const Genome genome = drawnGenome(**sketch, random);
                 if (genome.empty())
                     continue;
                 const LaunchFacts facts = must((*sketch)->nest(0).facts(genome));
@@ -262,7 +250,7 @@ private slots:
         int compared = 0;
         for (int i = 0; i < 40; ++i) {
             Random random(9, 0, static_cast<std::uint64_t>(i));
-            Genome genome = drawn(*shared, random);
+            Genome genome = drawnGenome(*shared, random);
             if (genome.empty())
                 continue;
             double waits = 1e99;
@@ -328,7 +316,7 @@ private slots:
             best.seconds = 1e9;
             for (int i = 0; i < 400; ++i) {
                 Random random(7, 0, static_cast<std::uint64_t>(i));
-                const Genome genome = drawn(*sketch, random);
+                const Genome genome = drawnGenome(*sketch, random);
                 if (genome.empty())
                     continue;
                 const LaunchFacts facts = must(sketch->nest(0).facts(genome));
@@ -354,7 +342,7 @@ private slots:
         const auto to = must(LaunchSketch::create(large, t.hardware, t.target.family(), LaunchForm::Shared));
         QCOMPARE(formOf(*from), formOf(*to));
         Random random(3, 0, 0);
-        const Genome genome = drawn(*from, random);
+        const Genome genome = drawnGenome(*from, random);
         const auto adapted = adapt(*to, valuesOf(*from, genome));
         QVERIFY(adapted && to->analyse(*adapted));
     }

@@ -1,5 +1,7 @@
 #include "core/support/files.h"
 #include "plugins/cuda/codegen/sass_listing.h"
+#include "plugins/cuda/model/gpu_facts.h"
+#include "plugins/cuda/model/nvdisasm.h"
 #include "tests/plugins/cuda/cuda_fixture.h"
 #include "tests/plugins/cuda/kernels/compiled.h"
 #include "tests/plugins/cuda/kernels/network_tasks.h"
@@ -47,7 +49,7 @@ private slots:
         const Nvrtc* const compiler = must(Nvrtc::find(capability));
         Random random(3);
         int launches = 0, near = 0;
-        for (std::size_t i = 0; launches < 12; ++i) {
+        for (std::size_t i = 0; launches < 30; ++i) {
             const auto kernel = draw(tasks()[random.below(tasks().size())], static_cast<Origin>(i % 3), random);
             if (!kernel)
                 continue; // what was drawn breaks a limit
@@ -65,6 +67,36 @@ private slots:
         // Nine in ten are within a quarter (tests/bench/README.md); of so few, two in three.
         qInfo("%d of %d within a quarter", near, launches);
         QVERIFY(3 * near >= 2 * launches);
+    }
+
+    /// Of the candidates with large tiles that the search's estimate likes best: an image that the tiles do not divide,
+    /// and products of winograd, whose operands come straight from memory in part.
+    void hotLoopsOfLargeTilesAreProducts_data()
+    {
+        QTest::addColumn<QString>("task");
+        QTest::newRow("14x14") << "conv2d 3x3 256->256 @14 +add+relu";
+        QTest::newRow("7x7") << "conv2d 3x3/2 256->512 @7 +add+relu";
+        QTest::newRow("winograd") << "conv2d 3x3 128->128 @28 +add+relu";
+    }
+    void hotLoopsOfLargeTilesAreProducts()
+    {
+        QFETCH(QString, task);
+        LATHE_NEEDS_NVRTC();
+        const auto nvdisasm = findNvdisasm();
+        if (!nvdisasm)
+            QSKIP(nvdisasm.error().message.c_str());
+        const auto found = std::ranges::find(tasks(), task.toStdString(), &search::SearchTask::name);
+        QVERIFY(found != tasks().end());
+        const GpuFacts& gpu = *findGpu("A100");
+        double best = 0;
+        for (const DrawnKernel& kernel : must(likedBest(*found, 3, 400, 1, true))) {
+            QVERIFY(kernel.tile.isLarge());
+            for (const CompiledLaunch& launch :
+                 must(compile(kernel, *must(Nvrtc::find(gpu.capability)), gpu.capability)))
+                if (const auto one = read(launch, *nvdisasm, gpu))
+                    best = std::max(best, one->hotShare());
+        }
+        QVERIFY2(best >= 0.85, qPrintable(QString::number(best)));
     }
 
     void whatIsNoCubinHasNoKernels()

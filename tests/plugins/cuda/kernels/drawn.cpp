@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 namespace lathe::cuda::kernels {
 namespace {
@@ -102,6 +104,67 @@ Error nothing(const search::SearchTask& task)
     return makeError(Errc::Unsupported, "no candidate of " + task.name);
 }
 
+struct Liked
+{
+    double seconds;
+    const search::PartedSketch* sketch;
+    search::Genome genome;
+};
+
+/// The best candidates of a sketch by its estimate: drawn ones, then changes of one gene or two of the best.
+class Climb
+{
+public:
+    Climb(const search::PartedSketch& sketch, std::size_t count, bool onlyLarge)
+        : m_sketch(sketch)
+        , m_count(count)
+        , m_onlyLarge(onlyLarge)
+    {
+    }
+
+    void draw(Random random)
+    {
+        if (search::Genome genome; drawGenome(m_sketch, random, genome))
+            add(std::move(genome));
+    }
+    void change(Random random)
+    {
+        if (m_best.empty() || m_sketch.parameters().empty())
+            return;
+        search::Genome genome = m_best[random.below(m_best.size())].genome;
+        for (std::uint64_t left = 1 + random.below(2); left > 0; --left) {
+            const std::size_t g = random.below(genome.size());
+            genome[g] = static_cast<std::int32_t>(
+                random.below(static_cast<std::uint64_t>(m_sketch.parameters()[g].count)));
+        }
+        add(std::move(genome));
+    }
+    std::vector<Liked> take() { return std::move(m_best); }
+
+private:
+    void add(search::Genome genome)
+    {
+        genome = m_sketch.settled(std::move(genome));
+        if (m_onlyLarge && !tileOf(m_sketch, genome).isLarge())
+            return;
+        const auto known = m_sketch.analyse(genome);
+        if (!known || (m_best.size() == m_count && known->seconds >= m_best.back().seconds))
+            return;
+        if (!m_seen.insert(m_sketch.identity(genome)).second)
+            return;
+        const auto at = std::ranges::upper_bound(m_best, known->seconds, {}, &Liked::seconds);
+        m_best.insert(at, {known->seconds, &m_sketch, std::move(genome)});
+        if (m_best.size() > m_count)
+            m_best.pop_back();
+    }
+
+    const search::PartedSketch& m_sketch;
+    std::size_t m_count;
+    bool m_onlyLarge;
+    std::vector<Liked> m_best; ///< ascending
+    std::set<Hash128> m_seen;
+};
+
 Result<DrawnKernel> drawLathe(const search::SearchTask& task, Random& random)
 {
     LATHE_TRY_ASSIGN(const auto sketches, search::latheLaunchSketches(task));
@@ -163,38 +226,22 @@ Result<std::vector<DrawnKernel>> likedBest(const search::SearchTask& task, std::
                                            std::uint64_t seed, bool onlyLarge)
 {
     LATHE_TRY_ASSIGN(const auto sketches, search::latheLaunchSketches(task));
-    struct Drawn
-    {
-        double seconds;
-        const search::PartedSketch* sketch;
-        search::Genome genome;
-    };
-    std::vector<Drawn> drawn;
+    std::vector<Liked> liked;
     for (const auto& sketch : sketches) {
         if (onlyLarge && sketch->name().find("shared") == std::string::npos)
             continue; // others have no tiles that a block shares
-        for (std::size_t i = 0; i < draws; ++i) {
-            Random random(seed, contentHash(sketch->name()).low, i);
-            search::Genome genome;
-            if (!drawGenome(*sketch, random, genome))
-                continue;
-            genome = sketch->settled(std::move(genome));
-            if (onlyLarge && !tileOf(*sketch, genome).isLarge())
-                continue;
-            if (const auto known = sketch->analyse(genome))
-                drawn.push_back({known->seconds, sketch.get(), std::move(genome)});
-        }
+        Climb climb(*sketch, count, onlyLarge);
+        for (std::size_t i = 0; i < draws; ++i)
+            climb.draw(Random(seed, contentHash(sketch->name()).low, i));
+        for (std::size_t i = 0; i < draws; ++i)
+            climb.change(Random(seed, contentHash(sketch->name()).high, i));
+        std::ranges::move(climb.take(), std::back_inserter(liked));
     }
-    std::ranges::stable_sort(drawn, {}, &Drawn::seconds);
+    std::ranges::stable_sort(liked, {}, &Liked::seconds);
     std::vector<DrawnKernel> best;
-    std::vector<Hash128> seen;
-    for (const Drawn& one : drawn) {
+    for (const Liked& one : liked) {
         if (best.size() == count)
             break;
-        const Hash128 identity = one.sketch->identity(one.genome);
-        if (std::ranges::find(seen, identity) != seen.end())
-            continue;
-        seen.push_back(identity);
         const auto steps = one.sketch->instantiate(one.genome);
         if (!steps)
             continue;

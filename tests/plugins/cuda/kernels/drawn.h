@@ -40,8 +40,9 @@ struct DrawnKernel
 /// drawn breaks a limit; Unsupported where the task has no such rules.
 Result<DrawnKernel> draw(const search::SearchTask& task, Origin origin, Random& random);
 
-/// Of `draws` random candidates of each sketch of Lathe's own the `count` that its estimate likes best, each another
-/// program; `onlyLarge`: of those whose tile is. Errors: Unsupported if there is none.
+/// The `count` candidates of Lathe's own that its estimate likes best, each another program: of `draws` random ones of
+/// each sketch, and of as many changes of the best of them. `onlyLarge`: of those whose tile is. Errors: Unsupported if
+/// there is none.
 Result<std::vector<DrawnKernel>> likedBest(const search::SearchTask& task, std::size_t count, std::size_t draws,
                                            std::uint64_t seed, bool onlyLarge = false);
 
