@@ -20,6 +20,9 @@ struct LaunchMachine
     /// Shared memory is nearer than what lies behind it. On Mali it is the same memory.
     bool hasSharedMemory = true;
     bool asyncCopies = false; ///< to it, which threads need not wait for
+    /// The compiler loads at once from memory what steps that follow each other read side by side, since it is told
+    /// that buffers begin at multiples of 16 bytes.
+    bool joinsLoads = false;
 
     /// The threads of a block are loops on a processor's cores, whose driver puts `warp` of them in a vector.
     bool isProcessor = false;

@@ -176,15 +176,18 @@ void LaunchTilePart::countDirect(const Choice& c, std::size_t operand, LaunchFac
     for (std::size_t d = 0; d < o.indices.size(); ++d)
         along += o.indices[d].spatial[m_vector] * strides[d];
     const bool isWide = along == 1 && c.lanes > 1 && o.usesSpatial(m_vector);
-    const double each = loads(c, operand, isWide ? c.lanes : 1) * static_cast<double>(o.reads);
+    const std::int64_t together = isWide                 ? c.lanes
+                                  : m_machine.joinsLoads ? wideSteps(c, operand, memoryOrder(c, operand), strides)
+                                                         : 1;
+    const double each = loads(c, operand, together) * static_cast<double>(o.reads);
     facts.accesses += each * facts.steps;
     if (o.producer == m_border && c.border == 0)
         facts.arithmetic += each * facts.steps;
     const std::vector<std::int64_t> apart = moves(c, strides, operand), offsets = laneOffsets(c, apart);
-    facts.segments += each * facts.steps * segmentsOf(offsets, o.elementBytes, isWide ? c.lanes : 1);
-    facts.gathered += each * facts.steps * gathered(c, apart, isWide ? c.lanes : 1);
-    const double together = std::min(kMostWaiting, each * static_cast<double>(unrolledSteps(c)));
-    facts.waits += each * facts.steps / std::max(1.0, together);
+    facts.segments += each * facts.steps * segmentsOf(offsets, o.elementBytes, together);
+    facts.gathered += each * facts.steps * gathered(c, apart, together);
+    const double waiting = std::min(kMostWaiting, each * static_cast<double>(unrolledSteps(c)));
+    facts.waits += each * facts.steps / std::max(1.0, waiting);
 }
 
 void LaunchTilePart::countStaged(const Choice& c, std::size_t operand, LaunchFacts& facts) const

@@ -299,7 +299,47 @@ std::string Nvrtc::version() const
     return std::to_string(m_major) + '.' + std::to_string(m_minor);
 }
 
+std::set<std::string> spillingFunctions(std::string_view log)
+{
+    constexpr std::string_view kFunction = "Compiling entry function '";
+    std::set<std::string> names;
+    for (std::size_t at = log.find(kFunction); at != std::string_view::npos;) {
+        const std::size_t first = at + kFunction.size(), next = log.find(kFunction, first);
+        Compiled own;
+        readResources(log.substr(first, next == std::string_view::npos ? next : next - first), own);
+        if (own.spilledBytes > 0)
+            names.emplace(log.substr(first, log.find('\'', first) - first));
+        at = next;
+    }
+    return names;
+}
+
+std::string withAllRegisters(std::string source, const std::set<std::string>& functions)
+{
+    for (const std::string& name : functions) {
+        const std::size_t at = source.find(")\n" + name + '(');
+        const std::size_t bounds = at == std::string::npos ? at : source.rfind("__launch_bounds__(", at);
+        if (bounds != std::string::npos && source.find(')', bounds) == at
+            && source.find(',', bounds) > at) // it says only how many threads there are
+            source.insert(at, ", 1");
+    }
+    return source;
+}
+
 Result<Compiled> Nvrtc::compile(const std::string& source, int capability) const
+{
+    std::string log;
+    LATHE_TRY_ASSIGN(Compiled made, compileOnce(source, capability, log));
+    if (made.spilledBytes == 0)
+        return made;
+    const std::string other = withAllRegisters(source, spillingFunctions(log));
+    if (other == source)
+        return made;
+    const auto again = compileOnce(other, capability, log);
+    return again && again->spilledBytes < made.spilledBytes ? again : std::move(made);
+}
+
+Result<Compiled> Nvrtc::compileOnce(const std::string& source, int capability, std::string& log) const
 {
     const NvrtcFunctions& f = *m_functions;
     OwnProgram made(f);
@@ -311,7 +351,7 @@ Result<Compiled> Nvrtc::compile(const std::string& source, int capability) const
     const std::array<const char*, 4> options = {architecture.c_str(), "--std=c++17", "-default-device",
                                                 "--ptxas-options=-v"};
     const int code = f.compile(made.program, static_cast<int>(options.size()), options.data());
-    std::string log = made.get(f.logSize, f.log);
+    log = made.get(f.logSize, f.log);
     trim(log);
     if (code != 0)
         return makeError(Errc::BuildFailed, say(Msg::CudaCompilerRefuses, log.empty() ? f.errorText(code) : log));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,7 +42,9 @@ public:
     /// @return the compiler, and for what it is to make code
     static Result<std::pair<const Nvrtc*, int>> findFor(int deviceCapability);
 
-    /// Compiles for a capability that this one makes code for. Errors: BuildFailed with the compiler's words.
+    /// Compiles for a capability that this one makes code for. Kernels that spill registers, as the compiler lets them
+    /// so that more blocks are on a multiprocessor at a time, are compiled once more with all the registers that one
+    /// block can have, which is taken if less is spilled. Errors: BuildFailed with the compiler's words.
     Result<Compiled> compile(const std::string& source, int capability) const;
     std::string version() const; ///< "13.5"
     const std::vector<int>& capabilities() const { return m_capabilities; } ///< ascending
@@ -49,6 +52,7 @@ public:
 private:
     friend struct Search;
     Nvrtc() = default;
+    Result<Compiled> compileOnce(const std::string& source, int capability, std::string& log) const;
 
     const NvrtcFunctions* m_functions = nullptr;
     int m_major = 0, m_minor = 0;
@@ -57,6 +61,13 @@ private:
 
 /// What ptxas says of the functions that it made ("Used 61 registers", "8 bytes spill stores, 4 bytes spill loads").
 void readResources(std::string_view log, Compiled& compiled);
+
+/// The kernels that spill registers, by what ptxas says.
+std::set<std::string> spillingFunctions(std::string_view log);
+
+/// The source with words to the compiler that these kernels may have all registers of a block: `__launch_bounds__(T,
+/// 1)` where it says `__launch_bounds__(T)`.
+std::string withAllRegisters(std::string source, const std::set<std::string>& functions);
 
 /// The folders of Python's packages that libnvrtc is looked for in, and /usr/local/cuda: those that exist.
 std::vector<std::filesystem::path> nvrtcFolders();

@@ -1,6 +1,7 @@
 #include "core/compute/dag.h"
 #include "core/compute/json.h"
 #include "core/measure/builder_client.h"
+#include "core/support/files.h"
 #include "plugins/cuda/codegen/nvrtc.h"
 #include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/device/artifact.h"
@@ -97,6 +98,30 @@ private slots:
         QCOMPARE(compiled.registers, 255);
         cuda::readResources("no such words", compiled = {});
         QCOMPARE(compiled.registers, 0);
+    }
+
+    void kernelsThatSpillMayHaveAllRegisters()
+    {
+        const std::string log =
+            "info : Compiling entry function 'one' for 'sm_80'\n  0 bytes spill stores, 0 bytes spill loads\n"
+            "info : Compiling entry function 'two' for 'sm_80'\n  8 bytes spill stores, 4 bytes spill loads\n"
+            "info : Compiling entry function 'three' for 'sm_80'\n  0 bytes spill stores, 4 bytes spill loads\n";
+        QCOMPARE(cuda::spillingFunctions(log), (std::set<std::string>{"three", "two"}));
+        QVERIFY(cuda::spillingFunctions("").empty());
+        const std::string source =
+            "void __launch_bounds__(64)\none(int *x)\n{}\nvoid __launch_bounds__(128)\ntwo(int *x)\n"
+            "{ two(x); }\nvoid __launch_bounds__(32, 2)\nthree(int *x)\n{}\n";
+        const std::string made = cuda::withAllRegisters(source, cuda::spillingFunctions(log));
+        QCOMPARE(made, "void __launch_bounds__(64)\none(int *x)\n{}\nvoid __launch_bounds__(128, 1)\ntwo(int *x)\n"
+                       "{ two(x); }\nvoid __launch_bounds__(32, 2)\nthree(int *x)\n{}\n");
+        QCOMPARE(cuda::withAllRegisters(source, {"four"}), source);
+
+        // A candidate for a convolution of 3x3, of which the compiler spills 32 bytes at 168 registers.
+        LATHE_NEEDS_NVRTC();
+        const std::string spilling = must(readFile(LATHE_SOURCE_DIR "/tests/plugins/cuda/texts/spilling.cu"));
+        const cuda::Compiled compiled = must(must(cuda::Nvrtc::find(80))->compile(spilling, 80));
+        QCOMPARE(compiled.spilledBytes, std::int64_t{0});
+        QVERIFY(compiled.registers > 168);
     }
 
     void pythonsPackagesAreLookedThrough()
