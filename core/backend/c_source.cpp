@@ -118,19 +118,16 @@ private:
         m_takenHere = taken;
         findVectorRegisters(launch.body);
         const std::vector<std::int32_t> used = ir::buffersOf(launch.body);
-        std::string parameters, aligned;
+        std::string parameters;
         for (const std::int32_t id : used) {
             const ir::Buffer& buffer = m_nest.buffers[static_cast<std::size_t>(id)];
             const std::string type = typeText(buffer.dtype);
             if (!isParameter(buffer))
                 continue;
             made.buffers.push_back(id);
-            const std::string& name = m_bufferNames[static_cast<std::size_t>(id)];
-            const std::string element = (buffer.readOnly ? "const " : "") + type;
-            parameters += fmt::format("{}{}{} *{} {}", parameters.empty() ? "" : ", ", m_language.globalPointer,
-                                      element, m_language.restrict, name);
-            if (!m_language.alignedPointer.empty())
-                aligned += "    " + fmt::format(fmt::runtime(m_language.alignedPointer), name, element) + "\n";
+            parameters += fmt::format("{}{}{}{} *{} {}", parameters.empty() ? "" : ", ", m_language.globalPointer,
+                                      buffer.readOnly ? "const " : "", type, m_language.restrict,
+                                      m_bufferNames[static_cast<std::size_t>(id)]);
         }
         const std::string declarations = arrays(used, made);
         made.text = fmt::format("\n// {}: {} of {}\n", launch.name,
@@ -139,9 +136,11 @@ private:
         const std::string warps = m_warp > 0 ? fmt::format(fmt::runtime(m_language.requiredWarp), m_warp)
                                              : std::string();
         made.text += fmt::format(fmt::runtime(m_language.kernel), made.block[0], made.block[1], made.block[2],
-                                 m_threads, warps);
+                                 launch.leastBlocks > 0 ? fmt::format("{}, {}", m_threads, launch.leastBlocks)
+                                                        : std::to_string(m_threads),
+                                 warps);
         symbolAt = made.text.size();
-        made.text += fmt::format("({})\n{{\n{}{}{}", parameters, aligned, declarations, axes);
+        made.text += fmt::format("({})\n{{\n{}{}", parameters, declarations, axes);
         statement(launch.body);
         made.text += m_scopes.end() + "}\n";
         return made;
@@ -337,6 +336,8 @@ private:
             && (m_statements + schedule::writtenStores(s) <= kMostStatements
                 || touchesRegisters(s->body[0], s->variable))) {
             ++m_written;
+            if (m_language.loadsTogether && s->loop == LoopKind::Unrolled)
+                loadTogether(*s);
             for (std::int64_t i = 0; i < s->extent->intValue; ++i)
                 statement(with(s->body[0], s->variable, ir::intImm(s->min->intValue + i)));
             --m_written;

@@ -200,7 +200,7 @@ const SourceLanguage& cudaLanguage()
         .laneCount = "",
         .mostSharedBytes = 48 * 1024,
         .unsizedShared = "extern __shared__ __align__(16) unsigned char {0}[];",
-        .alignedPointer = "{0} = ({1} *)__builtin_assume_aligned({0}, 16);",
+        .loadsTogether = true,
         .joinsStatements = true,
         // The compiler knows that blocks' and threads' numbers are not negative, but not that their sums are.
         .quotientOfSum = "(unsigned({0}) {1} {2})",

@@ -43,7 +43,8 @@ struct SourceLanguage
     std::string_view helperPrefix; ///< before each helper
 
     // ---- kernels
-    /// Up to the symbol; {0} to {2}: threads of a block along x, y, z, {3}: all of them, {4}: what requires warps.
+    /// Up to the symbol; {0} to {2}: threads of a block along x, y, z, {3}: all of them, with the blocks that a core is
+    /// to have room for behind a comma where they are counted, {4}: what requires warps.
     std::string_view kernel;
     std::string_view globalPointer, sharedPointer; ///< before the type of what a pointer points to
     std::string_view restrict;
@@ -67,8 +68,8 @@ struct SourceLanguage
 
     std::int64_t mostSharedBytes; ///< of a block, that a text may declare with their sizes
     std::string_view unsizedShared; ///< declares bytes {0} without a size
-    /// Says of a pointer {0} to {1} that it is a multiple of 16 bytes, as that of each buffer is; empty: not said.
-    std::string_view alignedPointer;
+    /// Whether what steps that are written out read side by side is loaded as a vector.
+    bool loadsTogether;
     /// Whether a compiler joins products with sums of other statements: then each product that is not added to
     /// something at once is asked to be rounded.
     bool joinsStatements;

@@ -108,7 +108,7 @@ const SourceLanguage& openClLanguage()
         .laneCount = "get_sub_group_size()",
         .mostSharedBytes = INT64_MAX,
         .unsizedShared = "",
-        .alignedPointer = "",
+        .loadsTogether = false,
         .joinsStatements = false,
         .quotientOfSum = "({0} {1} {2})",
         .unrollsLoops = false,

@@ -121,6 +121,12 @@ std::string SourceScopes::value(const std::string& type, const std::string& text
     return name;
 }
 
+void SourceScopes::nameValue(const std::string& type, const std::string& text, std::string name,
+                             const std::set<std::int32_t>& buffers)
+{
+    m_blocks.back().values.try_emplace(type + ' ' + text, Value{std::move(name), buffers});
+}
+
 void SourceScopes::stored(std::int32_t buffer)
 {
     for (Block& block : m_blocks)

@@ -43,6 +43,9 @@ public:
 
     /// A name for what statements without a loop between them load: the same one until a buffer of it is stored to.
     std::string value(const std::string& type, const std::string& text, const std::set<std::int32_t>& buffers);
+    /// That what such a text loads has a name already, until a buffer of it is stored to.
+    void nameValue(const std::string& type, const std::string& text, std::string name,
+                   const std::set<std::int32_t>& buffers);
     void stored(std::int32_t buffer);
     void forgetValues();
 

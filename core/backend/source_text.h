@@ -56,6 +56,10 @@ protected:
     /// Which registers of a kernel are only ever accessed as whole vectors: they are declared so.
     void findVectorRegisters(const ir::Stmt& body);
     std::int64_t registerWidth(std::int32_t buffer) const; ///< 1: elements
+    /// Ahead of a loop of two or four steps that is written out: what they read side by side, each at a place that is
+    /// known there, as one vector whose elements they take. Compilers do that by themselves only where they know where
+    /// buffers begin, and to the tens of loads.
+    void loadTogether(const ir::StmtNode& loop);
 
     // ---- asynchronous copies (source_copies.cpp)
 

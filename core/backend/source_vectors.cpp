@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 
 // Loops over lanes as vectors. A body fits if nothing but what is loaded, computed and stored depends on the lane; then
 // each expression that does is one of vectors, and the others stay scalars, which OpenCL C spreads over the lanes where
@@ -34,6 +35,28 @@ DType storedType(const ir::LoopNest& nest, const Stmt& s)
         if (inner)
             return storedType(nest, inner);
     return DType::Bool;
+}
+
+/// Loads of a statement that come with every pass through it: under no condition, and of no buffer that it stores to.
+void plainLoads(const Stmt& s, std::vector<Expr>& loads, std::set<std::int32_t>& stored)
+{
+    if (!s)
+        return;
+    const std::function<void(const Expr&)> add = [&](const Expr& e) {
+        if (e->kind == ExprKind::Load)
+            loads.push_back(e);
+        const bool isChoice = e->kind == ExprKind::Select || e->kind == ExprKind::IfThenElse || e->kind == ExprKind::And
+                              || e->kind == ExprKind::Or;
+        if (!isChoice)
+            std::ranges::for_each(e->operands, add);
+    };
+    if (s->kind == StmtKind::Store) {
+        stored.insert(s->buffer);
+        add(s->value);
+    }
+    if (s->kind == StmtKind::Block || s->kind == StmtKind::For)
+        for (const Stmt& inner : s->body)
+            plainLoads(inner, loads, stored);
 }
 
 } // namespace
@@ -268,6 +291,42 @@ std::vector<std::string> SourceText::vectorStore(const ir::StmtNode& store)
     m_lanes = lanes;
     lines.back() += " }";
     return lines;
+}
+
+void SourceText::loadTogether(const ir::StmtNode& loop)
+{
+    const std::int64_t width = loop.extent->intValue;
+    if (m_lanes.variable.get() != nullptr || loop.min->intValue != 0 || (width != 2 && width != 4))
+        return;
+    std::vector<Expr> loads;
+    std::set<std::int32_t> stored;
+    plainLoads(loop.body[0], loads, stored);
+    for (const Expr& load : loads) {
+        const ir::Buffer& buffer = m_nest.buffers[static_cast<std::size_t>(load->source)];
+        const bool isMemory = buffer.scope == Scope::Parameter || buffer.scope == Scope::Team
+                              || buffer.scope == Scope::Shared;
+        const bool hasVectors = buffer.dtype == DType::F32 || buffer.dtype == DType::I32 || buffer.dtype == DType::U32;
+        const auto isUnknown = [&](const ir::Node* variable) {
+            return variable != loop.variable.get() && !m_names.contains(variable);
+        };
+        if (!isMemory || !hasVectors || stored.contains(load->source) || width * sizeOf(buffer.dtype) > kVectorBytes
+            || std::ranges::any_of(load->operands, [&](const Expr& e) { return ir::usesAny(e, isUnknown); }))
+            continue;
+        const Lanes steps{loop.variable, width, buffer.dtype};
+        const VectorPlace place = vectorPlace(load->source, load->operands, steps);
+        if (!place.isContiguous || !place.isAligned)
+            continue;
+        m_lanes.width = width;
+        const std::set<std::int32_t> buffers = {load->source};
+        const std::string whole = m_scopes.value(vectorType(buffer.dtype, width),
+                                                 "(" + vectorAt(load->source, place.first, true) + ")", buffers);
+        m_lanes = {};
+        for (std::int64_t step = 0; step < width; ++step) {
+            const Expr one = ir::simplify(ir::substitute(load, {{loop.variable.get(), ir::intImm(step)}}), m_ranges);
+            m_scopes.nameValue(typeText(buffer.dtype), element(one->source, one->operands),
+                               whole + std::string(m_language.lanes[static_cast<std::size_t>(step)]), buffers);
+        }
+    }
 }
 
 std::int64_t SourceText::registerWidth(std::int32_t buffer) const

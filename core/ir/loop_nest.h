@@ -110,6 +110,7 @@ struct Launch
     std::array<std::int64_t, 3> block = {1, 1, 1};
     std::array<Expr, 3> blockIndex; ///< variables; that of an axis d lies in [0, grid[d])
     std::array<Expr, 3> threadIndex; ///< in [0, block[d])
+    std::int32_t leastBlocks = 0; ///< that a core is to have room for at a time; 0: the compiler chooses
     Stmt body;
 };
 

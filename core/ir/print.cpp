@@ -150,8 +150,9 @@ public:
                 statement(*m_nest.phases[i], 1);
         }
         for (const Launch& launch : m_nest.launches) {
-            m_out.text += fmt::format("launch {} grid ({}) block ({})\n", launch.name, fmt::join(launch.grid, ", "),
-                                      fmt::join(launch.block, ", "));
+            m_out.text += fmt::format("launch {} grid ({}) block ({}){}\n", launch.name, fmt::join(launch.grid, ", "),
+                                      fmt::join(launch.block, ", "),
+                                      launch.leastBlocks > 0 ? fmt::format(", room for {}", launch.leastBlocks) : "");
             m_out.runs.push_back(0);
             m_runs = 1;
             for (std::size_t d = 0; d < 3; ++d)

@@ -252,6 +252,7 @@ Result<ir::Launch> bindAxes(Lowering& lowering, std::int32_t stage, const ir::St
 {
     ir::Launch launch;
     launch.name = lowering.op(stage).name;
+    launch.leastBlocks = lowering.stage(stage).leastBlocks;
     LATHE_TRY_ASSIGN(launch.body, AxisBinder(lowering, launch).run(loops));
     return launch;
 }

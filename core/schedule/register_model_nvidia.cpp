@@ -73,18 +73,27 @@ std::optional<NvidiaRoom> NvidiaRoom::of(const Hardware& hardware)
     return room;
 }
 
+namespace {
+
+/// Of a thread, where a multiprocessor holds so many blocks of so many warps.
+std::int32_t registersOfBlocks(std::int64_t blocks, std::int64_t warps)
+{
+    const auto all = static_cast<std::int64_t>(runtime::kNvidiaRegisters) / kSchedulers / kWarpThreads;
+    const std::int64_t each = all / ir::ceilDivide(blocks * warps, kSchedulers) / kRegisterUnit * kRegisterUnit;
+    return static_cast<std::int32_t>(std::min(each, static_cast<std::int64_t>(runtime::kNvidiaThreadRegisters)));
+}
+
+} // namespace
+
 std::vector<std::int32_t> nvidiaRegisterSteps(const NvidiaRoom& room, std::int64_t threads, std::int64_t sharedBytes)
 {
     const std::int64_t warps = ir::ceilDivide(std::max<std::int64_t>(threads, 1), kWarpThreads);
     std::int64_t blocks = std::min(room.blocks, room.threads / (warps * kWarpThreads));
     if (sharedBytes > 0)
         blocks = std::min(blocks, room.sharedBytes / (sharedBytes + kDriverShared));
-    const auto all = static_cast<std::int64_t>(runtime::kNvidiaRegisters) / kSchedulers / kWarpThreads;
-    const auto most = static_cast<std::int64_t>(runtime::kNvidiaThreadRegisters);
     std::vector<std::int32_t> steps;
     for (blocks = std::max<std::int64_t>(blocks, 1); blocks > 0; --blocks) {
-        const std::int64_t each = all / ir::ceilDivide(blocks * warps, kSchedulers) / kRegisterUnit * kRegisterUnit;
-        const auto step = static_cast<std::int32_t>(std::min(each, most));
+        const std::int32_t step = registersOfBlocks(blocks, warps);
         if (steps.empty() || steps.back() < step)
             steps.push_back(step);
     }
@@ -102,7 +111,10 @@ NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Laun
     const std::vector<std::int32_t> steps = nvidiaRegisterSteps(
         room, launch.block[0] * launch.block[1] * launch.block[2], sharedBytes <= kMostDeclared ? sharedBytes : 0);
     double taken = std::min<double>(wanted.most, steps.back());
-    if (taken > steps.front()) {
+    if (launch.leastBlocks > 0) { // more blocks than that are not the compiler's affair
+        const std::int64_t warps = ir::ceilDivide(launch.block[0] * launch.block[1] * launch.block[2], kWarpThreads);
+        taken = std::min<double>(taken, registersOfBlocks(launch.leastBlocks, warps));
+    } else if (taken > steps.front()) {
         // Fewer blocks at a time for the sake of what is needed alone.
         const auto step = std::ranges::find_if(steps, [&wanted](std::int32_t count) { return count >= wanted.least; });
         taken = std::min<double>(taken, step == steps.end() ? steps.back() : *step);

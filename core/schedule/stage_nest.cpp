@@ -52,6 +52,10 @@ public:
             return refuse("keeps rows in a ring, which lowering has no form for", Errc::Unsupported);
         if (isReduction() && m_bounds.bodies.size() > 1)
             return refuse("reduces to several outputs, which lowering has no form for", Errc::Unsupported);
+        if (m_lowering.form == KernelForm::Phases && m_stage.leastBlocks > 0)
+            return refuse("counts blocks, which a processor has not");
+        if (m_stage.location != Location::Root && m_stage.leastBlocks > 0)
+            return refuse("counts blocks, but is computed in another stage's launch");
         for (const Iterator& iter : m_stage.iters) {
             m_kinds.push_back(loopKind(iter.annotation));
             if (iter.warp > 0 && iter.annotation != Annotation::ThreadX)

@@ -74,6 +74,7 @@ struct Stage
     std::int32_t foldDim = -1; ///< FD
     std::int64_t foldRows = 0;
     std::int32_t slices = 1; ///< SG
+    std::int32_t leastBlocks = 0; ///< LB; 0: as many as the compiler chooses
 };
 
 /// The loop structure that a schedule yields: stages with iterators, attach relations, and the steps that made it.

@@ -37,6 +37,7 @@ public:
     Result<> operator()(const PadStrideStep& step);
     Result<> operator()(const FoldStep& step);
     Result<> operator()(const StagesStep& step);
+    Result<> operator()(const LeastBlocksStep& step);
     Result<> operator()(const ShuffleStep& step);
 
     /// A stage with the operation's own iterators.

@@ -197,6 +197,18 @@ Result<> StateEdit::operator()(const StagesStep& step)
     return {};
 }
 
+Result<> StateEdit::operator()(const LeastBlocksStep& step)
+{
+    LATHE_TRY(checkComputed(step.stage));
+    if (m_stages[step.stage].location != Location::Root)
+        return illegalStage("'{}' has no launch of its own, of which blocks could be counted", name(step.stage));
+    if (step.count < 1 || step.count > LeastBlocksStep::kMost)
+        return illegalStage("'{}' has room for 1 to {} blocks, not {}", name(step.stage), LeastBlocksStep::kMost,
+                            step.count);
+    m_stages[step.stage].leastBlocks = step.count;
+    return {};
+}
+
 Result<> StateEdit::operator()(const FoldStep& step)
 {
     LATHE_TRY(checkComputed(step.stage));

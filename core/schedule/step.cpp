@@ -194,6 +194,7 @@ struct ToJson
     json operator()(const OverlapStep& s) const { return json::array({"OV", s.stage, s.iter, s.length}); }
     json operator()(const StagesStep& s) const { return json::array({"SG", s.stage, s.count}); }
     json operator()(const ShuffleStep& s) const { return json::array({"SH", s.stage, s.iter, s.warp}); }
+    json operator()(const LeastBlocksStep& s) const { return json::array({"LB", s.stage, s.count}); }
 };
 
 } // namespace
@@ -262,6 +263,9 @@ Result<Step> stepFromJson(const nlohmann::json& value)
     if (name == "SH")
         return in.finish(ShuffleStep{in.index("stage"), in.index("iterator"),
                                      static_cast<std::int32_t>(in.integer("warp", 2, kMostLanesOfWarp))});
+    if (name == "LB")
+        return in.finish(LeastBlocksStep{in.index("stage"),
+                                         static_cast<std::int32_t>(in.integer("count", 1, LeastBlocksStep::kMost))});
     return makeError(Errc::BadFile, fmt::format("there is no step '{}'", name));
 }
 

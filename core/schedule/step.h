@@ -169,10 +169,19 @@ struct ShuffleStep
     std::int32_t stage, iter, warp;
 };
 
+/// LB: room for at least `count` blocks of the stage's launch on a core at a time: the compiler gives a thread all the
+/// registers that they leave, and no more (the second number of CUDA's __launch_bounds__; nothing where a language has
+/// no such word). Without it, that is the compiler's choice. Of stages at root.
+struct LeastBlocksStep
+{
+    std::int32_t stage, count;
+    static constexpr std::int32_t kMost = 32;
+};
+
 using Step = std::variant<AnnotateStep, FuseStep, PragmaStep, ReorderStep, SplitStep, FollowSplitStep,
                           FollowFusedSplitStep, StorageAlignStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep,
                           CacheReadStep, CacheWriteStep, RfactorStep, LayoutStep, PartitionStep, PrefetchStep,
-                          PadStrideStep, FoldStep, OverlapStep, StagesStep, ShuffleStep>;
+                          PadStrideStep, FoldStep, OverlapStep, StagesStep, ShuffleStep, LeastBlocksStep>;
 
 /// The reference's JSON, e.g. ["SP", 3, 0, 56, [1, 7, 2], 1]; ours alike with the short names above.
 nlohmann::json toJson(const Step& step);

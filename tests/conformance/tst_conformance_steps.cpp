@@ -209,10 +209,20 @@ std::vector<StepCase> stagedTiles()
          "'C' is no copy in shared memory, which alone is filled ahead"}};
 }
 
+std::vector<StepCase> roomForBlocks()
+{
+    const std::string threads = R"([["SP", 2, 0, 0, [4], 1], ["AN", 2, 0, 5], ["AN", 2, 1, 6])";
+    return {{"LB", "room for two blocks", matmul(7, 8, 12), threads + R"(, ["LB", 2, 2]])", kLaunches},
+            {"LB", "more than fit", matmul(7, 8, 12), threads + R"(, ["LB", 2, 32]])", kLaunches},
+            {"LB", "on a processor", matmul(7, 8, 12), R"([["LB", 2, 2]])", kPhases,
+             "'C' counts blocks, which a processor has not"},
+            {"LB", "of what has no launch", convolution(), R"([["CI", 1], ["LB", 1, 2]])", kBoth, "'pad' is inlined"}};
+}
+
 std::vector<StepCase> casesOf(KernelForm form)
 {
     std::vector<StepCase> list;
-    for (auto& some : {annotations(), loops(), stages(), memory(), stagedTiles()})
+    for (auto& some : {annotations(), loops(), stages(), memory(), stagedTiles(), roomForBlocks()})
         for (const StepCase& one : some)
             if (std::ranges::find(one.forms, form) != one.forms.end())
                 list.push_back(one);

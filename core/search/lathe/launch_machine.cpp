@@ -17,7 +17,7 @@ LaunchMachine::LaunchMachine(const Hardware& hardware, std::string_view family)
     maxVirtual = limit("max_vthread_extent", maxVirtual);
     vectorBytes = limit("vector_unit_bytes", vectorBytes);
     asyncCopies = hardware.get("async_copies") > 0;
-    joinsLoads = hardware.get("compute_capability") > 0; // by CUDA (core/backend/source_cuda.cpp)
+    joinsLoads = countsBlocks = hardware.get("compute_capability") > 0; // by CUDA (core/backend/source_cuda.cpp)
     if (!hasMemoryOfBlocks(family)) {
         hasSharedMemory = false;
         registers = 64;

@@ -20,9 +20,8 @@ struct LaunchMachine
     /// Shared memory is nearer than what lies behind it. On Mali it is the same memory.
     bool hasSharedMemory = true;
     bool asyncCopies = false; ///< to it, which threads need not wait for
-    /// The compiler loads at once from memory what steps that follow each other read side by side, since it is told
-    /// that buffers begin at multiples of 16 bytes.
-    bool joinsLoads = false;
+    bool joinsLoads = false; ///< a text loads at once from memory what steps that are written out read side by side
+    bool countsBlocks = false; ///< the compiler is told for how many blocks a core is to have room
 
     /// The threads of a block are loops on a processor's cores, whose driver puts `warp` of them in a vector.
     bool isProcessor = false;

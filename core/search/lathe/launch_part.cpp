@@ -14,7 +14,7 @@ void LaunchFacts::finish(const LaunchMachine& machine)
     const double warps = std::ceil(threads / static_cast<double>(machine.warp));
     const double warpThreads = warps * static_cast<double>(machine.warp);
     resident = std::min({machine.coreBlocks, std::floor(machine.coreThreads / warpThreads),
-                         std::floor(machine.coreRegisters / (std::min(registers, 255.0) * warpThreads))});
+                         std::floor(machine.coreRegisters / (std::min(registers, mostRegisters) * warpThreads))});
     if (sharedBytes > 0)
         resident = std::min(resident, std::floor(machine.coreShared / sharedBytes));
     resident = std::max(1.0, std::min(resident, std::ceil(blocks / machine.cores)));
@@ -30,8 +30,9 @@ void LaunchFacts::finish(const LaunchMachine& machine)
                        + kGroup / warps;
     }
     // What does not fit in registers goes to memory and comes back.
-    if (const double over = registers - static_cast<double>(machine.registers); over > 0)
-        instructions *= 1 + kSpill * over / static_cast<double>(machine.registers);
+    const double held = std::min(static_cast<double>(machine.registers), mostRegisters);
+    if (const double over = registers - held; over > 0)
+        instructions *= 1 + kSpill * over / held;
     if (unrolled > 2048) // leaves the cache of instructions
         instructions *= 1.3;
     const double perCycle = std::max(0.25, machine.lanes / static_cast<double>(machine.warp)); // warps, of one core

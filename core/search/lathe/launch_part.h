@@ -50,7 +50,8 @@ struct LaunchFacts
     double gathered = 0; ///< elements that a warp's threads access neither in one place nor one beside the other
     double waits = 0; ///< times that a thread stands still until memory answers
     double barriers = 0;
-    double packed = 0, copied = 0, fetch = 0, padded = 0, ahead = 0; ///< choices
+    double packed = 0, copied = 0, fetch = 0, padded = 0, ahead = 0, room = 0; ///< choices
+    double mostRegisters = 255; ///< that the compiler may give a thread
     // From these, by finish():
     double resident = 1; ///< blocks of one core at a time
     double occupancy = 1;

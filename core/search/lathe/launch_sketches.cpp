@@ -40,7 +40,7 @@ const std::vector<std::string>& launchFeatureNames()
         "arithmetic", "accesses",  "shared_accesses", "segments",      "conflicts",    "waits",         "barriers",
         "packed",     "copied",    "fetch",           "padded",        "resident",     "occupancy",     "waves",
         "last_wave",  "intensity", "compute",         "memory",        "main_seconds", "other_seconds", "launches",
-        "form",       "parts",     "sums_per_access", "total_seconds", "ahead"};
+        "form",       "parts",     "sums_per_access", "total_seconds", "room",         "ahead"};
     return names;
 }
 
@@ -165,6 +165,7 @@ Result<PartedSketch::Analysis> LaunchSketch::analyse(const Genome& genome) const
                        static_cast<float>(partCount()),
                        loggedFeature(main.arithmetic / std::max(1.0, main.accesses + main.sharedAccesses)),
                        loggedFeature(result.seconds * 1e9),
+                       static_cast<float>(main.room),
                        static_cast<float>(main.ahead)};
     LATHE_DCHECK(result.features.size() == launchFeatureNames().size()) << result.features.size();
     result.features.resize(static_cast<std::size_t>(kLatheFeatures), 0.0F);

@@ -261,6 +261,8 @@ Result<LaunchFacts> LaunchTilePart::facts(std::span<const std::int32_t> genes) c
     f.fetch = static_cast<double>(c.fetch);
     f.padded = static_cast<double>(c.padding);
     f.ahead = static_cast<double>(c.stages - 1);
+    f.room = static_cast<double>(c.room);
+    f.mostRegisters = mostRegisters(c);
     f.flops = 2 * points * static_cast<double>(compute::reduceSize(m_op)) * f.waste;
     f.bytes = points * static_cast<double>(sizeOf(m_op.dtype));
 

@@ -7,6 +7,7 @@
 #include "core/support/element_count.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace lathe::search {
@@ -249,6 +250,8 @@ void LaunchTilePart::addGenes()
         if (m_machine.asyncCopies)
             add(Of::Stages, 0, {1, 2, 3, 4});
     }
+    if (m_machine.countsBlocks && !isIndex && !m_tiled.empty())
+        add(Of::Room, 0, {0, 1, 2, 3, 4});
     if (isSplit() || m_form == LaunchForm::Slices) {
         std::vector<std::int64_t> slices;
         for (const std::int64_t d : divisors(m_op.reduceExtents.empty() ? 1 : m_op.reduceExtents[m_long]))
@@ -265,8 +268,9 @@ void LaunchTilePart::addGenes()
 
 std::vector<Parameter> LaunchTilePart::parameters() const
 {
-    static constexpr const char* kNames[] = {"threads", "sums",   "virtual", "steps", "lanes",   "unroll", "border",
-                                             "pack",    "staged", "fetch",   "turn",  "padding", "slices", "stages"};
+    static constexpr const char* kNames[] = {"threads", "sums",    "virtual", "steps",  "lanes",
+                                             "unroll",  "border",  "pack",    "staged", "fetch",
+                                             "turn",    "padding", "slices",  "stages", "room"};
     std::vector<Parameter> open;
     for (const Gene& gene : m_genes) {
         std::string name = kNames[static_cast<std::size_t>(gene.of)];
@@ -304,6 +308,7 @@ LaunchTilePart::Choice LaunchTilePart::decode(std::span<const std::int32_t> gene
         case Of::Padding: c.padding = value; break;
         case Of::Slices: c.slices = value; break;
         case Of::Stages: c.stages = value; break;
+        case Of::Room: c.room = value; break;
         }
     }
     return c;
@@ -459,6 +464,14 @@ double LaunchTilePart::registers(const Choice& c) const
     return 20 + sums * static_cast<double>(std::max<std::int64_t>(4, sizeOf(m_op.dtype))) / 4 + fragments;
 }
 
+double LaunchTilePart::mostRegisters(const Choice& c) const
+{
+    if (c.room == 0)
+        return 255;
+    const std::int64_t threadsOfAll = c.room * ir::ceilDivide(threads(c), m_machine.warp) * m_machine.warp;
+    return std::min(255.0, std::floor(m_machine.coreRegisters / static_cast<double>(threadsOfAll) / 8) * 8);
+}
+
 Result<> LaunchTilePart::check(const Choice& c) const
 {
     const auto refuse = [](const char* why) { return makeError(Errc::IllegalSchedule, why); };
@@ -496,6 +509,9 @@ Result<> LaunchTilePart::check(const Choice& c) const
     const bool isGuarded = m_border >= 0 && c.border == 0 && !isBorderStaged(c);
     if (sums * virtuals * static_cast<double>(unrolledSteps(c)) > (isGuarded ? kMostGuarded : m_machine.mostWritten))
         return refuse("too many statements are written out");
+    if (static_cast<double>(c.room * block) > m_machine.coreThreads
+        || static_cast<double>(c.room * sharedBytes(c)) > m_machine.coreShared)
+        return refuse("a core has no room for so many blocks");
     if (c.stages > chunks(c))
         return refuse("there are fewer steps than tiles of them");
     if (sharedBytes(c) > (stages() || m_form == LaunchForm::Slices ? m_machine.sharedBytes : 0))
@@ -548,8 +564,8 @@ bool LaunchTilePart::draw(Random& random, std::span<std::int32_t> genes) const
                                        : gene.of == Of::Virtual ? &virtualLeft
                                        : gene.of == Of::Lanes   ? &sumsLeft
                                                                 : nullptr;
-            if (left == nullptr) {
-                genes[g] = pick(gene.values.size());
+            if (left == nullptr) { // the compiler's choice of registers is good more often than not
+                genes[g] = gene.of == Of::Room && random.below(2) == 0 ? 0 : pick(gene.values.size());
                 continue;
             }
             const std::size_t axis = gene.of == Of::Lanes ? m_vector : gene.axis;

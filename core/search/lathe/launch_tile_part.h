@@ -46,7 +46,8 @@ private:
         Turn, ///< 1: shared tiles lie as the loops walk them, 0: as what they are filled from
         Padding, ///< elements between rows of shared tiles
         Slices,
-        Stages ///< shared tiles that there are at a time: all but one are of steps to come
+        Stages, ///< shared tiles that there are at a time: all but one are of steps to come
+        Room ///< blocks that a core is to have room for, which bounds registers; 0: the compiler chooses
     };
     struct Gene
     {
@@ -59,7 +60,7 @@ private:
         std::vector<std::int64_t> threads, sums, virtuals; ///< by spatial axis
         std::vector<std::int64_t> steps; ///< by reduce axis
         std::int64_t lanes = 1, unroll = 1, border = 0, pack = 0, staged = 0, fetch = 1, turn = 0, padding = 0,
-                     slices = 1, stages = 1;
+                     slices = 1, stages = 1, room = 0;
     };
     struct StagedTile
     {
@@ -98,6 +99,7 @@ private:
     Result<> check(const Choice& c) const;
     std::int64_t sharedBytes(const Choice& c) const;
     double registers(const Choice& c) const;
+    double mostRegisters(const Choice& c) const; ///< that a thread may have
     void countDirect(const Choice& c, std::size_t operand, LaunchFacts& facts) const;
     void countStaged(const Choice& c, std::size_t operand, LaunchFacts& facts) const;
     std::vector<std::int64_t> moves(const Choice& c, const std::vector<std::int64_t>& strides,
@@ -111,6 +113,12 @@ private:
     double waitsFor(const Choice& c, double copies, const LaunchFacts& facts) const;
 
     void emitOwnerTile(const Choice& c, std::int32_t stage, std::size_t first, StepEmitter& emitter) const;
+    /// Loops of the reduce axes: outer steps, inner ones, those inside of the sums; and which of them are written out.
+    struct StepLoops
+    {
+        std::vector<LoopPart> outer, inner, innermost, written;
+    };
+    StepLoops splitSteps(const Choice& c, std::int32_t first, StageLoops& loops) const;
     void emitSums(const Choice& c, std::int32_t stage, std::size_t first, StepEmitter& emitter) const;
     void emitShared(const Choice& c, std::size_t operand, std::int32_t stage, std::int32_t reader, std::int32_t at,
                     StepEmitter& emitter) const;

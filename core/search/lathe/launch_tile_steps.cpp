@@ -59,6 +59,37 @@ void LaunchTilePart::emitOwnerTile(const Choice& c, std::int32_t stage, std::siz
         emitter.add(AnnotateStep{stage, kThreads + 1 + i, Annotation::Unroll});
     if (c.lanes > 1)
         emitter.add(AnnotateStep{stage, kThreads + 1 + tiled, Annotation::Vectorize});
+    if (c.room > 0)
+        emitter.add(LeastBlocksStep{stage, static_cast<std::int32_t>(c.room)});
+}
+
+/// Divides the reduce axes, of which the first is the loop `first`. Steps whose elements are loaded at once stand
+/// inside of the sums, so that the loads follow each other: NVIDIA's compiler makes one access of them only if there
+/// are no more than some sixty others between.
+LaunchTilePart::StepLoops LaunchTilePart::splitSteps(const Choice& c, std::int32_t first, StageLoops& loops) const
+{
+    const std::vector<std::int64_t> together = stepsTogether(c);
+    const std::vector<std::size_t> unrolled = unrolledAxes(c);
+    StepLoops parts;
+    for (std::size_t r = 0; r < m_reduces; ++r) {
+        const std::int32_t axis = first + static_cast<std::int32_t>(r);
+        const std::int64_t steps = c.steps[r], own = together[r];
+        const bool isDivided = own > 1 && own < steps;
+        if (isDivided)
+            loops.split(axis, length(c, r), {steps / own, own});
+        else
+            loops.split(axis, length(c, r), {steps});
+        parts.outer.push_back({axis, 0});
+        (own > 1 && !isDivided ? parts.innermost : parts.inner).push_back({axis, 1});
+        if (isDivided)
+            parts.innermost.push_back({axis, 2});
+        if (steps == 1 || std::ranges::count(unrolled, r) == 0)
+            continue;
+        parts.written.push_back({axis, 1});
+        if (isDivided)
+            parts.written.push_back({axis, 2});
+    }
+    return parts;
 }
 
 /// Loops of the sums of a thread, for a stage that is computed there: outer steps, inner steps, sums, lanes.
@@ -68,32 +99,16 @@ void LaunchTilePart::emitSums(const Choice& c, std::int32_t stage, std::size_t f
     StageLoops loops(emitter, stage, axes + reduces);
     const auto vector = static_cast<std::int32_t>(first + m_vector);
     loops.split(vector, 0, {c.lanes});
-    // Steps whose elements are loaded at once stand inside of the sums, so that the loads follow each other: NVIDIA's
-    // compiler makes one access of them only if there are no more than some sixty others between.
-    const std::vector<std::int64_t> together = stepsTogether(c);
-    std::vector<LoopPart> order, inner, innermost;
-    for (std::int32_t r = 0; r < reduces; ++r) {
-        const std::int64_t steps = c.steps[static_cast<std::size_t>(r)], own = together[static_cast<std::size_t>(r)];
-        order.push_back({axes + r, 0});
-        if (own > 1 && own < steps) {
-            loops.split(axes + r, length(c, static_cast<std::size_t>(r)), {steps / own, own});
-            inner.push_back({axes + r, 1});
-            innermost.push_back({axes + r, 2});
-        } else {
-            loops.split(axes + r, length(c, static_cast<std::size_t>(r)), {steps});
-            (own > 1 ? innermost : inner).push_back({axes + r, 1});
-        }
-    }
-    order.insert(order.end(), inner.begin(), inner.end());
+    const StepLoops steps = splitSteps(c, axes, loops);
+    std::vector<LoopPart> order = steps.outer;
+    order.insert(order.end(), steps.inner.begin(), steps.inner.end());
     for (std::int32_t a = 0; a < axes; ++a)
         order.push_back({a, 0});
-    order.insert(order.end(), innermost.begin(), innermost.end());
+    order.insert(order.end(), steps.innermost.begin(), steps.innermost.end());
     order.push_back({vector, 1});
     loops.reorder(order);
-    for (const std::size_t r : unrolledAxes(c))
-        for (std::int32_t part = 1; c.steps[r] > 1 && part <= (together[r] > 1 && together[r] < c.steps[r] ? 2 : 1);
-             ++part)
-            loops.annotate({axes + static_cast<std::int32_t>(r), part}, Annotation::Unroll);
+    for (const LoopPart& loop : steps.written)
+        loops.annotate(loop, Annotation::Unroll);
     for (std::int32_t a = 0; a < axes; ++a)
         loops.annotate({a, 0}, Annotation::Unroll);
     if (c.lanes > 1)
@@ -235,21 +250,19 @@ void LaunchTilePart::emitSlices(const Choice& c, StepEmitter& emitter) const
             lengths.push_back(c.lanes);
         loops.split(static_cast<std::int32_t>(1 + a), 0, lengths);
     }
-    for (std::int32_t r = 0; r < reduces; ++r)
-        loops.split(1 + rank + r, length(c, static_cast<std::size_t>(r)), {c.steps[static_cast<std::size_t>(r)]});
+    const StepLoops steps = splitSteps(c, 1 + rank, loops);
     order.clear();
     for (std::int32_t a = 0; a <= rank; ++a)
         order.push_back({a, 0});
-    for (const std::int32_t part : {0, 1})
-        for (std::int32_t r = 0; r < reduces; ++r)
-            order.push_back({1 + rank + r, part});
+    order.insert(order.end(), steps.outer.begin(), steps.outer.end());
+    order.insert(order.end(), steps.inner.begin(), steps.inner.end());
     for (const std::size_t a : m_tiled)
         order.push_back({static_cast<std::int32_t>(1 + a), 1});
+    order.insert(order.end(), steps.innermost.begin(), steps.innermost.end());
     order.push_back({1 + vector, 2});
     loops.reorder(order);
-    for (const std::size_t r : unrolledAxes(c))
-        if (c.steps[r] > 1)
-            loops.annotate({1 + rank + static_cast<std::int32_t>(r), 1}, Annotation::Unroll);
+    for (const LoopPart& loop : steps.written)
+        loops.annotate(loop, Annotation::Unroll);
     for (const std::size_t a : m_tiled)
         loops.annotate({static_cast<std::int32_t>(1 + a), 1}, Annotation::Unroll);
     if (c.lanes > 1)

@@ -66,12 +66,13 @@ double milliseconds(std::chrono::steady_clock::time_point since)
 }
 
 /// The tasks of all networks, each once.
-Result<std::vector<search::SearchTask>> tasksOfAll(const Options& options, int capability, bool withUntuned)
+Result<std::vector<search::SearchTask>> tasksOfAll(const Options& options, int capability, bool withUntuned,
+                                                   const std::string& limitsOf = {})
 {
     std::vector<search::SearchTask> all;
     std::set<std::string> keys;
     for (const std::string& network : options.networks) {
-        LATHE_TRY_ASSIGN(NetworkTasks tasks, tasksOf(network, options.layout, targetFor(capability)));
+        LATHE_TRY_ASSIGN(NetworkTasks tasks, tasksOf(network, options.layout, targetFor(capability), limitsOf));
         if (withUntuned)
             std::ranges::move(tasks.untuned, std::back_inserter(tasks.tasks));
         for (search::SearchTask& task : tasks.tasks)
@@ -186,7 +187,8 @@ Result<> runBest(const Options& options)
     const GpuFacts& gpu = *findGpu("A100");
     LATHE_TRY_ASSIGN(const Nvrtc* const compiler, Nvrtc::find(gpu.capability));
     LATHE_TRY_ASSIGN(const std::filesystem::path nvdisasm, findNvdisasm());
-    LATHE_TRY_ASSIGN(const std::vector<search::SearchTask> tasks, tasksOfAll(options, gpu.capability, false));
+    LATHE_TRY_ASSIGN(const std::vector<search::SearchTask> tasks,
+                     tasksOfAll(options, gpu.capability, false, "expected -gpu=a100"));
     int kernels = 0, spilling = 0, large = 0, dense = 0;
     std::vector<double> shares;
     for (const search::SearchTask& task : tasks) {

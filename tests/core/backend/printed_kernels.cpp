@@ -120,9 +120,6 @@ __device__ inline float4 spread_float4(float a) { return make_float4(a, a, a, a)
 extern "C" __global__ void __launch_bounds__(64)
 SYMBOL(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C)
 {
-    A = (const float *)__builtin_assume_aligned(A, 16);
-    B = (const float *)__builtin_assume_aligned(B, 16);
-    C = (float *)__builtin_assume_aligned(C, 16);
     __shared__ __align__(16) float A_shared[256];
     __shared__ __align__(16) float B_shared[256];
     float4 sum[4];
@@ -229,8 +226,6 @@ const char* const kReduction = R"KERNEL(
 extern "C" __global__ void __launch_bounds__(64)
 SYMBOL(const float *__restrict__ x, float *__restrict__ y)
 {
-    x = (const float *)__builtin_assume_aligned(x, 16);
-    y = (float *)__builtin_assume_aligned(y, 16);
     __shared__ __align__(16) float parts[64];
     const int thread = threadIdx.x;
     parts[thread] = x[thread];

@@ -3,6 +3,7 @@
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 
+#include <QRegularExpression>
 #include <QTest>
 
 #include <cmath>
@@ -47,6 +48,41 @@ class TestCudaSource : public QObject
 private slots:
     /// Copies of 16 bytes into shared memory, a tile of vectors in registers, products joined with sums.
     void aTiledProduct() { QCOMPARE(printed(tiledProduct()), QString::fromUtf8(kTiledProduct)); }
+    void blocksThatThereIsToBeRoomForAreSaid()
+    {
+        ir::LoopNest nest = tiledProduct();
+        const QString before = printed(nest);
+        QVERIFY(!before.contains(QRegularExpression("__launch_bounds__\\(\\d+, ")));
+        nest.launches.front().leastBlocks = 3;
+        QVERIFY(printed(nest).contains(QRegularExpression("__launch_bounds__\\(\\d+, 3\\)\n")));
+        QVERIFY(
+            !QString::fromStdString(lathe::test::must(backend::printOpenCl(nest)).text()).contains("launch_bounds"));
+    }
+    /// Steps that are written out and read neighbours load them as a vector, once; what only some threads read, or what
+    /// begins anywhere, is read as it comes.
+    void neighbouringStepsAreLoadedTogether()
+    {
+        const auto sum = [](std::int64_t steps, std::int64_t first, bool isGuarded) {
+            return printed({parameter("x", DType::F32, true), parameter("y", DType::F32)}, [=](const ir::Expr& thread) {
+                const ir::Expr step = ir::var("step");
+                ir::Stmt add = store(1, thread,
+                                     load(1, thread) + load(0, thread * ir::intImm(4) + step + ir::intImm(first)));
+                if (isGuarded)
+                    add = ir::makeIf(thread < ir::intImm(7), add);
+                return ir::makeFor(step, ir::intImm(0), ir::intImm(steps), ir::LoopKind::Unrolled, add);
+            });
+        };
+        const QString four = sum(4, 0, false);
+        QVERIFY2(four.contains("const float4 got_0 = (*(const float4*)(x + at_0));"), qPrintable(four));
+        for (const char* const element : {"got_0.x", "got_0.y", "got_0.z", "got_0.w"})
+            QVERIFY2(four.contains(element), qPrintable(four));
+        QVERIFY(!four.contains("x[at_0"));
+        QVERIFY(sum(2, 0, false).contains("(*(const float2*)(x + at_0))"));
+        QVERIFY(sum(2, 2, false).contains("(*(const float2*)(x + at_0 + 2))"));
+        for (const QString& single :
+             {sum(4, 1, false), sum(4, 2, false), sum(2, 1, false), sum(3, 0, false), sum(4, 0, true)})
+            QVERIFY2(!single.contains("float4") && !single.contains("float2"), qPrintable(single));
+    }
     void aReduction() { QCOMPARE(printed(reduction()), QString::fromUtf8(kReduction)); }
 
     void vectorsFromAnyPlace()

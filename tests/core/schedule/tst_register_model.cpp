@@ -181,6 +181,24 @@ private slots:
         const auto full = schedule::resourcesOf(nest, limits({{"compute_capability", 80}}))[0];
         QVERIFY(full.registers <= 64);
     }
+
+    /// Blocks that there is to be room for bound them, however few are needed for so many blocks by themselves.
+    void roomForBlocksBoundsRegisters()
+    {
+        ir::LoopNest nest = loweredOf(dense(56, 256, 32));
+        const auto registersFor = [&nest](std::int32_t blocks) {
+            for (ir::Launch& launch : nest.launches) {
+                launch.block = {256, 1, 1};
+                launch.leastBlocks = blocks;
+            }
+            return schedule::resourcesOf(nest, limits({{"compute_capability", 80}}))[0].registers;
+        };
+        const std::int64_t free = registersFor(1);
+        QVERIFY2(free > 16 && free <= 255, qPrintable(QString::number(free)));
+        QVERIFY(registersFor(32) == 8); // 64 warps at each scheduler, whose registers come by eights
+        QVERIFY(registersFor(16) == 16);
+        QVERIFY(registersFor(2) == free);
+    }
 };
 
 LATHE_TEST(TestRegisterModel)

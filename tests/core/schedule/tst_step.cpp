@@ -51,7 +51,8 @@ void TestStep::everyStepReadsWhatItWrites_data()
                              R"(["PF",3,5,2,4096])",
                              R"(["PS",3,0,16])",
                              R"(["FD",1,2,4])",
-                             R"(["SH",1,2,32])"})
+                             R"(["SH",1,2,32])",
+                             R"(["LB",3,2])"})
         QTest::newRow(text) << QString(text);
 }
 
@@ -89,7 +90,9 @@ void TestStep::damagedStepsAreRefused_data()
                              R"(["LY",2,[[3,32]]])",
                              R"(["LY",2,[[3,0,2]]])",
                              R"(["AN",99999999999999999999,0,5])",
-                             R"(["PF",3,5,2,-4])"})
+                             R"(["PF",3,5,2,-4])",
+                             R"(["LB",3,0])",
+                             R"(["LB",3,33])"})
         QTest::newRow(text) << QString(text);
 }
 
@@ -117,6 +120,7 @@ void TestStep::ownStepsAreNotTheReferences()
     QVERIFY(!isReferenceStep(Step(LayoutStep{1, {}})));
     QVERIFY(!isReferenceStep(Step(FoldStep{1, 0, 4})));
     QVERIFY(!isReferenceStep(Step(StagesStep{1, 2})));
+    QVERIFY(!isReferenceStep(Step(LeastBlocksStep{1, 2})));
 }
 
 void TestStep::aListNamesThePositionOfTheBadStep()

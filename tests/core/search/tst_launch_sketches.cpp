@@ -272,6 +272,49 @@ private slots:
         QVERIFY(compared > 20);
     }
 
+    /// For how many blocks a core is to have room is a choice where the compiler can be told, and nowhere else.
+    void roomIsAChoiceOfCuda()
+    {
+        const SearchAlternative alternative = searchDense();
+        SearchTask t = task({alternative}, "cuda");
+        const auto create = [&](LaunchForm form) {
+            return must(LaunchSketch::create(alternative, t.hardware, t.target.family(), form));
+        };
+        const auto isRoom = [](const Parameter& p) { return p.name.starts_with("room "); };
+        QVERIFY(std::ranges::none_of(create(LaunchForm::Shared)->parameters(), isRoom));
+        t.hardware.limits["compute_capability"] = {80, "test"};
+        for (const LaunchForm form : {LaunchForm::Registers, LaunchForm::Shared, LaunchForm::Split, LaunchForm::Slices,
+                                      LaunchForm::SplitShared}) {
+            const auto sketch = create(form);
+            const auto found = std::ranges::find_if(sketch->parameters(), isRoom);
+            QVERIFY(found != sketch->parameters().end());
+            const auto gene = static_cast<std::size_t>(found - sketch->parameters().begin());
+            int looked = 0;
+            for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+                Random random(seed);
+                Genome genome = drawnGenome(*sketch, random);
+                if (genome.empty())
+                    continue;
+                for (genome[gene] = 0; genome[gene] < found->count; ++genome[gene]) {
+                    const auto facts = sketch->nest(0).facts(genome);
+                    if (!facts)
+                        continue;
+                    const std::int64_t room = found->values[static_cast<std::size_t>(genome[gene])];
+                    QVERIFY(facts->threads * static_cast<double>(room) <= 2048);
+                    const auto state = must(
+                        schedule::State::replay(alternative.dag, must(sketch->instantiate(genome))));
+                    const ir::LoopNest nest = must(schedule::lower(state, loweringOf(alternative))).nest;
+                    // The launch with the sums: of two, that before the one that adds the pieces.
+                    QCOMPARE(nest.launches.front().leastBlocks, static_cast<std::int32_t>(room));
+                    for (std::size_t other = 1; other < nest.launches.size(); ++other)
+                        QCOMPARE(nest.launches[other].leastBlocks, 0);
+                    looked += room > 0 ? 1 : 0;
+                }
+            }
+            QVERIFY(looked > 10);
+        }
+    }
+
     /// Shared memory is no nearer there than what lies behind it: only pieces of sums are handed over in it.
     void maliStagesNoOperands()
     {

@@ -5,6 +5,7 @@
 #include "core/graph/pass_runner.h"
 #include "core/graph/passes.h"
 #include "core/graph/task.h"
+#include "core/session/back_ends.h"
 
 #include <algorithm>
 
@@ -24,9 +25,11 @@ search::SearchAlternative alternativeOf(const graph::Alternative& from, const st
 
 } // namespace
 
-Result<NetworkTasks> tasksOf(std::string_view network, std::string_view layout, const std::string& target)
+Result<NetworkTasks> tasksOf(std::string_view network, std::string_view layout, const std::string& target,
+                             const std::string& limitsOf)
 {
-    LATHE_TRY_ASSIGN(const Target parsed, Target::parse(target));
+    LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(target));
+    LATHE_TRY_ASSIGN(const Target limits, session::parseTarget(limitsOf.empty() ? target : limitsOf));
     const frontend::ZooEntry* const entry = frontend::findZoo(network);
     frontend::ZooOptions options;
     options.weights = false;
@@ -40,7 +43,7 @@ Result<NetworkTasks> tasksOf(std::string_view network, std::string_view layout, 
     NetworkTasks made;
     search::SearchTask task;
     task.target = parsed;
-    task.hardware = defaultHardware(parsed);
+    task.hardware = defaultHardware(limits);
     for (const graph::Task& from : partition.tasks) {
         task.key = from.key;
         task.name = from.name;
