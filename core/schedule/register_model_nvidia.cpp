@@ -19,8 +19,8 @@ constexpr std::int64_t kMostDeclared = 48 << 10;
 // Registers of a thread. What they stand for is seen in the compiler's machine code; how many they are was set by what
 // it takes of random candidates (register_model_nvidia.h). None matters much: a tenth more or less of any changes what
 // is within a quarter by one in a hundred.
-constexpr double kOfThread = 7.4; ///< numbers of the thread and the block, what is made of them, a value on its way
-constexpr double kLoop = 2.6; ///< a counter, and what its addresses go on from
+constexpr double kOfThread = 7.3; ///< numbers of the thread and the block, what is made of them, a value on its way
+constexpr double kLoop = 2.4; ///< a counter, and what its addresses go on from
 constexpr double kGlobalAddress = 1.1; ///< mostly an index of 32 bits, of which the 64 are made when they are needed
 constexpr double kSharedAddress = 2.3; ///< with what fills it: where it comes from and what guards it
 constexpr double kOtherSharedAddress = 0.5; ///< that the loops around come to elsewhere
@@ -29,13 +29,13 @@ constexpr double kMostAddresses = 40; ///< more are made one after the other
 constexpr double kFewestAddresses = 8; ///< as many where registers are lacking: the others are made each time
 constexpr double kFunctions = 2, kFunctionsInLoop = 9; ///< of functions, in between: those of all copies of a loop
 
-constexpr double kByResults = 1.25; ///< what it keeps alive of what an order by results asks for: it loads ahead
+constexpr double kByResults = 1.2; ///< what it keeps alive of what an order by results asks for: it loads ahead
 constexpr double kAboveLeast = 1.25; ///< where it gives up some blocks: what it takes of what is needed
 // Code within a branch whose loads have conditions of their own, each a little branch, it leaves as it stands.
 constexpr std::int32_t kGuarded = 8;
 constexpr double kAsItStands = 1.1;
 // Loads come early for so many words; of more, the first are used up while the last are asked for.
-constexpr double kEarlyWords = 32, kOfMoreWords = 0.6;
+constexpr double kEarlyWords = 20, kOfMoreWords = 0.6;
 // A sum and what is added to it are kept in different banks of registers, odd and even ones. Other values fill the gaps
 // between so many; for more there are none, and each takes two registers as long as these cost nothing.
 constexpr std::int32_t kGaps = 8;
