@@ -163,8 +163,10 @@ std::optional<LivePlaces::Place> LivePlaces::comparedBy(const Expr& comparison)
     for (const LinearForm::Term& term : known->second.terms)
         if (const auto bound = m_bound.find(term.atom.get()); bound != m_bound.end())
             here.constant += term.coefficient * bound->second;
+        else if (const LinearForm* const placed = atPlace(term.atom))
+            here.add(*placed, term.coefficient);
         else
-            here.terms.push_back(term);
+            here.add(term.atom, term.coefficient);
     if (const ir::Interval bounds = ir::exactBoundsOf(here, m_ranges); bounds.lo >= 0 || bounds.hi < 0)
         return std::nullopt;
     return placeOf(known->second, kOfConditions);
