@@ -15,11 +15,11 @@ std::int32_t mostAlive(const PieceFacts& facts, std::int32_t piece, std::span<co
 {
     std::vector<std::int32_t> change(static_cast<std::size_t>(facts.end - facts.begin + 2));
     for (const LiveValue& value : values) {
-        const bool isMoved = isEarly && value.piece == piece;
-        if (value.end < facts.begin || value.begin >= facts.end || (!isMoved && value.end == value.begin))
+        const bool isLoaded = value.piece == piece; // here, so that it is alive at least where it is used
+        if (value.end < facts.begin || value.begin >= facts.end || (!isLoaded && value.end == value.begin))
             continue;
         std::int64_t from = value.begin;
-        if (isMoved)
+        if (isLoaded && isEarly)
             from = std::min(from, std::max(value.earliest, value.isShared ? from - kStep * kSharedEarlier : 0));
         change[static_cast<std::size_t>(std::max(from, facts.begin) - facts.begin)] += value.words;
         change[static_cast<std::size_t>(std::min(value.end, facts.end) - facts.begin) + 1] -= value.words;
