@@ -153,11 +153,14 @@ std::int64_t LivePlaces::elementOf(const void* key, std::int32_t buffer, const s
 
 std::optional<LivePlaces::Place> LivePlaces::comparedBy(const Expr& comparison)
 {
+    const bool isEquality = comparison->kind == ExprKind::Eq || comparison->kind == ExprKind::Ne;
     const auto [known, isNew] = m_forms.try_emplace(comparison.get());
-    if (isNew && !ir::asInequality(comparison, m_ranges, known->second))
+    if (isNew && isEquality && ir::isIndexType(comparison->operands[0]->dtype)) {
+        known->second = ir::linearForm(comparison->operands[0], m_ranges);
+        known->second.add(ir::linearForm(comparison->operands[1], m_ranges), -1);
+    } else if (isNew && (isEquality || !ir::asInequality(comparison, m_ranges, known->second))) {
         known->second = {};
-    if (known->second.isConstant())
-        return std::nullopt;
+    }
     LinearForm here;
     here.constant = known->second.constant;
     for (const LinearForm::Term& term : known->second.terms)
@@ -167,7 +170,8 @@ std::optional<LivePlaces::Place> LivePlaces::comparedBy(const Expr& comparison)
             here.add(*placed, term.coefficient);
         else
             here.add(term.atom, term.coefficient);
-    if (const ir::Interval bounds = ir::exactBoundsOf(here, m_ranges); bounds.lo >= 0 || bounds.hi < 0)
+    const ir::Interval bounds = ir::exactBoundsOf(here, m_ranges);
+    if (isEquality ? bounds.lo == bounds.hi || bounds.lo > 0 || bounds.hi < 0 : bounds.lo >= 0 || bounds.hi < 0)
         return std::nullopt;
     return placeOf(known->second, kOfConditions);
 }

@@ -186,12 +186,13 @@ private:
     }
 
     /// There are few predicates: what a condition guards comes no earlier than the last that one before it does.
-    void guard(const Expr& condition)
+    /// @return whether it guards anything
+    bool guard(const Expr& condition)
     {
         std::vector<Place> compared;
         addCompared(condition, compared);
         if (compared.empty())
-            return;
+            return false;
         auto known = std::ranges::find(m_predicates, compared, &Predicate::compared);
         if (known == m_predicates.end()) {
             std::int64_t from = 0;
@@ -205,6 +206,7 @@ private:
         }
         known->last = m_at;
         m_earliest = std::max(m_earliest, known->from);
+        return true;
     }
 
     void noteAddress(std::int32_t id, std::size_t address)
@@ -254,9 +256,11 @@ private:
             m_used.push_back(number);
     }
 
-    /// What is loaded from shared memory within four or two aligned words, not long ago: it is one vector. -1: nothing.
+    /// What this piece loads already within four or two aligned words: both are one vector. -1: nothing.
     std::int32_t besideIt(std::int32_t id, const Place& place) const
     {
+        if (m_lane > 0 || (bufferOf(id).scope != Scope::Shared && (m_branches > 0 || m_isGuarded)))
+            return -1;
         const std::int64_t divisor = m_places.divisorOf(place.address);
         const std::int64_t width = divisor % 4 == 0 ? 4 : divisor % 2 == 0 ? 2 : 1;
         const std::int64_t first = ir::floorDivide(place.constant, width) * width;
@@ -264,7 +268,7 @@ private:
         for (std::int64_t at = first; at < first + width; ++at)
             if (const auto found = loaded.find(Place{place.address, at}); found != loaded.end() && found->second >= 0) {
                 const LiveValue& value = m_values[static_cast<std::size_t>(found->second)];
-                if (value.isShared && value.piece == static_cast<std::int32_t>(m_pieces.size() - 1))
+                if (value.piece == static_cast<std::int32_t>(m_pieces.size() - 1))
                     return found->second;
             }
         return -1;
@@ -289,13 +293,15 @@ private:
             if (m_lane > 0 && m_slot < m_vector.size() && number < m_vector[m_slot].loads.size()) {
                 loaded->second = m_vector[m_slot].loads[number];
                 valueOf(loaded->second).words += words;
-            } else if (const std::int32_t neighbour = m_lane < 0 && scope == Scope::Shared ? besideIt(id, place) : -1;
-                       neighbour >= 0) {
+            } else if (const std::int32_t neighbour = besideIt(id, place); neighbour >= 0) {
                 loaded->second = neighbour;
                 valueOf(neighbour).words += words;
             } else {
                 loaded->second = newValue(words, true);
-                valueOf(loaded->second).isShared = scope != Scope::Parameter && scope != Scope::Team;
+                LiveValue& value = valueOf(loaded->second);
+                value.isShared = scope != Scope::Parameter && scope != Scope::Team;
+                if (!value.isShared)
+                    value.earliest = std::max(value.earliest, m_stored);
             }
         }
         if (m_lane == 0)
@@ -313,8 +319,9 @@ private:
             case ExprKind::Call:
             case ExprKind::Div: m_pieces.back().made.hasFunctions = true; break;
             case ExprKind::IfThenElse:
-                guard(inner->operands[0]);
-                m_pieces.back().made.guardedInBranches += m_branches > 0 && m_lane <= 0 ? 1 : 0;
+                m_isGuarded = guard(inner->operands[0]) || m_isGuarded;
+                if (m_isGuarded && m_branches > 0 && m_lane <= 0)
+                    ++m_pieces.back().made.guardedInBranches;
                 break;
             default: break;
             }
@@ -358,6 +365,8 @@ private:
     {
         const Place place = m_places.placeOf(&s, s.buffer, s.indices);
         noteAddress(s.buffer, place.address);
+        if (const Scope scope = bufferOf(s.buffer).scope; scope == Scope::Parameter || scope == Scope::Team)
+            m_stored = m_at + 1;
         auto& loaded = m_loaded[s.buffer];
         std::erase_if(loaded, [&place](const auto& one) { return one.first.address != place.address; });
         const auto [known, isNew] = loaded.try_emplace(place, -1);
@@ -397,6 +406,7 @@ private:
         const std::int64_t earliest = m_earliest;
         expression(s.value);
         m_earliest = earliest;
+        m_isGuarded = false;
         const std::int32_t made = store(s);
         noteAddend(s, made);
         std::vector<OrderedStatement>& statements = m_pieces.back().statements;
@@ -464,7 +474,10 @@ private:
     void branch(const ir::StmtNode& s)
     {
         const std::int64_t earliest = m_earliest;
-        guard(s.condition);
+        if (!guard(s.condition)) {
+            walkAll(s.body);
+            return;
+        }
         ++m_branches;
         const auto isJumpedOver = [this](const ir::StmtNode& n) {
             return n.kind == StmtKind::AsyncCopy
@@ -525,6 +538,9 @@ private:
     std::vector<Predicate> m_predicates;
     std::int32_t m_branches = 0; ///< around the present statement
     std::int64_t m_earliest = 0; ///< where what is guarded may come
+    /// Behind the last store to a buffer. Texts say that buffers are aligned, with which the compiler loses sight of
+    /// their being apart: what it loads from any of them stays behind what it stores.
+    std::int64_t m_stored = 0;
     std::int64_t m_at = 0; ///< where the walk is, in statements that are written out
     std::int64_t m_statements = 0;
     std::vector<PieceFacts> m_pieces;
@@ -536,6 +552,7 @@ private:
     std::vector<std::int32_t> m_used, m_loads; ///< values of the present statement
     std::size_t m_loadsHere = 0; ///< of it, so far
     bool m_isLoadAlone = false; ///< it keeps what it loads
+    bool m_isGuarded = false; ///< it loads by a condition of its own
     std::int32_t m_written = -1, m_array = 0; ///< the buffer that was written last, how often it was another one
     std::int64_t m_lane = -1; ///< of a vector; -1: there is none
     std::size_t m_slot = 0; ///< the statement's number among those of a lane
