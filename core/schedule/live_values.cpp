@@ -26,9 +26,9 @@ using Place = LivePlaces::Place;
 class LiveValues
 {
 public:
-    LiveValues(const ir::LoopNest& nest, const ir::Launch& launch, bool copiesAsynchronously)
+    LiveValues(const ir::LoopNest& nest, const ir::Launch& launch, const LiveOptions& options)
         : m_nest(nest)
-        , m_copiesAsynchronously(copiesAsynchronously)
+        , m_options(options)
         , m_places(nest, launch)
     {
         findMemory(launch.body);
@@ -365,7 +365,8 @@ private:
     {
         const Place place = m_places.placeOf(&s, s.buffer, s.indices);
         noteAddress(s.buffer, place.address);
-        if (const Scope scope = bufferOf(s.buffer).scope; scope == Scope::Parameter || scope == Scope::Team)
+        const Scope scope = bufferOf(s.buffer).scope;
+        if (!m_options.areBuffersApart && (scope == Scope::Parameter || scope == Scope::Team))
             m_stored = m_at + 1;
         auto& loaded = m_loaded[s.buffer];
         std::erase_if(loaded, [&place](const auto& one) { return one.first.address != place.address; });
@@ -445,7 +446,7 @@ private:
         case StmtKind::Store:
         case StmtKind::Shuffle: statement(*s); return;
         case StmtKind::AsyncCopy:
-            if (!m_copiesAsynchronously) {
+            if (!m_options.copiesAsynchronously) {
                 copy(*s);
                 return;
             }
@@ -530,7 +531,7 @@ private:
     static constexpr std::int64_t kMostStatements = 8192; ///< that are looked at: beyond, one copy stands for all
 
     const ir::LoopNest& m_nest;
-    bool m_copiesAsynchronously;
+    LiveOptions m_options;
     LivePlaces m_places;
     std::set<std::int32_t> m_memory; ///< arrays of a thread that are no registers
     std::set<const ir::Node*> m_whole; ///< variables of loops that are gone
@@ -538,9 +539,7 @@ private:
     std::vector<Predicate> m_predicates;
     std::int32_t m_branches = 0; ///< around the present statement
     std::int64_t m_earliest = 0; ///< where what is guarded may come
-    /// Behind the last store to a buffer. Texts say that buffers are aligned, with which the compiler loses sight of
-    /// their being apart: what it loads from any of them stays behind what it stores.
-    std::int64_t m_stored = 0;
+    std::int64_t m_stored = 0; ///< behind the last store to a buffer, where those are not known to be apart
     std::int64_t m_at = 0; ///< where the walk is, in statements that are written out
     std::int64_t m_statements = 0;
     std::vector<PieceFacts> m_pieces;
@@ -562,9 +561,9 @@ private:
 
 } // namespace
 
-std::vector<CodePiece> piecesOf(const ir::LoopNest& nest, const ir::Launch& launch, bool copiesAsynchronously)
+std::vector<CodePiece> piecesOf(const ir::LoopNest& nest, const ir::Launch& launch, const LiveOptions& options)
 {
-    return LiveValues(nest, launch, copiesAsynchronously).pieces();
+    return LiveValues(nest, launch, options).pieces();
 }
 
 } // namespace lathe::schedule

@@ -29,10 +29,15 @@ struct CodePiece
     bool hasFunctions = false; ///< of floats, quotients among them: they take several instructions
 };
 
+struct LiveOptions
+{
+    bool copiesAsynchronously = true; ///< copies to shared memory go past the registers; else they are loads and stores
+    bool areBuffersApart = true; ///< as far as the compiler knows; else loads from any stay behind stores to others
+};
+
 /// Which values a launch holds in registers, where, and how long: loops are written out and repeated as the text asks
-/// (unroll_rules.h), equal loads are one, what was stored is not loaded again, neighbours in shared memory are loaded
-/// as vectors where they are aligned, and each element of a thread's own array is a value of its own.
-/// @param copiesAsynchronously  copies to shared memory go past the registers; else they are loads and stores
-std::vector<CodePiece> piecesOf(const ir::LoopNest& nest, const ir::Launch& launch, bool copiesAsynchronously);
+/// (unroll_rules.h), equal loads are one, what was stored is not loaded again, neighbours in memory are loaded as
+/// vectors where they are aligned, and each element of a thread's own array is a value of its own.
+std::vector<CodePiece> piecesOf(const ir::LoopNest& nest, const ir::Launch& launch, const LiveOptions& options);
 
 } // namespace lathe::schedule

@@ -12,6 +12,7 @@ namespace lathe::schedule {
 
 namespace {
 
+constexpr std::int64_t kFirstOfNewCompiler = 100; ///< NVRTC 13 compiles for these architectures with a newer LLVM
 constexpr std::int64_t kWarpThreads = 32, kSchedulers = 4, kRegisterUnit = 8, kDriverShared = 1024;
 /// What a text declares with its size; the compiler knows of no more (SourceLanguage::mostSharedBytes).
 constexpr std::int64_t kMostDeclared = 48 << 10;
@@ -83,7 +84,7 @@ std::optional<NvidiaRoom> NvidiaRoom::of(const Hardware& hardware)
     NvidiaRoom room;
     if (const runtime::NvidiaCore* const core = runtime::findNvidiaCore(static_cast<std::uint64_t>(capability)))
         room = {static_cast<std::int64_t>(core->threads), static_cast<std::int64_t>(core->blocks),
-                static_cast<std::int64_t>(core->sharedBytes), false};
+                static_cast<std::int64_t>(core->sharedBytes), false, true};
     const auto take = [&hardware](const char* name, std::int64_t& value) {
         if (const std::int64_t told = hardware.get(name); told > 0)
             value = told;
@@ -92,6 +93,7 @@ std::optional<NvidiaRoom> NvidiaRoom::of(const Hardware& hardware)
     take("blocks_per_core", room.blocks);
     take("shared_memory_per_core", room.sharedBytes);
     room.hasAsyncCopies = hardware.get("async_copies") > 0;
+    room.areBuffersApart = capability <= 0 || capability >= kFirstOfNewCompiler;
     return room;
 }
 
@@ -116,7 +118,7 @@ std::vector<std::int32_t> nvidiaRegisterSteps(const NvidiaRoom& room, std::int64
 NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Launch& launch, const NvidiaRoom& room)
 {
     Wanted wanted;
-    for (const CodePiece& piece : piecesOf(nest, launch, room.hasAsyncCopies)) {
+    for (const CodePiece& piece : piecesOf(nest, launch, {room.hasAsyncCopies, room.areBuffersApart})) {
         const Wanted here = wantedBy(piece);
         wanted = {std::max(wanted.least, here.least), std::max(wanted.most, here.most),
                   std::max(wanted.apart, here.apart)};

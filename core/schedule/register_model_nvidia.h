@@ -16,6 +16,8 @@ struct NvidiaRoom
     std::int64_t threads = 2048, blocks = 32; ///< resident at a time
     std::int64_t sharedBytes = 164 << 10;
     bool hasAsyncCopies = false; ///< to shared memory, past the registers; else they are loads and stores
+    /// Our texts say that buffers are aligned. Up to sm_90, NVRTC's compiler then loses sight of their being apart.
+    bool areBuffersApart = true;
 
     /// Of an NVIDIA GPU, by the limits of its hardware: those of its driver, else those of its compute capability.
     /// Nothing: the limits are of another device, or do not tell what it is.
