@@ -35,8 +35,9 @@ constexpr double kAboveLeast = 1.25; ///< where it gives up some blocks: what it
 // Code within a branch whose loads have conditions of their own, each a little branch, it leaves as it stands.
 constexpr std::int32_t kGuarded = 8;
 constexpr double kAsItStands = 1.1;
-// Loads come early for so many words; of more, the first are used up while the last are asked for.
-constexpr double kEarlyWords = 20, kOfMoreWords = 0.6;
+// Loads come early for so many words; of more, the first are used up while the last are asked for, and no more than so
+// many are ahead of what is needed.
+constexpr double kEarlyWords = 20, kOfMoreWords = 0.6, kMostAhead = 60;
 // A sum and what is added to it are kept in different banks of registers, odd and even ones. Other values fill the gaps
 // between so many; for more there are none, and each takes two registers as long as these cost nothing.
 constexpr std::int32_t kGaps = 8;
@@ -62,7 +63,8 @@ Wanted wantedBy(const CodePiece& piece)
     if (piece.guardedInBranches >= kGuarded)
         values = std::max(values, kAsItStands * piece.late);
     const double more = std::max(0.0, piece.early - values);
-    const double early = values + std::min(more, kEarlyWords) + kOfMoreWords * std::max(0.0, more - kEarlyWords);
+    const double ahead = std::min(more, kEarlyWords) + kOfMoreWords * std::max(0.0, more - kEarlyWords);
+    const double early = values + std::min(ahead, kMostAhead);
     double functions = 0;
     if (piece.hasFunctions)
         functions = piece.loops > 0 ? kFunctionsInLoop : kFunctions;
