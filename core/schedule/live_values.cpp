@@ -21,7 +21,6 @@ using ir::ExprKind;
 using ir::Scope;
 using ir::Stmt;
 using ir::StmtKind;
-using Place = LivePlaces::Place;
 
 class LiveValues
 {
@@ -58,6 +57,8 @@ public:
     }
 
 private:
+    using Place = LivePlaces::Place;
+
     struct Stayed ///< a loop that is one still
     {
         std::int64_t begin = 0;
