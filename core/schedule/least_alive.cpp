@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace lathe::schedule {
 
@@ -17,6 +19,7 @@ public:
         , m_uses(values.size())
         , m_isThere(values.size())
         , m_behind(statements.size())
+        , m_before(statements.size())
         , m_waits(statements.size())
     {
         for (std::size_t v = 0; v < values.size(); ++v)
@@ -27,6 +30,7 @@ public:
         orderByValues();
     }
 
+    /// Always what is best next.
     std::int32_t most()
     {
         m_most = m_alive;
@@ -49,12 +53,39 @@ public:
         return m_most;
     }
 
+    /// One result after the other, each with all that it needs just in front of it.
+    std::int32_t mostByResults()
+    {
+        m_most = m_alive;
+        std::vector<bool> isTaken(m_statements.size());
+        std::vector<std::pair<std::size_t, std::size_t>> open; // a statement, and how much of what it needs is there
+        for (std::size_t result = 0; result < m_statements.size(); ++result) {
+            if (!m_behind[result].empty())
+                continue;
+            open.emplace_back(result, 0);
+            while (!open.empty()) {
+                auto& [s, next] = open.back();
+                if (isTaken[s]) {
+                    open.pop_back();
+                } else if (next < m_before[s].size()) {
+                    open.emplace_back(m_before[s][next++], 0);
+                } else {
+                    isTaken[s] = true;
+                    take(s);
+                    open.pop_back();
+                }
+            }
+        }
+        return m_most;
+    }
+
 private:
     std::size_t indexOf(std::int32_t value) const { return static_cast<std::size_t>(value); }
 
     void before(std::size_t first, std::size_t second)
     {
         m_behind[first].push_back(second);
+        m_before[second].push_back(first);
         ++m_waits[second];
     }
 
@@ -143,7 +174,7 @@ private:
     std::span<const OrderedValue> m_values;
     std::vector<std::int32_t> m_uses; ///< by statements that are still to come
     std::vector<bool> m_isThere;
-    std::vector<std::vector<std::size_t>> m_behind;
+    std::vector<std::vector<std::size_t>> m_behind, m_before;
     std::vector<std::int32_t> m_waits; ///< for so many statements
     std::vector<std::size_t> m_ready;
     std::int32_t m_alive = 0, m_most = 0;
@@ -154,6 +185,11 @@ private:
 std::int32_t leastAlive(std::span<const OrderedStatement> statements, std::span<const OrderedValue> values)
 {
     return LateOrder(statements, values).most();
+}
+
+std::int32_t aliveByResults(std::span<const OrderedStatement> statements, std::span<const OrderedValue> values)
+{
+    return LateOrder(statements, values).mostByResults();
 }
 
 } // namespace lathe::schedule

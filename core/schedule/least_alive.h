@@ -28,4 +28,8 @@ struct OrderedValue
 /// fewer. Each statement comes behind those whose values it needs, and values are loaded as late as can be.
 std::int32_t leastAlive(std::span<const OrderedStatement> statements, std::span<const OrderedValue> values);
 
+/// Likewise, one result after the other, in the order in which the code writes them, each with all that it still needs
+/// just in front of it. A result is what nothing in the code needs.
+std::int32_t aliveByResults(std::span<const OrderedStatement> statements, std::span<const OrderedValue> values);
+
 } // namespace lathe::schedule

@@ -1,16 +1,15 @@
 #include "core/schedule/live_values.h"
 
 #include "core/ir/bounds.h"
-#include "core/ir/linear_form.h"
 #include "core/ir/scratch.h"
 #include "core/ir/substitute.h"
-#include "core/schedule/least_alive.h"
+#include "core/schedule/live_pieces.h"
+#include "core/schedule/live_places.h"
 #include "core/schedule/unroll_rules.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 namespace lathe::schedule {
@@ -19,68 +18,57 @@ namespace {
 
 using ir::Expr;
 using ir::ExprKind;
-using ir::LinearForm;
 using ir::Scope;
 using ir::Stmt;
 using ir::StmtKind;
 
-/// A value in registers: from where it is made to where it is used for the last time. What is loaded, computed or
-/// stored as a vector is one.
-struct LiveValue
-{
-    std::int64_t begin = 0, end = 0;
-    std::int32_t words = 1;
-    std::int32_t piece = -1; ///< of a load: its piece, in which it may come earlier
-    bool isShared = false; ///< likewise, it comes from shared memory
-    bool isConstant = false; ///< and nothing has used it so far: it is made where it is needed
-};
-
-struct PieceFacts
-{
-    std::int64_t begin = 0, end = 0;
-    std::vector<std::size_t> loops; ///< that stay, around it, among LiveValues::m_stayed
-    std::set<std::size_t> global, shared; ///< addresses
-    std::vector<OrderedStatement> statements;
-    CodePiece made;
-};
-
 class LiveValues
 {
 public:
-    LiveValues(const ir::LoopNest& nest, const ir::Launch& launch, bool copiesAsynchronously)
+    LiveValues(const ir::LoopNest& nest, const ir::Launch& launch, const LiveOptions& options)
         : m_nest(nest)
-        , m_copiesAsynchronously(copiesAsynchronously)
+        , m_options(options)
+        , m_places(nest, launch)
     {
-        for (std::size_t d = 0; d < 3; ++d) {
-            m_ranges.setExtent(launch.blockIndex[d], launch.grid[d]);
-            m_ranges.setExtent(launch.threadIndex[d], launch.block[d]);
-        }
         findMemory(launch.body);
         m_pieces.emplace_back();
         walk(launch.body);
         m_pieces.back().end = m_at;
     }
 
-    std::vector<CodePiece> pieces() const
+    std::vector<CodePiece> pieces()
     {
+        const auto count = [](const auto& set) { return static_cast<std::int32_t>(set.size()); };
         std::vector<CodePiece> all;
-        for (std::size_t p = 0; p < m_pieces.size(); ++p)
-            if (m_pieces[p].made.statements > 0)
-                all.push_back(piece(p));
+        for (std::size_t p = 0; p < m_pieces.size(); ++p) {
+            PieceFacts& facts = m_pieces[p];
+            CodePiece& made = facts.made;
+            if (made.statements == 0)
+                continue;
+            made.loops = count(facts.loops);
+            made.globalAddresses = count(facts.global);
+            made.sharedAddresses = count(facts.shared);
+            made.allSharedAddresses = facts.loops.empty() ? 0 : count(m_stayed[facts.loops.front()].shared);
+            made.outerAddresses = count(m_outside);
+            countAlive(facts, static_cast<std::int32_t>(p), m_values);
+            all.push_back(made);
+        }
         return all;
     }
 
 private:
+    using Place = LivePlaces::Place;
+
     struct Stayed ///< a loop that is one still
     {
         std::int64_t begin = 0;
         std::set<std::size_t> shared; ///< addresses in it, of an outermost one
     };
-    /// Of an access: what its address is but for the constant and what loops count, and the constant.
-    struct Place
+    /// Of a condition, while it is held for what it guards.
+    struct Predicate
     {
-        std::size_t address = 0;
-        std::int64_t constant = 0;
+        std::vector<Place> compared;
+        std::int64_t from = 0, last = 0; ///< it is there no earlier; the last statement that it guards
     };
     /// A statement of the first lane of a vector, which those of the other lanes go with.
     struct VectorStatement
@@ -141,15 +129,14 @@ private:
     void loop(const ir::StmtNode& s)
     {
         const std::int64_t trips = tripsOf(s);
-        if (s.min->kind == ExprKind::IntImm && trips > 0)
-            m_ranges.set(s.variable, {s.min->intValue, s.min->intValue + trips - 1});
+        m_places.enter(s, trips);
         if (isWhole(s)) {
             const bool isVector = s.loop == ir::LoopKind::Vectorized && m_lane < 0;
             const std::int64_t width = !isVector ? 1 : trips % 4 == 0 ? 4 : trips % 2 == 0 ? 2 : 1;
             for (std::int64_t i = 0; i < trips && (i == 0 || m_statements < kMostStatements); i += width) {
                 const std::int64_t start = m_at;
                 for (std::int64_t lane = 0; lane < width; ++lane) {
-                    m_bound[s.variable.get()] = s.min->intValue + i + lane;
+                    m_places.bind(s, s.min->intValue + i + lane);
                     if (width > 1) {
                         m_at = start; // lanes are one statement
                         m_lane = lane;
@@ -162,7 +149,7 @@ private:
                     m_vector.clear();
                 }
             }
-            m_bound.erase(s.variable.get());
+            m_places.unbind(s);
             return;
         }
         endPiece();
@@ -171,13 +158,12 @@ private:
         m_stayed.push_back({m_at, {}});
         m_at += kStep;
         endPiece();
-        m_loopVariables.insert(s.variable.get());
         const std::int64_t repeats = repeatsOf(s);
         for (std::int64_t i = 0; i < repeats && (i == 0 || m_statements < kMostStatements); ++i) {
-            m_copy[s.variable.get()] = i;
+            m_places.copy(s, i, repeats);
             walk(s.body[0]);
         }
-        m_copy.erase(s.variable.get());
+        m_places.endCopies(s);
         // What comes from before the loop and is used in it is alive to its end.
         for (LiveValue& value : m_values)
             if (value.begin <= m_stayed[here].begin && value.end > m_stayed[here].begin)
@@ -188,96 +174,46 @@ private:
         m_pieces.back().begin = m_at;
     }
 
-    // ---- addresses -------------------------------------------------------------------------------------------------
+    // ---- addresses and conditions ----------------------------------------------------------------------------------
 
-    const std::vector<Expr>& variablesOf(const Expr& atom)
+    void addCompared(const Expr& condition, std::vector<Place>& compared)
     {
-        const auto [known, isNew] = m_variables.try_emplace(atom.get());
-        if (isNew)
-            ir::visit(atom, [&known = known->second](const Expr& e) {
-                if (e->kind == ExprKind::Var
-                    && std::ranges::none_of(known, [&e](const Expr& other) { return other.same(e); }))
-                    known.push_back(e);
-            });
-        return known->second;
-    }
-
-    std::size_t numberOf(const Expr& atom)
-    {
-        const auto [known, isNew] = m_numbers.try_emplace(atom.get(), 0);
-        if (isNew) {
-            const auto found = std::ranges::find_if(m_atoms,
-                                                    [&atom](const Expr& other) { return ir::equal(other, atom); });
-            known->second = static_cast<std::size_t>(found - m_atoms.begin());
-            if (found == m_atoms.end())
-                m_atoms.push_back(atom);
+        if (condition->kind == ExprKind::And || condition->kind == ExprKind::Or || condition->kind == ExprKind::Not) {
+            for (const Expr& part : condition->operands)
+                addCompared(part, compared);
+        } else if (const auto place = m_places.comparedBy(condition)) {
+            compared.push_back(*place);
         }
-        return known->second;
     }
 
-    /// Of an atom that is not linear, with what loops are known to count at this place.
-    const LinearForm* atPlace(const Expr& atom)
+    /// There are few predicates: what a condition guards comes no earlier than the last that one before it does.
+    /// @return whether it guards anything
+    bool guard(const Expr& condition)
     {
-        std::vector<std::int64_t> values;
-        ir::Substitution known;
-        for (const Expr& variable : variablesOf(atom)) {
-            if (const auto bound = m_bound.find(variable.get()); bound != m_bound.end()) {
-                values.push_back(bound->second);
-                known[variable.get()] = ir::intImm(bound->second, variable->dtype);
-            } else if (const auto repeat = m_copy.find(variable.get()); repeat != m_copy.end() && repeat->second > 0) {
-                values.push_back(repeat->second);
-                known[variable.get()] = variable + ir::intImm(repeat->second, variable->dtype);
+        std::vector<Place> compared;
+        addCompared(condition, compared);
+        if (compared.empty())
+            return false;
+        auto known = std::ranges::find(m_predicates, compared, &Predicate::compared);
+        if (known == m_predicates.end()) {
+            std::int64_t from = 0;
+            if (m_predicates.size() == kPredicates) {
+                const auto oldest = std::ranges::min_element(m_predicates, {}, &Predicate::last);
+                from = oldest->last;
+                m_predicates.erase(oldest);
             }
+            m_predicates.push_back({std::move(compared), from, m_at});
+            known = m_predicates.end() - 1;
         }
-        if (known.empty())
-            return nullptr;
-        const auto [form, isNew] = m_forms.try_emplace({atom.get(), std::move(values)});
-        if (isNew)
-            form->second = ir::linearForm(ir::substitute(atom, known), m_ranges);
-        return &form->second;
-    }
-
-    Place placeOf(const void* key, std::int32_t id, const std::vector<Expr>& indices)
-    {
-        const ir::Buffer& buffer = bufferOf(id);
-        const auto [known, isNew] = m_places.try_emplace(key);
-        if (isNew)
-            for (std::size_t d = 0; d < indices.size(); ++d)
-                known->second.add(ir::linearForm(ir::cast(DType::I32, indices[d]), m_ranges), buffer.strides[d]);
-        std::int64_t constant = known->second.constant;
-        std::map<std::size_t, std::int64_t> terms;
-        const auto add = [&](const auto& self, const LinearForm& form, std::int64_t factor, bool isPlaced) -> void {
-            for (const LinearForm::Term& term : form.terms) {
-                const ir::Node* const atom = term.atom.get();
-                const std::int64_t coefficient = term.coefficient * factor;
-                if (term.atom->kind == ExprKind::Var) {
-                    if (const auto bound = m_bound.find(atom); bound != m_bound.end()) {
-                        constant += coefficient * bound->second;
-                        continue;
-                    }
-                    if (const auto repeat = m_copy.find(atom); repeat != m_copy.end() && !isPlaced)
-                        constant += coefficient * repeat->second;
-                    if (m_loopVariables.contains(atom))
-                        continue;
-                } else if (!isPlaced) {
-                    if (const LinearForm* const placed = atPlace(term.atom)) {
-                        constant += coefficient * placed->constant;
-                        self(self, *placed, coefficient, true);
-                        continue;
-                    }
-                }
-                terms[numberOf(term.atom)] += coefficient;
-            }
-        };
-        add(add, known->second, 1, false);
-        std::vector<std::pair<std::size_t, std::int64_t>> all(terms.begin(), terms.end());
-        const auto [address, isOther] = m_addresses.try_emplace(
-            {buffer.scope == Scope::Shared ? -1 : id, std::move(all)}, m_addresses.size());
-        return {address->second, constant};
+        known->last = m_at;
+        m_earliest = std::max(m_earliest, known->from);
+        return true;
     }
 
     void noteAddress(std::int32_t id, std::size_t address)
     {
+        if (m_places.divisorOf(address) == 0) // a constant
+            return;
         const Scope scope = bufferOf(id).scope;
         if (scope == Scope::Parameter || scope == Scope::Team) {
             m_pieces.back().global.insert(address);
@@ -292,28 +228,12 @@ private:
 
     // ---- values ----------------------------------------------------------------------------------------------------
 
-    /// The number of an element of an array of the thread: all its indices are known here.
-    std::int64_t elementOf(const void* key, std::int32_t id, const std::vector<Expr>& indices)
-    {
-        const auto [known, isNew] = m_places.try_emplace(key);
-        if (isNew)
-            for (std::size_t d = 0; d < indices.size(); ++d)
-                known->second.add(ir::linearForm(ir::cast(DType::I32, indices[d]), m_ranges), bufferOf(id).strides[d]);
-        std::int64_t at = known->second.constant;
-        for (const LinearForm::Term& term : known->second.terms)
-            if (const auto bound = m_bound.find(term.atom.get()); bound != m_bound.end())
-                at += term.coefficient * bound->second;
-            else if (const LinearForm* const placed = atPlace(term.atom))
-                at += term.coefficient * placed->constant;
-        return at;
-    }
-
     /// Made behind what the statement reads, if it is not read itself.
     std::int32_t newValue(std::int32_t words, bool isLoad)
     {
         const std::int64_t begin = isLoad ? m_at : m_at + 1;
-        m_values.push_back(
-            {begin, begin, words, isLoad ? static_cast<std::int32_t>(m_pieces.size() - 1) : -1, false, false});
+        m_values.push_back({begin, begin, words, isLoad ? static_cast<std::int32_t>(m_pieces.size() - 1) : -1,
+                            isLoad ? m_earliest : 0});
         return static_cast<std::int32_t>(m_values.size() - 1);
     }
 
@@ -337,25 +257,46 @@ private:
             m_used.push_back(number);
     }
 
+    /// What this piece loads already within four or two aligned words: both are one vector. -1: nothing.
+    std::int32_t besideIt(std::int32_t id, const Place& place) const
+    {
+        if (m_lane > 0 || (bufferOf(id).scope != Scope::Shared && (m_branches > 0 || m_isGuarded)))
+            return -1;
+        const std::int64_t divisor = m_places.divisorOf(place.address);
+        const std::int64_t width = divisor % 4 == 0 ? 4 : divisor % 2 == 0 ? 2 : 1;
+        const std::int64_t first = ir::floorDivide(place.constant, width) * width;
+        const auto& loaded = m_loaded.at(id);
+        for (std::int64_t at = first; at < first + width; ++at)
+            if (const auto found = loaded.find(Place{place.address, at}); found != loaded.end() && found->second >= 0) {
+                const LiveValue& value = m_values[static_cast<std::size_t>(found->second)];
+                if (value.piece == static_cast<std::int32_t>(m_pieces.size() - 1))
+                    return found->second;
+            }
+        return -1;
+    }
+
     void load(const Expr& e)
     {
         const std::int32_t id = e->source;
         if (isInRegisters(id)) {
-            const auto found = m_elements.find({id, elementOf(e.get(), id, e->operands)});
+            const auto found = m_elements.find({id, m_places.elementOf(e.get(), id, e->operands)});
             if (found != m_elements.end())
                 use(found->second);
             return;
         }
         const std::size_t number = m_loadsHere++;
-        const Place place = placeOf(e.get(), id, e->operands);
+        const Place place = m_places.placeOf(e.get(), id, e->operands);
         noteAddress(id, place.address);
         const std::int32_t words = wordsOf(e->dtype);
-        const auto [loaded, isNew] = m_loaded[id].try_emplace({place.address, place.constant}, -1);
+        const auto [loaded, isNew] = m_loaded[id].try_emplace(place, -1);
         if (isNew) {
             const Scope scope = bufferOf(id).scope;
             if (m_lane > 0 && m_slot < m_vector.size() && number < m_vector[m_slot].loads.size()) {
                 loaded->second = m_vector[m_slot].loads[number];
                 valueOf(loaded->second).words += words;
+            } else if (const std::int32_t neighbour = besideIt(id, place); neighbour >= 0) {
+                loaded->second = neighbour;
+                valueOf(neighbour).words += words;
             } else {
                 loaded->second = newValue(words, true);
                 valueOf(loaded->second).isShared = scope != Scope::Parameter && scope != Scope::Team;
@@ -375,6 +316,11 @@ private:
             case ExprKind::Load: load(inner); break;
             case ExprKind::Call:
             case ExprKind::Div: m_pieces.back().made.hasFunctions = true; break;
+            case ExprKind::IfThenElse:
+                m_isGuarded = guard(inner->operands[0]) || m_isGuarded;
+                if (m_isGuarded && m_branches > 0 && m_lane <= 0)
+                    ++m_pieces.back().made.guardedInBranches;
+                break;
             default: break;
             }
         });
@@ -391,12 +337,9 @@ private:
     /// The value that a statement makes; -1: it goes to memory.
     std::int32_t store(const ir::StmtNode& s)
     {
-        if (!isInRegisters(s.buffer)) {
-            noteAddress(s.buffer, placeOf(&s, s.buffer, s.indices).address);
-            m_loaded[s.buffer].clear();
-            return -1;
-        }
-        const std::pair<std::int32_t, std::int64_t> place = {s.buffer, elementOf(&s, s.buffer, s.indices)};
+        if (!isInRegisters(s.buffer))
+            return storeToMemory(s);
+        const std::pair<std::int32_t, std::int64_t> place = {s.buffer, m_places.elementOf(&s, s.buffer, s.indices)};
         // A sum goes on in its register.
         if (const auto known = m_elements.find(place);
             known != m_elements.end() && std::ranges::find(m_used, known->second) != m_used.end())
@@ -415,14 +358,53 @@ private:
         return m_elements[place] = made;
     }
 
+    /// What is stored need not be loaded again, but for what another address may have overwritten.
+    std::int32_t storeToMemory(const ir::StmtNode& s)
+    {
+        const Place place = m_places.placeOf(&s, s.buffer, s.indices);
+        noteAddress(s.buffer, place.address);
+        auto& loaded = m_loaded[s.buffer];
+        std::erase_if(loaded, [&place](const auto& one) { return one.first.address != place.address; });
+        const auto [known, isNew] = loaded.try_emplace(place, -1);
+        if (!isNew && std::ranges::find(m_used, known->second) != m_used.end())
+            return known->second;
+        if (s.kind == StmtKind::Store && keepsLoad(s.value) && m_used.size() == 1) {
+            known->second = m_used.front();
+            return -1;
+        }
+        const std::int32_t words = wordsOf(bufferOf(s.buffer).dtype);
+        if (m_lane > 0 && m_slot < m_vector.size() && m_vector[m_slot].made >= 0) {
+            known->second = m_vector[m_slot].made;
+            valueOf(known->second).words += words;
+        } else {
+            known->second = newValue(words, false);
+            valueOf(known->second).isConstant = s.value->kind == ExprKind::FloatImm
+                                                || s.value->kind == ExprKind::IntImm;
+        }
+        return known->second;
+    }
+
+    void noteAddend(const ir::StmtNode& s, std::int32_t made)
+    {
+        if (m_lane >= 0 || made < 0 || m_used.size() != 2 || s.value->kind != ExprKind::Add
+            || std::ranges::any_of(s.value->operands, [](const Expr& e) { return e->kind != ExprKind::Load; }))
+            return;
+        LiveValue& added = valueOf(m_used[0] == made ? m_used[1] : m_used[0]);
+        added.isAddend = added.piece >= 0 && added.words == 1 && !added.isShared && added.begin == m_at;
+    }
+
     void statement(const ir::StmtNode& s)
     {
         m_used.clear();
         m_loads.clear();
         m_loadsHere = 0;
         m_isLoadAlone = false;
+        const std::int64_t earliest = m_earliest;
         expression(s.value);
+        m_earliest = earliest;
+        m_isGuarded = false;
         const std::int32_t made = store(s);
+        noteAddend(s, made);
         std::vector<OrderedStatement>& statements = m_pieces.back().statements;
         // Constants and loads come where they are used.
         const bool isOrdered = !m_isLoadAlone && (made < 0 || !m_used.empty());
@@ -459,33 +441,70 @@ private:
         case StmtKind::Store:
         case StmtKind::Shuffle: statement(*s); return;
         case StmtKind::AsyncCopy:
-            if (!m_copiesAsynchronously) {
+            if (!m_options.copiesAsynchronously) {
                 copy(*s);
                 return;
             }
-            noteAddress(s->buffer, placeOf(s.get(), s->buffer, s->indices).address);
-            noteAddress(s->value->source, placeOf(s->value.get(), s->value->source, s->value->operands).address);
+            noteAddress(s->buffer, m_places.placeOf(s.get(), s->buffer, s->indices).address);
+            noteAddress(s->value->source,
+                        m_places.placeOf(s->value.get(), s->value->source, s->value->operands).address);
             stepOn();
             return;
         case StmtKind::Barrier: endPiece(); return;
         case StmtKind::If:
             expression(s->condition);
-            for (const Stmt& inner : s->body)
-                walk(inner);
+            branch(*s);
             return;
         case StmtKind::For: loop(*s); return;
-        default:
-            for (const Stmt& inner : s->body)
-                walk(inner);
+        default: walkAll(s->body);
         }
+    }
+
+    void walkAll(const std::vector<Stmt>& body)
+    {
+        for (const Stmt& inner : body)
+            walk(inner);
+    }
+
+    /// What is loaded is not moved out of a branch, but what was loaded before it is there in it and behind it.
+    void branch(const ir::StmtNode& s)
+    {
+        const std::int64_t earliest = m_earliest;
+        if (!guard(s.condition)) {
+            walkAll(s.body);
+            return;
+        }
+        ++m_branches;
+        const auto isJumpedOver = [this](const ir::StmtNode& n) {
+            return n.kind == StmtKind::AsyncCopy
+                   || (n.kind == StmtKind::Store && bufferOf(n.buffer).scope == Scope::Shared);
+        };
+        if (m_lane < 0 && std::ranges::any_of(s.body, [&](const Stmt& inner) { return holds(inner, isJumpedOver); })) {
+            auto loaded = m_loaded;
+            endPiece();
+            m_loaded = loaded;
+            m_earliest = 0;
+            walkAll(s.body);
+            endPiece();
+            std::erase_if(loaded, [&s](const auto& known) {
+                return std::ranges::any_of(s.body, [&known](const Stmt& inner) {
+                    return holds(inner, [&known](const ir::StmtNode& n) { return n.buffer == known.first; });
+                });
+            });
+            m_loaded = std::move(loaded);
+        } else {
+            walkAll(s.body);
+        }
+        --m_branches;
+        m_earliest = earliest;
     }
 
     /// All elements of an asynchronous copy at once, through registers.
     void copy(const ir::StmtNode& s)
     {
         const ir::Buffer& from = bufferOf(s.value->source);
-        noteAddress(s.buffer, placeOf(&s, s.buffer, s.indices).address);
-        noteAddress(s.value->source, placeOf(s.value.get(), s.value->source, s.value->operands).address);
+        noteAddress(s.buffer, m_places.placeOf(&s, s.buffer, s.indices).address);
+        noteAddress(s.value->source, m_places.placeOf(s.value.get(), s.value->source, s.value->operands).address);
         m_pieces.back().statements.push_back({{newValue(wordsOf(from.dtype) * s.count, true)}, -1, m_array});
         stepOn();
     }
@@ -502,94 +521,19 @@ private:
         m_loaded.clear();
     }
 
-    /// The most words at once, loads as many statements earlier.
-    std::int32_t mostAlive(std::size_t number, std::int64_t globalEarlier, std::int64_t sharedEarlier) const
-    {
-        const PieceFacts& facts = m_pieces[number];
-        std::vector<std::int32_t> change(static_cast<std::size_t>(facts.end - facts.begin + 2));
-        for (const LiveValue& value : m_values) {
-            const bool isMoved = value.piece == static_cast<std::int32_t>(number);
-            if (value.end < facts.begin || value.begin >= facts.end || (!isMoved && value.end == value.begin))
-                continue;
-            const std::int64_t earlier = !isMoved ? 0 : value.isShared ? sharedEarlier : globalEarlier;
-            const std::int64_t from = std::max(value.begin - kStep * earlier, facts.begin);
-            change[static_cast<std::size_t>(from - facts.begin)] += value.words;
-            change[static_cast<std::size_t>(std::min(value.end, facts.end) - facts.begin) + 1] -= value.words;
-        }
-        std::int32_t now = 0, most = 0;
-        for (const std::int32_t step : change)
-            most = std::max(most, now += step);
-        return most;
-    }
-
-    CodePiece piece(std::size_t number) const
-    {
-        const PieceFacts& facts = m_pieces[number];
-        const auto count = [](const auto& set) { return static_cast<std::int32_t>(set.size()); };
-        CodePiece made = facts.made;
-        made.loops = count(facts.loops);
-        made.globalAddresses = count(facts.global);
-        made.sharedAddresses = count(facts.shared);
-        made.allSharedAddresses = facts.loops.empty() ? 0 : count(m_stayed[facts.loops.front()].shared);
-        made.outerAddresses = count(m_outside);
-        made.least = made.late = mostAlive(number, 0, 0);
-        made.early = mostAlive(number, facts.end, kSharedEarlier);
-        if (facts.statements.size() <= kMostOrdered) {
-            made.least = std::min(made.least, leastAlive(facts, -1));
-            made.early = std::min(made.early, leastAlive(facts, static_cast<std::int32_t>(number)) + made.early
-                                                  - mostAlive(number, facts.end, 0));
-        }
-        return made;
-    }
-
-    /// `early`: the piece whose loads from memory are there from its start on.
-    std::int32_t leastAlive(const PieceFacts& facts, std::int32_t early) const
-    {
-        std::vector<OrderedValue> values;
-        std::unordered_map<std::int32_t, std::int32_t> numbers;
-        std::int32_t beside = 0; // words that the piece does not come to
-        std::vector<OrderedStatement> statements = facts.statements;
-        const auto numberOfValue = [&](std::int32_t& value) {
-            const auto [known, isNew] = numbers.try_emplace(value, static_cast<std::int32_t>(values.size()));
-            if (isNew) {
-                const LiveValue& of = m_values[static_cast<std::size_t>(value)];
-                const bool isEarly = of.piece >= 0 && of.piece == early && !of.isShared;
-                values.push_back({of.words, of.begin < facts.begin || isEarly, of.end >= facts.end});
-            }
-            value = known->second;
-        };
-        for (OrderedStatement& statement : statements) {
-            std::ranges::for_each(statement.uses, numberOfValue);
-            if (statement.makes >= 0)
-                numberOfValue(statement.makes);
-        }
-        for (std::size_t v = 0; v < m_values.size(); ++v)
-            if (m_values[v].begin < facts.begin && m_values[v].end >= facts.begin
-                && !numbers.contains(static_cast<std::int32_t>(v)))
-                beside += m_values[v].words;
-        return beside + schedule::leastAlive(statements, values);
-    }
-
-    static constexpr std::int64_t kStep = 2; ///< places of a statement: where it reads and where it writes
-    static constexpr std::int64_t kSharedEarlier = 32; ///< statements by which loads from shared memory come earlier
+    static constexpr std::size_t kPredicates = 6; ///< that guards are held in at once
     static constexpr std::int64_t kMostPromoted = 2048; ///< elements of an array that the compiler finds registers for
-    static constexpr std::size_t kMostOrdered = 512; ///< statements of a piece
     static constexpr std::int64_t kMostStatements = 8192; ///< that are looked at: beyond, one copy stands for all
 
     const ir::LoopNest& m_nest;
-    bool m_copiesAsynchronously;
-    ir::Ranges m_ranges;
+    LiveOptions m_options;
+    LivePlaces m_places;
     std::set<std::int32_t> m_memory; ///< arrays of a thread that are no registers
-    std::set<const ir::Node*> m_whole, m_loopVariables; ///< of loops that are gone; of those that stay
-    std::unordered_map<const ir::Node*, std::int64_t> m_bound,
-        m_copy; ///< what variables are; which copy of a body it is
-    std::unordered_map<const void*, LinearForm> m_places; ///< elements from the start of the buffer
-    std::unordered_map<const ir::Node*, std::vector<Expr>> m_variables; ///< of atoms
-    std::unordered_map<const ir::Node*, std::size_t> m_numbers; ///< of atoms
-    std::vector<Expr> m_atoms; ///< different ones
-    std::map<std::pair<const ir::Node*, std::vector<std::int64_t>>, LinearForm> m_forms;
-    std::map<std::pair<std::int32_t, std::vector<std::pair<std::size_t, std::int64_t>>>, std::size_t> m_addresses;
+    std::set<const ir::Node*> m_whole; ///< variables of loops that are gone
 
+    std::vector<Predicate> m_predicates;
+    std::int32_t m_branches = 0; ///< around the present statement
+    std::int64_t m_earliest = 0; ///< where what is guarded may come
     std::int64_t m_at = 0; ///< where the walk is, in statements that are written out
     std::int64_t m_statements = 0;
     std::vector<PieceFacts> m_pieces;
@@ -601,19 +545,19 @@ private:
     std::vector<std::int32_t> m_used, m_loads; ///< values of the present statement
     std::size_t m_loadsHere = 0; ///< of it, so far
     bool m_isLoadAlone = false; ///< it keeps what it loads
+    bool m_isGuarded = false; ///< it loads by a condition of its own
     std::int32_t m_written = -1, m_array = 0; ///< the buffer that was written last, how often it was another one
     std::int64_t m_lane = -1; ///< of a vector; -1: there is none
     std::size_t m_slot = 0; ///< the statement's number among those of a lane
     std::vector<VectorStatement> m_vector;
-    std::map<std::int32_t, std::map<std::pair<std::size_t, std::int64_t>, std::int32_t>>
-        m_loaded; ///< in this piece, by buffer
+    std::map<std::int32_t, std::map<Place, std::int32_t>> m_loaded; ///< in this piece, by buffer: values
 };
 
 } // namespace
 
-std::vector<CodePiece> piecesOf(const ir::LoopNest& nest, const ir::Launch& launch, bool copiesAsynchronously)
+std::vector<CodePiece> piecesOf(const ir::LoopNest& nest, const ir::Launch& launch, const LiveOptions& options)
 {
-    return LiveValues(nest, launch, copiesAsynchronously).pieces();
+    return LiveValues(nest, launch, options).pieces();
 }
 
 } // namespace lathe::schedule

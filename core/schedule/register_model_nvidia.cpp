@@ -19,20 +19,33 @@ constexpr std::int64_t kMostDeclared = 48 << 10;
 // Registers of a thread. What they stand for is seen in the compiler's machine code; how many they are was set by what
 // it takes of random candidates (register_model_nvidia.h). None matters much: a tenth more or less of any changes what
 // is within a quarter by one in a hundred.
-constexpr double kOfThread = 6.8; ///< numbers of the thread and the block, what is made of them, a value on its way
-constexpr double kLoop = 2.2; ///< a counter, and what its addresses go on from
+constexpr double kOfThread = 7.3; ///< numbers of the thread and the block, what is made of them, a value on its way
+constexpr double kLoop = 2.4; ///< a counter, and what its addresses go on from
 constexpr double kGlobalAddress = 1.1; ///< mostly an index of 32 bits, of which the 64 are made when they are needed
-constexpr double kSharedAddress = 3; ///< with what fills it: where it comes from and what guards it
+constexpr double kSharedAddress = 2.3; ///< with what fills it: where it comes from and what guards it
 constexpr double kOtherSharedAddress = 0.5; ///< that the loops around come to elsewhere
-constexpr double kOuterAddress = 1.5, kMostOuter = 8; ///< for what comes behind a loop; more are made there
+constexpr double kOuterAddress = 1.1, kMostOuter = 8; ///< for what comes behind a loop; more are made there
 constexpr double kMostAddresses = 40; ///< more are made one after the other
-constexpr double kFewestAddresses = 6; ///< as many where registers are lacking: the others are made each time
-constexpr double kFunctions = 3; ///< of functions, in between
+constexpr double kFewestAddresses = 8; ///< as many where registers are lacking: the others are made each time
+constexpr double kFunctions = 2, kFunctionsInLoop = 9; ///< of functions, in between: those of all copies of a loop
+
+constexpr double kByResults = 1.2; ///< what it keeps alive of what an order by results asks for: it loads ahead
+constexpr double kAboveLeast = 1.25; ///< where it gives up some blocks: what it takes of what is needed
+// Code within a branch whose loads have conditions of their own, each a little branch, it leaves as it stands.
+constexpr std::int32_t kGuarded = 8;
+constexpr double kAsItStands = 1.1;
+// Loads come early for so many words; of more, the first are used up while the last are asked for, and no more than so
+// many are ahead of what is needed.
+constexpr double kEarlyWords = 20, kOfMoreWords = 0.6, kMostAhead = 60;
+// A sum and what is added to it are kept in different banks of registers, odd and even ones. Other values fill the gaps
+// between so many; for more there are none, and each takes two registers as long as these cost nothing.
+constexpr std::int32_t kGaps = 8;
 
 struct Wanted
 {
     double least = 0; ///< where all is loaded as late as can be
     double most = 0; ///< and as early
+    double apart = 0; ///< likewise, and kept in different banks
 };
 
 Wanted wantedBy(const CodePiece& piece)
@@ -45,9 +58,20 @@ Wanted wantedBy(const CodePiece& piece)
                      + kOuterAddress * std::min<double>(piece.outerAddresses, kMostOuter);
         fewest = addresses;
     }
-    const double least = own + piece.least + std::min(fewest, kFewestAddresses);
-    return {least, std::max(least, own + piece.early + std::min(addresses, kMostAddresses)
-                                       + (piece.hasFunctions ? kFunctions : 0))};
+    double values = std::min<double>(piece.least, kByResults * piece.byResults);
+    if (piece.guardedInBranches >= kGuarded)
+        values = std::max(values, kAsItStands * piece.late);
+    const double more = std::max(0.0, piece.early - values);
+    const double ahead = std::min(more, kEarlyWords) + kOfMoreWords * std::max(0.0, more - kEarlyWords);
+    const double early = values + std::min(ahead, kMostAhead);
+    double functions = 0;
+    if (piece.hasFunctions)
+        functions = piece.loops > 0 ? kFunctionsInLoop : kFunctions;
+    Wanted wanted;
+    wanted.least = own + values + std::min(fewest, kFewestAddresses);
+    wanted.most = std::max(wanted.least, own + early + std::min(addresses, kMostAddresses) + functions);
+    wanted.apart = wanted.most + std::max(0, std::min(piece.addends, piece.early - piece.late) - kGaps);
+    return wanted;
 }
 
 } // namespace
@@ -103,21 +127,23 @@ std::vector<std::int32_t> nvidiaRegisterSteps(const NvidiaRoom& room, std::int64
 NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Launch& launch, const NvidiaRoom& room)
 {
     Wanted wanted;
-    for (const CodePiece& piece : piecesOf(nest, launch, room.hasAsyncCopies)) {
+    for (const CodePiece& piece : piecesOf(nest, launch, {room.hasAsyncCopies})) {
         const Wanted here = wantedBy(piece);
-        wanted = {std::max(wanted.least, here.least), std::max(wanted.most, here.most)};
+        wanted = {std::max(wanted.least, here.least), std::max(wanted.most, here.most),
+                  std::max(wanted.apart, here.apart)};
     }
     const std::int64_t sharedBytes = ir::sharedBytes(nest, launch);
     const std::vector<std::int32_t> steps = nvidiaRegisterSteps(
         room, launch.block[0] * launch.block[1] * launch.block[2], sharedBytes <= kMostDeclared ? sharedBytes : 0);
-    double taken = std::min<double>(wanted.most, steps.back());
+    const double free = steps.front(), all = steps.back();
+    double taken = std::min(wanted.apart, free);
     if (launch.leastBlocks > 0) { // more blocks than that are not the compiler's affair
         const std::int64_t warps = ir::ceilDivide(launch.block[0] * launch.block[1] * launch.block[2], kWarpThreads);
-        taken = std::min<double>(taken, registersOfBlocks(launch.leastBlocks, warps));
-    } else if (taken > steps.front()) {
+        taken = std::min({wanted.most, all, static_cast<double>(registersOfBlocks(launch.leastBlocks, warps))});
+    } else if (wanted.most > free) {
         // Fewer blocks at a time for the sake of what is needed alone.
         const auto step = std::ranges::find_if(steps, [&wanted](std::int32_t count) { return count >= wanted.least; });
-        taken = std::min<double>(taken, step == steps.end() ? steps.back() : *step);
+        taken = std::min({wanted.most, step == steps.end() ? all : *step, std::max(free, kAboveLeast * wanted.least)});
     }
     return {static_cast<std::int32_t>(std::lround(taken)), static_cast<std::int32_t>(std::lround(wanted.least))};
 }

@@ -29,16 +29,15 @@ struct NvidiaRegisters
     std::int32_t needed = 0; ///< at least; where that is more than is taken, some are spilled
 };
 
-/// How many registers NVIDIA's compiler takes for each thread of a launch whose text printCuda() writes: an estimate, by
-/// which values live how long (live_values.h). What loads may come early for is taken as long as a multiprocessor holds
-/// as many blocks; beyond that, what is needed, up to the next count at which it holds fewer. Architectures differ in
-/// that room alone.
+/// How many registers NVIDIA's compiler takes for each thread of a launch whose text printCuda() writes: an estimate,
+/// by which values live how long (live_values.h). What loads may come early for is taken as long as a multiprocessor
+/// holds as many blocks; beyond that, what is needed and a quarter more, up to the next count at which it holds fewer.
+/// Architectures differ in that room alone.
 ///
-/// Its few constants were set by what NVRTC 13.5 makes of random candidates of resnet-18's and mobilenet's tasks, seeds 11
-/// and 12 of tests/bench/cuda_kernels, 585 launches for sm_80 and a hundred each for the others: within a quarter for 92 %
-/// and 90 to 95 %. Of seed 77, which was not looked at: 88.0, 87.8, 88.6 and 86.4 % of 368 on sm_75, 80, 90 and 120.
-/// Worst are tiles in shared memory, and launches of the reference's rules and templates that leave their sums in arrays
-/// of hundreds of elements.
+/// Its few constants were set by what NVRTC 13.5 makes of random candidates of resnet-18's and mobilenet's tasks, seeds
+/// 11 to 14 of tests/bench/cuda_kernels; how near it is to those of seeds that nothing was set by, its README.md tells.
+/// Worst are launches of the templates that leave their sums in local memory, straight code of a thousand statements,
+/// and sums over shared memory where registers are free.
 ///
 /// A launch takes a third of a millisecond, large ones ten.
 NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Launch& launch, const NvidiaRoom& room);

@@ -93,14 +93,15 @@ private slots:
     {
         QFETCH(bool, areLanes);
         const ir::LoopNest nest = product(areLanes ? LoopKind::Vectorized : LoopKind::Unrolled);
-        const auto pieces = piecesOf(nest, nest.launches[0], true);
+        const auto pieces = piecesOf(nest, nest.launches[0], {});
         QCOMPARE(pieces.size(), std::size_t{3}); // zeros, sums, what is stored
         QCOMPARE(pieces[0].early, 0); // zeros are made in front of the loop
         const CodePiece& sums = pieces[1];
         QCOMPARE(sums.loops, 1);
         QCOMPARE(sums.statements, 8 * 4); // eight copies of the loop
-        QCOMPARE(sums.least, 4 + 3); // of A one, of B two
-        QCOMPARE(sums.late, 4 + 3);
+        QCOMPARE(sums.least, 4 + 2 * 4 + 2); // of A two vectors, for four steps each, of B two at a time
+        QVERIFY(sums.byResults > sums.least); // one sum after the other: what others need too stays
+        QCOMPARE(sums.late, 4 + 2 * 4 + 2);
         QCOMPARE(sums.early, 4 + 8 * 4); // all loads at once
         QCOMPARE(sums.globalAddresses, 2); // all others are these and a constant, or counted on with the loop
         QCOMPARE(sums.outerAddresses, 1);
@@ -117,7 +118,7 @@ private slots:
                      ir::makeAsyncWait(0), ir::makeBarrier(),
                      ir::makeStore(kC, {0, thread}, at(kTile, {0, thread}) + at(kTile, {0, thread + 32}))});
             });
-            return piecesOf(nest, nest.launches[0], isAsynchronous);
+            return piecesOf(nest, nest.launches[0], {isAsynchronous});
         };
         const auto past = copied(true), through = copied(false);
         QCOMPARE(past.size(), std::size_t{2});
@@ -138,11 +139,106 @@ private slots:
             return ir::makeFor(i, 0, 4, LoopKind::Unrolled,
                                ir::makeStore(kC, {0, i}, at(kB, {ir::floorDiv(far, 32), ir::floorMod(far, 32)})));
         });
-        const auto pieces = piecesOf(nest, nest.launches[0], true);
+        const auto pieces = piecesOf(nest, nest.launches[0], {});
         QCOMPARE(pieces.size(), std::size_t{1});
         QCOMPARE(pieces[0].early, 4);
-        QVERIFY2(pieces[0].globalAddresses == 3, // of C one; i = 0 and 2 differ by a constant, so do 1 and 3
+        QVERIFY2(pieces[0].globalAddresses == 2, // i = 0 and 2 differ by a constant, so do 1 and 3; of C it is one
                  qPrintable(QString::number(pieces[0].globalAddresses)));
+    }
+
+    void whatIsStoredIsNotLoadedAgain()
+    {
+        // A sum in shared memory: with a loop of 64 steps, eight copies of which stand there.
+        const auto sumIn = [](const std::function<Expr(const Expr& thread)>& place, bool isOverwritten) {
+            const ir::LoopNest nest = nestOf([&](const Expr& thread) {
+                const Expr k = ir::var("k");
+                const ir::Stmt add = ir::makeStore(
+                    kTile, {0, place(thread)}, at(kTile, {0, place(thread)}) + at(kA, {0, k}) * at(kB, {k, thread}));
+                const ir::Stmt other = ir::makeStore(kTile, {0, thread * 2}, ir::floatImm(0));
+                return ir::makeFor(k, 0, 64, LoopKind::Serial,
+                                   isOverwritten ? ir::makeBlock({add, other}) : ir::makeBlock({add}));
+            });
+            const auto pieces = piecesOf(nest, nest.launches[0], {});
+            return pieces.at(0);
+        };
+        const CodePiece kept = sumIn([](const Expr& thread) { return thread; }, false);
+        QCOMPARE(kept.early, 1 + 2 * 8);
+        QCOMPARE(kept.sharedAddresses, 1);
+        // What lies elsewhere may be the same, and no address is needed where it is a constant.
+        QVERIFY(sumIn([](const Expr& thread) { return thread; }, true).early > kept.early);
+        QCOMPARE(sumIn([](const Expr&) { return Expr(0); }, false).sharedAddresses, 0);
+    }
+
+    void neighboursInSharedMemoryAreVectors()
+    {
+        const auto late = [](int apart) {
+            const ir::LoopNest nest = nestOf([apart](const Expr& thread) {
+                const Expr i = ir::var("i");
+                return ir::makeFor(i, 0, 4, LoopKind::Unrolled,
+                                   ir::makeStore(kC, {i, thread}, at(kTile, {0, thread * apart + i})));
+            });
+            return piecesOf(nest, nest.launches[0], {}).at(0).late;
+        };
+        QCOMPARE(late(4), 4); // a vector of four
+        QCOMPARE(late(2), 2); // two of two
+        QCOMPARE(late(3), 1); // nothing is aligned
+    }
+
+    void branchesArePiecesWhereTheyStore()
+    {
+        const auto countOf = [](std::int32_t to) {
+            const ir::LoopNest nest = nestOf([to](const Expr& thread) {
+                return ir::makeBlock({ir::makeStore(kSums, {0, 0}, at(kB, {0, thread})),
+                                      ir::makeIf(thread < 8, ir::makeStore(to, {0, thread}, at(kB, {1, thread}))),
+                                      ir::makeStore(kC, {0, thread}, at(kSums, {0, 0}) + at(kB, {0, thread}))});
+            });
+            return piecesOf(nest, nest.launches[0], {});
+        };
+        const auto apart = countOf(kTile), together = countOf(kC);
+        QCOMPARE(apart.size(), std::size_t{3});
+        QCOMPARE(together.size(), std::size_t{1});
+        QCOMPARE(together[0].early, 2);
+        QCOMPARE(apart[1].early, 2); // what was loaded before is still there, and behind it too
+        QCOMPARE(apart[2].early, 1);
+    }
+
+    void predicatesAreFew()
+    {
+        // Sixteen loads, each by a condition of its own: a load comes no earlier than there is a predicate for it.
+        const auto early = [](bool isDecided, bool isOne) {
+            const ir::LoopNest nest = nestOf([=](const Expr& thread) {
+                const Expr i = ir::var("i");
+                const Expr least = isOne ? Expr(1) : i + (isDecided ? -16 : 1);
+                return ir::makeFor(
+                    i, 0, 16, LoopKind::Unrolled,
+                    ir::makeIf(thread >= least, ir::makeStore(kSums, {0, 0}, at(kSums, {0, 0}) + at(kB, {i, thread}))));
+            });
+            return piecesOf(nest, nest.launches[0], {}).at(0).early;
+        };
+        QCOMPARE(early(true, false), 16);
+        QCOMPARE(early(false, true), 16);
+        const std::int32_t few = early(false, false);
+        QVERIFY2(few >= 6 && few < 12, qPrintable(QString::number(few)));
+    }
+
+    void sumsOfLoadsAndGuardsInBranches()
+    {
+        const ir::LoopNest nest = nestOf([](const Expr& thread) {
+            const Expr i = ir::var("i"), j = ir::var("j");
+            const auto add = [&](const Expr& k, const Expr& more) {
+                return ir::makeStore(kSums, {0, 0}, at(kSums, {0, 0}) + more * at(kB, {k, thread}));
+            };
+            return ir::makeBlock(
+                {ir::makeFor(i, 0, 8, LoopKind::Unrolled,
+                             ir::makeStore(kSums, {0, 1}, at(kSums, {0, 1}) + at(kB, {i, thread}))),
+                 ir::makeIf(thread < 16, ir::makeFor(j, 0, 4, LoopKind::Unrolled,
+                                                     add(j, ir::ifThenElse(thread > j, at(kA, {1, thread + j}),
+                                                                           ir::floatImm(0)))))});
+        });
+        const auto pieces = piecesOf(nest, nest.launches[0], {});
+        QCOMPARE(pieces.size(), std::size_t{1});
+        QCOMPARE(pieces[0].addends, 8 - 4); // four are for the products as well
+        QCOMPARE(pieces[0].guardedInBranches, 4);
     }
 
     void orderKeepsValuesFew()
@@ -154,6 +250,20 @@ private slots:
         const std::vector<OrderedStatement> statements = {
             {{0, 2}, 4, 0}, {{1, 3}, 5, 0}, {{0, 2}, 6, 0}, {{1, 3}, 7, 0}};
         QCOMPARE(leastAlive(statements, values), 5);
+    }
+
+    void resultsOneAfterTheOther()
+    {
+        // t0 = f(x0), t1 = f(x1), memory = g(t0), memory = g(t1): each result with what it needs, one value at a time,
+        // where the written order holds two.
+        const std::vector<OrderedValue> values = {
+            {1, false, false}, {1, false, false}, {1, false, false}, {1, false, false}};
+        const std::vector<OrderedStatement> statements = {{{0}, 2, 0}, {{1}, 3, 0}, {{2}, -1, 1}, {{3}, -1, 1}};
+        QCOMPARE(aliveByResults(statements, values), 1);
+        // What the next result needs as well stays: eight words for both, and one of each.
+        const std::vector<OrderedValue> shared = {{8, false, false}, {1, false, false}, {1, false, false}};
+        const std::vector<OrderedStatement> both = {{{0, 1}, -1, 0}, {{0, 2}, -1, 0}};
+        QCOMPARE(aliveByResults(both, shared), 9);
     }
 
     void sumsGoOnInTheirRegister()
