@@ -39,7 +39,7 @@ struct NvidiaRegisters
 /// Worst are launches of the templates that leave their sums in local memory, straight code of a thousand statements,
 /// and sums over shared memory where registers are free.
 ///
-/// A launch takes a third of a millisecond, large ones ten.
+/// A launch takes a third of a millisecond on average, large ones up to twenty.
 NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Launch& launch, const NvidiaRoom& room);
 
 /// Registers of a thread with which a multiprocessor holds as many blocks as without any, and the steps above: with one

@@ -115,11 +115,29 @@ private:
         return copy;
     }
 
+    /// Steps of a sum that are written out, and nothing else: what they load stands together for each virtual thread,
+    /// and conditions of its own are around all of them.
+    static bool isOfSteps(const ir::StmtNode& loop)
+    {
+        if (loop.kind != StmtKind::For || loop.loop != LoopKind::Unrolled)
+            return false;
+        const ir::StmtNode* inner = &loop;
+        while (!inner->body.empty()) {
+            if (inner->body.size() != 1 || !inner->body[0] || inner->kind == StmtKind::Block)
+                return false;
+            inner = inner->body[0].get();
+        }
+        return inner->kind == StmtKind::Store && std::ranges::none_of(inner->indices, [&loop](const Expr& index) {
+                   return ir::uses(index, loop.variable);
+               });
+    }
+
     Stmt spread(const Stmt& s) const
     {
         if (!dependsAnywhere(s))
             return s;
-        const bool isLeaf = s->body.empty() || (s->kind == StmtKind::For && s->loop == LoopKind::Vectorized);
+        const bool isLeaf = s->body.empty() || (s->kind == StmtKind::For && s->loop == LoopKind::Vectorized)
+                            || isOfSteps(*s);
         if (s->kind != StmtKind::Block && (isLeaf || dependsItself(s)))
             return ir::makeFor(m_variable, 0, m_extent, LoopKind::Unrolled, s);
         auto copy = std::make_shared<ir::StmtNode>(*s);

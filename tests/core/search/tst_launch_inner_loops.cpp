@@ -141,7 +141,8 @@ private slots:
     }
 
     /// Elements of neighbouring channels are loaded one after the other: the steps that are written out stand inside of
-    /// the sums, as many as one access holds. Processors' compilers keep sums in vectors, whatever comes between.
+    /// the sums and of virtual threads, as many as one access holds. Processors' compilers keep sums in vectors,
+    /// whatever comes between.
     void whatLiesTogetherIsLoadedTogether()
     {
         for (const bool isProcessor : {false, true}) {
@@ -157,11 +158,7 @@ private slots:
                 const ir::LoopNest nest = candidates.lowered(genome);
                 std::vector<const ir::StmtNode*> loops;
                 QVERIFY(loopsOfAdditions(nest.launches.back().body, loops));
-                const auto isOfLanes = [](const ir::StmtNode* loop) { // or of virtual threads
-                    return loop->loop == ir::LoopKind::Vectorized
-                           || loop->variable->name.find('@') != std::string::npos;
-                };
-                while (!loops.empty() && isOfLanes(loops.back()))
+                while (!loops.empty() && loops.back()->loop == ir::LoopKind::Vectorized)
                     loops.pop_back();
                 QVERIFY(!loops.empty());
                 ++looked;
