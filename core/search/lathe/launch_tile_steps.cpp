@@ -64,8 +64,8 @@ void LaunchTilePart::emitOwnerTile(const Choice& c, std::int32_t stage, std::siz
 }
 
 /// Divides the reduce axes, of which the first is the loop `first`. Steps whose elements are loaded at once stand
-/// inside of the sums, so that the loads follow each other: NVIDIA's compiler makes one access of them only if there
-/// are no more than some sixty others between.
+/// inside of the sums: a text of CUDA loads them as vectors there, and compilers that join loads by themselves do so
+/// only if few others are between (NVIDIA's: some sixty).
 LaunchTilePart::StepLoops LaunchTilePart::splitSteps(const Choice& c, std::int32_t first, StageLoops& loops) const
 {
     const std::vector<std::int64_t> together = stepsTogether(c);
