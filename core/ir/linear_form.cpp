@@ -156,6 +156,7 @@ LinearForm takeSmall(LinearForm& rest, std::int64_t divisor, const Ranges& range
         return std::max(term.coefficient, -std::max(term.coefficient, -std::numeric_limits<std::int64_t>::max()));
     };
     std::vector<std::int64_t> sizes;
+    sizes.reserve(rest.terms.size());
     for (const LinearForm::Term& term : rest.terms)
         sizes.push_back(sizeOf(term));
     std::sort(sizes.begin(), sizes.end());

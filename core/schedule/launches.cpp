@@ -229,20 +229,20 @@ Result<> assignThreadScopes(Lowering& lowering)
     return {};
 }
 
-bool fillsWholeTile(const Lowering& lowering, std::int32_t id)
+bool fillsWholeTile(const Lowering& lowering, std::int32_t stage)
 {
-    const Stage& stage = lowering.stage(id);
-    const StageBounds& bounds = lowering.program.stages[static_cast<std::size_t>(id)];
-    if (lowering.form != KernelForm::Launches || !bounds.active || stage.location != Location::At
+    const Stage& filled = lowering.stage(stage);
+    const StageBounds& bounds = lowering.program.stages[static_cast<std::size_t>(stage)];
+    if (lowering.form != KernelForm::Launches || !bounds.active || filled.location != Location::At
         || bounds.shapeGuards.empty() || bounds.bodies[0]->kind == ir::ExprKind::Reduce)
         return false;
-    for (const std::int32_t buffer : lowering.buffers[static_cast<std::size_t>(id)])
+    for (const std::int32_t buffer : lowering.buffers[static_cast<std::size_t>(stage)])
         if (lowering.nest.buffers[static_cast<std::size_t>(buffer)].scope != Scope::Shared)
             return false;
     const auto isLane = [&](const ir::Node* v) {
-        for (std::size_t i = 0; i < stage.iters.size(); ++i)
+        for (std::size_t i = 0; i < filled.iters.size(); ++i)
             if (bounds.leaves[i].get() == v)
-                return stage.iters[i].annotation == Annotation::Vectorize;
+                return filled.iters[i].annotation == Annotation::Vectorize;
         return false;
     };
     return std::ranges::none_of(bounds.shapeGuards, [&](const Expr& guard) { return ir::usesAny(guard, isLane); });

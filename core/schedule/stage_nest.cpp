@@ -491,7 +491,7 @@ private:
     /// has them.
     bool isHeld(std::int32_t source, std::size_t d, const Expr& index) const
     {
-        ir::Ranges& ranges = m_lowering.program.ranges;
+        const ir::Ranges& ranges = m_lowering.program.ranges;
         const ir::Interval range = ir::boundsOf(index, ranges);
         if (range.lo >= 0 && range.hi < capacity(source, d))
             return true;
