@@ -58,6 +58,14 @@ void change(Genome& genes, std::span<const Parameter> open, Random& random)
     }
 }
 
+/// For how many blocks there is to be room the compiler chooses: what it makes of a count is not known before.
+void leaveRoom(Genome& genes, std::span<const Parameter> open)
+{
+    for (std::size_t g = 0; g < genes.size(); ++g)
+        if (open[g].name.starts_with("room "))
+            genes[g] = 0;
+}
+
 /// Parts do not restrict each other, and the estimate is the sum of theirs: each has a best of its own. Nothing: no
 /// legal genes were found.
 std::optional<Drawn> bestOfPart(const LaunchSketch& sketch, std::size_t part, Random random)
@@ -69,6 +77,7 @@ std::optional<Drawn> bestOfPart(const LaunchSketch& sketch, std::size_t part, Ra
         Genome genes(count);
         if (!sketch.draw(part, random, genes))
             break; // it has tried long
+        leaveRoom(genes, open);
         if (const auto facts = sketch.nest(part).facts(genes))
             drawn.push_back({std::move(genes), rankOf(*facts)});
         if (count == 0)
@@ -83,6 +92,7 @@ std::optional<Drawn> bestOfPart(const LaunchSketch& sketch, std::size_t part, Ra
             for (std::size_t s = 0; s < kSteps; ++s) {
                 Genome genes = climber.genes;
                 change(genes, open, random);
+                leaveRoom(genes, open);
                 const auto facts = sketch.nest(part).facts(genes);
                 if (facts && isLess(rankOf(*facts), climber.rank))
                     climber = {std::move(genes), rankOf(*facts)};

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <thread>
 
@@ -224,6 +225,19 @@ private slots:
         search::SearchTask task = productOf(49, 512, 384);
         task.hardware.limits["simd_width"] = {8, "device"};
         QCOMPARE(must(defaultCandidate(task)).steps, plainLaunches(task).steps);
+    }
+
+    /// Counted blocks bound registers, and what the compiler spills then is known only once it has compiled.
+    void guessesCountNoBlocks()
+    {
+        for (const std::int64_t channels : {128, 256, 384, 512}) {
+            search::SearchTask task = productOf(49, 512, channels);
+            task.hardware.limits["compute_capability"] = {80, "device"};
+            const auto guess = must(search::guessLaunches(task));
+            QVERIFY(std::ranges::none_of(guess.steps, [](const schedule::Step& step) {
+                return std::holds_alternative<schedule::LeastBlocksStep>(step);
+            }));
+        }
     }
 
     void shortSumsAndWhatHasNoLegalGuessFallBack()
