@@ -54,7 +54,10 @@ void plainLoads(const Stmt& s, std::vector<Expr>& loads, std::set<std::int32_t>&
         stored.insert(s->buffer);
         add(s->value);
     }
-    if (s->kind == StmtKind::Block || s->kind == StmtKind::For)
+    // Names end at a loop that stays one, which may have no pass at all.
+    const bool isWritten = s->kind == StmtKind::For && s->extent->kind == ExprKind::IntImm && s->extent->intValue > 0
+                           && (s->loop == ir::LoopKind::Unrolled || s->loop == ir::LoopKind::Vectorized);
+    if (s->kind == StmtKind::Block || isWritten)
         for (const Stmt& inner : s->body)
             plainLoads(inner, loads, stored);
 }

@@ -176,9 +176,10 @@ void LaunchTilePart::countDirect(const Choice& c, std::size_t operand, LaunchFac
     for (std::size_t d = 0; d < o.indices.size(); ++d)
         along += o.indices[d].spatial[m_vector] * strides[d];
     const bool isWide = along == 1 && c.lanes > 1 && o.usesSpatial(m_vector);
-    const std::int64_t together = isWide                 ? c.lanes
-                                  : m_machine.joinsLoads ? wideSteps(c, operand, memoryOrder(c, operand), strides)
-                                                         : 1;
+    const bool isJoined = m_machine.joinsLoads && o.elementBytes == 4; // as SourceText::loadTogether() has it
+    const std::int64_t together = isWide     ? c.lanes
+                                  : isJoined ? wideSteps(c, operand, memoryOrder(c, operand), strides)
+                                             : 1;
     const double each = loads(c, operand, together) * static_cast<double>(o.reads);
     facts.accesses += each * facts.steps;
     if (o.producer == m_border && c.border == 0)
