@@ -143,6 +143,12 @@ LaneOperation operationOf(const SassInstruction& instruction)
         return LaneOperation::LoadConstant;
     if (base == "R2UR")
         return LaneOperation::FirstLane;
+    if (base == "P2R")
+        return LaneOperation::Predicates;
+    if (base == "PLOP3" || base == "UPLOP3")
+        return LaneOperation::PredicateLogic;
+    if (base == "IDP" && instruction.has("2A") && instruction.has("U16") && instruction.has("U8"))
+        return LaneOperation::ByteProduct;
     return LaneOperation::Nothing;
 }
 
@@ -157,7 +163,7 @@ LaneStep laneStepOf(const SassInstruction& instruction)
         {"64", LaneStep::Bits64}, {"128", LaneStep::Bits128}, {"32", LaneStep::Bits32}, {"S32", LaneStep::S32},
         {"S64", LaneStep::S64},   {"U64", LaneStep::U64},     {"OR", LaneStep::Or},     {"XOR", LaneStep::Xor},
         {"EX", LaneStep::Ex},     {"LT", LaneStep::Lt},       {"LE", LaneStep::Le},     {"GT", LaneStep::Gt},
-        {"GE", LaneStep::Ge},     {"NE", LaneStep::Ne}};
+        {"GE", LaneStep::Ge},     {"NE", LaneStep::Ne},       {"SX32", LaneStep::Sx32}};
     for (const auto& [name, modifier] : names)
         if (instruction.has(name))
             step.modifiers |= modifier;
@@ -338,7 +344,7 @@ bool LaneMachine::compute(const SassInstruction& instruction, const LaneStep& st
     const Parts parts = partsOf(instruction);
     if (parts.result == nullptr
         || (isPredicate(instruction.operands.front()) && operation != LaneOperation::Compare
-            && operation != LaneOperation::Logic))
+            && operation != LaneOperation::Logic && operation != LaneOperation::PredicateLogic))
         return false;
     Lanes a{}, b{}, c{}, high{}, out{};
     const auto& sources = parts.sources;
@@ -455,10 +461,12 @@ bool LaneMachine::compute(const SassInstruction& instruction, const LaneStep& st
     }
     case LaneOperation::ShiftedSum:
     case LaneOperation::ShiftedSumHigh: {
-        const bool isHigh = operation == LaneOperation::ShiftedSumHigh;
-        if (sources.size() != (isHigh ? 4U : 3U) || !read(sources[0], a) || !read(sources[1], b)
-            || (isHigh && !read(sources[2], c)) || sources.back().kind != SassOperandKind::Immediate)
+        const bool isHigh = operation == LaneOperation::ShiftedSumHigh, isSigned = isHigh && step.has(LaneStep::Sx32);
+        if (sources.size() != (isHigh && !isSigned ? 4U : 3U) || !read(sources[0], a) || !read(sources[1], b)
+            || (isHigh && !isSigned && !read(sources[2], c)) || sources.back().kind != SassOperandKind::Immediate)
             return false;
+        for (std::size_t lane = 0; lane < kWarpLanes && isSigned; ++lane)
+            c[lane] = a[lane] >> 31 != 0 ? ~0U : 0;
         const auto by = static_cast<std::uint32_t>(sources.back().value) & 31U;
         std::uint32_t carryIn = 0, carries = 0;
         if (step.has(LaneStep::X) && (parts.flagsIn.empty() || !flag(parts.flagsIn[0], carryIn)))
@@ -550,6 +558,41 @@ bool LaneMachine::compute(const SassInstruction& instruction, const LaneStep& st
             return false;
         out.fill(a[0]);
         break;
+    case LaneOperation::PredicateLogic: {
+        const auto& operands = instruction.operands;
+        std::array<std::uint32_t, 3> in{};
+        if (operands.size() != 7 || !flag(operands[2], in[0]) || !flag(operands[3], in[1]) || !flag(operands[4], in[2]))
+            return false;
+        for (const std::size_t i : {0U, 1U}) {
+            const std::uint32_t set = logic(in[0], in[1], in[2], static_cast<std::uint32_t>(operands[5 + i].value));
+            writeFlag(operands[i], &set, guard);
+        }
+        return true;
+    }
+    case LaneOperation::ByteProduct:
+        if (sources.size() != 3 || !read(sources[0], a) || !read(sources[1], b) || !read(sources[2], c))
+            return false;
+        each([&](std::size_t lane) {
+            const std::uint32_t bytes = step.has(LaneStep::Hi) ? b[lane] >> 16 : b[lane];
+            return (a[lane] & 0xffffU) * (bytes & 0xffU) + (a[lane] >> 16) * (bytes >> 8 & 0xffU) + c[lane];
+        });
+        break;
+    case LaneOperation::Predicates: {
+        if (sources.size() != 3 || sources[0].text != "PR" || !read(sources[1], a)
+            || sources[2].kind != SassOperandKind::Immediate)
+            return false;
+        const auto mask = static_cast<std::uint32_t>(sources[2].value);
+        for (std::size_t p = 0; p < m_predicates.size(); ++p)
+            if ((mask >> p & 1U) != 0 && !m_predicates[p].isKnown)
+                return false;
+        each([&](std::size_t lane) {
+            std::uint32_t bits = 0;
+            for (std::size_t p = 0; p < m_predicates.size(); ++p)
+                bits |= (m_predicates[p].lanes >> lane & 1U) << p;
+            return (bits & mask) | (a[lane] & ~mask);
+        });
+        break;
+    }
     }
     write(*parts.result, &out, guard);
     return true;

@@ -32,7 +32,10 @@ enum class LaneOperation : std::uint8_t
     Minimum,
     Permute,
     LoadConstant,
-    FirstLane ///< R2UR
+    FirstLane, ///< R2UR
+    Predicates, ///< P2R
+    PredicateLogic, ///< PLOP3
+    ByteProduct ///< IDP.2A of halves and bytes without signs
 };
 
 /// An operation with what its modifiers say, found out once: warps come by it thousands of times.
@@ -57,7 +60,8 @@ struct LaneStep
         Le = 16384,
         Gt = 32768,
         Ge = 65536,
-        Ne = 131072
+        Ne = 131072,
+        Sx32 = 262144 ///< the upper half is the lower one's sign
     };
 
     LaneOperation operation = LaneOperation::Nothing;

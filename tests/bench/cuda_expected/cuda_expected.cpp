@@ -2,17 +2,19 @@
 // too, and the gap in front of each launch of a graph. Expected by the analytic model (plugins/cuda/model): nothing is
 // run, so no figure is measured. Needs NVRTC and nvdisasm, no GPU.
 //
-// Usage: cuda_expected GPU NETWORK [PROJECT.lathe] [--rows]
+// Usage: cuda_expected GPU NETWORK [PROJECT.lathe] [--rows] [--keep FOLDER]
 //
 // PROJECT is one of `lathe-cli tune zoo:NETWORK --target "expected -gpu=GPU" ...`: its best records are taken. Without
 // it default schedules are. Prints a row of Markdown: network, GPU, functions tuned, launches, their sum, gaps, both
-// together, in ms, and what binds for which part of the sum.
+// together, in ms, and what binds for which part of the sum. --rows: each function. --keep: their sources, with the
+// figures that the model goes by.
 
 #include "core/deploy/plan.h"
 #include "core/schedule/lower.h"
 #include "core/schedule/step.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
+#include "core/support/files.h"
 #include "plugins/cuda/expected/expectation.h"
 
 #include <fmt/format.h>
@@ -72,7 +74,8 @@ Result<> expect(std::span<Kernel> kernels, Expectations& expectations)
     return {};
 }
 
-Result<> run(const std::string& key, const std::string& network, const std::string& file, bool rows)
+Result<> run(const std::string& key, const std::string& network, const std::string& file, bool rows,
+             const std::string& keep)
 {
     const GpuFacts* const gpu = findGpu(key);
     if (gpu == nullptr)
@@ -118,6 +121,10 @@ Result<> run(const std::string& key, const std::string& network, const std::stri
             guessed += launch.guessedLoops > 0 ? 1 : 0;
         }
         ms += runs * own;
+        if (!keep.empty())
+            LATHE_TRY(writeFileAtomically(fmt::format("{}/{}.cu", keep, model->partition.subgraphs[i].name),
+                                          kernel.source.text() + "\n/*\n"
+                                              + toText(kernel.source, kernel.launches, *gpu) + "*/\n"));
         if (rows)
             fmt::print("{:60} {:8.4f} ms{}\n", model->partition.subgraphs[i].name, own,
                        chosen.choices[i].record.empty() ? "  untuned" : "");
@@ -144,16 +151,19 @@ int main(int argc, char** argv)
 {
     std::vector<std::string> words;
     bool rows = false;
+    std::string keep;
     for (int i = 1; i < argc; ++i)
         if (std::string_view(argv[i]) == "--rows")
             rows = true;
+        else if (std::string_view(argv[i]) == "--keep" && i + 1 < argc)
+            keep = argv[++i];
         else
             words.emplace_back(argv[i]);
     if (words.size() < 2 || words.size() > 3) {
-        fmt::print(stderr, "Usage: cuda_expected GPU NETWORK [PROJECT.lathe] [--rows]\n");
+        fmt::print(stderr, "Usage: cuda_expected GPU NETWORK [PROJECT.lathe] [--rows] [--keep FOLDER]\n");
         return 2;
     }
-    if (const auto done = run(words[0], words[1], words.size() > 2 ? words[2] : "", rows); !done) {
+    if (const auto done = run(words[0], words[1], words.size() > 2 ? words[2] : "", rows, keep); !done) {
         fmt::print(stderr, "{}: {}\n", words[1], done.error().message);
         return 1;
     }

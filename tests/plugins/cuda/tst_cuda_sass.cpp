@@ -333,6 +333,61 @@ private slots:
         QVERIFY(!SassWalk::create(*module, kernel, made, launch));
     }
 
+    /// What compilers make of quotients, of conditions that they keep, and of products of small numbers: where a lane's
+    /// place follows from such an instruction, of a thread's number in R0.
+    void placesFollowFromRareInstructions_data()
+    {
+        QTest::addColumn<QStringList>("code"); // to R4
+        QTest::addColumn<quint64>("first"); // of lane 1
+        QTest::addColumn<quint64>("second"); // of lane 31
+        const auto row = [](const char* name, const QStringList& code, quint64 first, quint64 second) {
+            QTest::newRow(name) << code << first << second;
+        };
+        row("quotient of a signed number",
+            {"IMAD R1, R0, 0x64, RZ", "IMAD.HI R2, R1, 0x66666667, RZ", "SHF.R.U32.HI R3, RZ, 0x1f, R2",
+             "LEA.HI.SX32 R4, R2, R3, 0x1e"},
+            10, 310);
+        row("quotient below zero",
+            {"IADD3 R1, -R0, RZ, RZ", "LEA.HI.SX32 R3, R1, RZ, 0x1f", "IADD3 R4, -R3, RZ, RZ"}, 1, 16);
+        row("kept predicates",
+            {"ISETP.GT.U32.AND P1, PT, R0, 0x10, PT", "ISETP.LE.U32.AND P2, PT, R0, 0x10, PT", "MOV R1, 0x11",
+             "P2R R4, PR, R1, 0x6"},
+            0x15, 0x13);
+        row("both of two conditions",
+            {"ISETP.GT.U32.AND P1, PT, R0, 0x10, PT", "ISETP.GT.U32.AND P2, PT, R0, 0x1, PT",
+             "PLOP3.LUT P3, P0, P1, P2, PT, 0x80, 0xa8", "SEL R4, R0, 0x4, P3"},
+            4, 31);
+        row("one of two conditions",
+            {"ISETP.GT.U32.AND P1, PT, R0, 0x10, PT", "ISETP.LT.U32.AND P2, PT, R0, 0x2, PT",
+             "PLOP3.LUT P3, P0, P1, P2, PT, 0x80, 0xa8", "SEL R4, R0, 0x4, P0"},
+            1, 31);
+        row("product of halves and bytes",
+            {"PRMT R1, R0, 0x1010, RZ", "MOV R2, 0x70503", "IDP.2A.LO.U16.U8 R4, R1, R2, R0"}, 9, 279);
+        row("of the other bytes", {"MOV R2, 0x70503", "IDP.2A.HI.U16.U8 R4, R0, R2, RZ"}, 7, 217);
+    }
+    void placesFollowFromRareInstructions()
+    {
+        QFETCH(QStringList, code);
+        QFETCH(quint64, first);
+        QFETCH(quint64, second);
+        std::vector<std::string> lines = {"S2R R0, SR_TID.X"};
+        for (const QString& line : code)
+            lines.push_back(line.toStdString());
+        lines.insert(lines.end(), {"LDS R8, [R4]", "EXIT"});
+        const SassModule made = cuda::testing::module(lines);
+        const SassProfile counted = profile(made.kernels[0]);
+        SassLaunch launch;
+        launch.block = {32, 1, 1};
+        const auto walk = SassWalk::create(made, made.kernels[0], counted, launch);
+        QVERIFY(walk);
+        std::vector<WalkAccess> found;
+        walk->run(0, 0, 1, [&found](const WalkAccess& access) { found.push_back(access); });
+        QCOMPARE(found.size(), std::size_t{1});
+        QVERIFY(found[0].isKnown);
+        QCOMPARE(quint64{found[0].access.at[1]}, first);
+        QCOMPARE(quint64{found[0].access.at[31]}, second);
+    }
+
     void addressesFollowFromTheUniformUnitToo()
     {
         for (const char* architecture : {"sm_90", "sm_120"}) {
