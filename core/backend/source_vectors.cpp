@@ -37,16 +37,26 @@ DType storedType(const ir::LoopNest& nest, const Stmt& s)
     return DType::Bool;
 }
 
-/// Loads of a statement that come with every pass through it: under no condition, and of no buffer that it stores to.
+/// A load, or a choice between a load and a number.
+const Expr& loadOf(const Expr& e)
+{
+    return e->kind == ExprKind::Load ? e : e->operands[1];
+}
+
+/// Loads of a statement that come with every pass through it, and of no buffer that it stores to: under no condition, or
+/// under one that chooses a number instead (of what lies past an image's edge), with the choice.
 void plainLoads(const Stmt& s, std::vector<Expr>& loads, std::set<std::int32_t>& stored)
 {
     if (!s)
         return;
     const std::function<void(const Expr&)> add = [&](const Expr& e) {
-        if (e->kind == ExprKind::Load)
-            loads.push_back(e);
         const bool isChoice = e->kind == ExprKind::Select || e->kind == ExprKind::IfThenElse || e->kind == ExprKind::And
                               || e->kind == ExprKind::Or;
+        const bool isPadded = e->kind == ExprKind::IfThenElse && e->operands[1]->kind == ExprKind::Load
+                              && (e->operands[2]->kind == ExprKind::FloatImm || e->operands[2]->kind == ExprKind::IntImm)
+                              && !ir::holdsData(e->operands[0]);
+        if (e->kind == ExprKind::Load || isPadded)
+            loads.push_back(e);
         if (!isChoice)
             std::ranges::for_each(e->operands, add);
     };
@@ -304,7 +314,8 @@ void SourceText::loadTogether(const ir::StmtNode& loop)
     std::vector<Expr> loads;
     std::set<std::int32_t> stored;
     plainLoads(loop.body[0], loads, stored);
-    for (const Expr& load : loads) {
+    for (const Expr& value : loads) {
+        const Expr& load = loadOf(value);
         const ir::Buffer& buffer = m_nest.buffers[static_cast<std::size_t>(load->source)];
         const bool isMemory = buffer.scope == Scope::Parameter || buffer.scope == Scope::Team
                               || buffer.scope == Scope::Shared;
@@ -312,22 +323,28 @@ void SourceText::loadTogether(const ir::StmtNode& loop)
         const auto isUnknown = [&](const ir::Node* variable) {
             return variable != loop.variable.get() && !m_names.contains(variable);
         };
+        const bool isChosen = value->kind != ExprKind::Load;
         if (!isMemory || !hasVectors || stored.contains(load->source) || width * sizeOf(buffer.dtype) > kVectorBytes
-            || std::ranges::any_of(load->operands, [&](const Expr& e) { return ir::usesAny(e, isUnknown); }))
+            || ir::usesAny(value, isUnknown) || (isChosen && ir::uses(value->operands[0], loop.variable)))
             continue;
         const Lanes steps{loop.variable, width, buffer.dtype};
         const VectorPlace place = vectorPlace(load->source, load->operands, steps);
         if (!place.isContiguous || !place.isAligned)
             continue;
-        m_lanes.width = width;
+        m_lanes = {{}, width, buffer.dtype};
+        std::string whole = vectorAt(load->source, place.first, true);
+        if (isChosen)
+            whole = fmt::format("{} ? {} : {}", text(ir::simplify(value->operands[0], m_ranges)), whole,
+                                spread(text(value->operands[2])));
         const std::set<std::int32_t> buffers = {load->source};
-        const std::string whole = m_scopes.value(vectorType(buffer.dtype, width),
-                                                 "(" + vectorAt(load->source, place.first, true) + ")", buffers);
+        whole = m_scopes.value(vectorType(buffer.dtype, width), "(" + whole + ")", buffers);
         m_lanes = {};
         for (std::int64_t step = 0; step < width; ++step) {
-            const Expr one = ir::simplify(ir::substitute(load, {{loop.variable.get(), ir::intImm(step)}}), m_ranges);
-            m_scopes.nameValue(typeText(buffer.dtype), element(one->source, one->operands),
+            const Expr one = ir::simplify(ir::substitute(value, {{loop.variable.get(), ir::intImm(step)}}), m_ranges);
+            ++m_within;
+            m_scopes.nameValue(typeText(buffer.dtype), plainText(one),
                                whole + std::string(m_language.lanes[static_cast<std::size_t>(step)]), buffers);
+            --m_within;
         }
     }
 }

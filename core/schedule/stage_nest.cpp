@@ -4,6 +4,7 @@
 #include "core/schedule/conditions.h"
 #include "core/schedule/iteration.h"
 #include "core/schedule/lowering.h"
+#include "core/schedule/past_edge.h"
 #include "core/schedule/prefetch.h"
 #include "core/schedule/thread_tree.h"
 #include "core/schedule/warp_shuffles.h"
@@ -334,7 +335,10 @@ private:
                                                           ir::load(m_held.place, m_op.dtype, m_held.indices)));
             return nestFrom(firstReduce, init, indexUpdate(), after);
         }
-        Stmt update = updateStatement(targets[0], indices[0], tiled || m_stage.location == Location::At);
+        Stmt update = updateStatement(targets[0], indices[0],
+                                      tiled    ? Sums::Tile
+                                      : atRoot ? Sums::Tensor
+                                               : Sums::Box);
 
         std::vector<Stmt> inits;
         for (std::size_t body = 0; body < targets.size(); ++body)
@@ -417,7 +421,7 @@ private:
         } else {
             handOver(".own", ".parts", ".pairs", body->dtype, body->operands[1]);
             init = ir::makeStore(own[0], {0}, body->operands[1]);
-            update = updateStatement(own[0], {0}, true);
+            update = updateStatement(own[0], {0}, Sums::Tile);
         }
         for (std::size_t i = loops(); i-- > firstReduce;) {
             if (hasAttached(i))
@@ -457,59 +461,32 @@ private:
         return nest(0, at, ir::makeBlock(std::move(parts)));
     }
 
-    /// Elements that a tensor's buffer holds along a dimension: a layout may have more than the shape.
-    std::int64_t capacity(std::int32_t id, std::size_t dim) const
+    /// Where a sum is kept while it grows.
+    enum class Sums : std::uint8_t
     {
-        std::int64_t elements = m_lowering.op(id).shape[dim];
-        for (const LayoutStep::Axis& axis : m_lowering.stage(id).layout)
-            if (axis.dim == static_cast<std::int32_t>(dim))
-                elements = std::max(elements, axis.div * axis.extent);
-        return elements;
-    }
+        Tensor, ///< of a stage at root
+        Box, ///< the buffer of an attached stage: all that is read of it, of which the loops may overshoot
+        Tile ///< elements for all iterations of the loops
+    };
 
-    /// Beyond the edge of the tensor a tile of its own may hold what nobody reads, if all that is loaded for it exists:
-    /// then it needs no condition, only the store of its reader does.
-    bool runsPastEdge(const Expr& guard) const
-    {
-        if (usesReduceLoop(guard))
-            return false;
-        const auto moves = [&guard](const ir::Node* v) {
-            return ir::usesAny(guard, [v](const ir::Node* g) { return g == v; });
-        };
-        bool exists = true;
-        for (const Expr& body : m_bounds.bodies)
-            ir::visit(body, [&](const Expr& e) {
-                if (e->kind == ExprKind::Load)
-                    for (std::size_t d = 0; d < e->operands.size(); ++d)
-                        exists = exists
-                                 && (!ir::usesAny(e->operands[d], moves) || isHeld(e->source, d, e->operands[d]));
-            });
-        return exists;
-    }
-
-    /// Whether there is an element at these places along a dimension of a tensor, beyond its edge too where its tile
-    /// has them.
-    bool isHeld(std::int32_t source, std::size_t d, const Expr& index) const
-    {
-        const ir::Ranges& ranges = m_lowering.program.ranges;
-        const ir::Interval range = ir::boundsOf(index, ranges);
-        if (range.lo >= 0 && range.hi < capacity(source, d))
-            return true;
-        if (!fillsWholeTile(m_lowering, source))
-            return false;
-        const StageBounds& bounds = m_lowering.bounds(source);
-        const ir::Interval within = ir::boundsOf(ir::simplify(index - bounds.mins[d], ranges), ranges);
-        return within.lo >= 0 && within.hi < bounds.region[d];
-    }
-
-    Stmt updateStatement(std::int32_t target, const std::vector<Expr>& indices, bool ownsTarget)
+    Stmt updateStatement(std::int32_t target, const std::vector<Expr>& indices, Sums sums)
     {
         std::vector<Expr> conditions = guards(false, true);
-        if (ownsTarget)
-            std::erase_if(conditions, [this](const Expr& guard) { return runsPastEdge(guard); });
         const Expr& body = m_bounds.bodies[0];
-        // What adds nothing to the result is left out instead of added: padding becomes a condition.
-        GuardedTerm term = extractGuards(body->operands[0], body->combiner, body->operands[1]);
+        Expr source = body->operands[0];
+        if (sums == Sums::Box && m_lowering.form == KernelForm::Launches) {
+            // What is stored beyond the box would be another thread's.
+            const std::vector<Expr> ofLoops = guards(false, false);
+            conditions.erase(conditions.begin(), conditions.begin() + static_cast<std::ptrdiff_t>(ofLoops.size()));
+            source = withoutEdges(m_lowering, m_id, source, conditions);
+            conditions.insert(conditions.begin(), ofLoops.begin(), ofLoops.end());
+        } else if (sums != Sums::Tensor)
+            source = withoutEdges(m_lowering, m_id, source, conditions);
+        // A processor leaves out what adds nothing to the result: padding becomes a condition. Threads of a launch step
+        // together, and a branch would keep their loads from being moved ahead: there it stays a choice.
+        GuardedTerm term{source, {}};
+        if (m_lowering.form == KernelForm::Phases)
+            term = extractGuards(source, body->combiner, body->operands[1]);
         std::vector<Expr> lanes; // conditions that differ between lanes stay selects
         for (const Expr& c : term.conditions)
             (usesVectorLoop(c) ? lanes : conditions).push_back(c);

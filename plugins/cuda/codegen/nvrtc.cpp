@@ -319,9 +319,10 @@ std::string withAllRegisters(std::string source, const std::set<std::string>& fu
     for (const std::string& name : functions) {
         const std::size_t at = source.find(")\n" + name + '(');
         const std::size_t bounds = at == std::string::npos ? at : source.rfind("__launch_bounds__(", at);
-        if (bounds != std::string::npos && source.find(')', bounds) == at
-            && source.find(',', bounds) > at) // it says only how many threads there are
-            source.insert(at, ", 1");
+        if (bounds == std::string::npos || source.find(')', bounds) != at)
+            continue;
+        const std::size_t count = std::min(source.find(',', bounds), at);
+        source.replace(count, at - count, ", 1");
     }
     return source;
 }

@@ -66,7 +66,7 @@ void readResources(std::string_view log, Compiled& compiled);
 std::set<std::string> spillingFunctions(std::string_view log);
 
 /// The source with words to the compiler that these kernels may have all registers of a block: `__launch_bounds__(T,
-/// 1)` where it says `__launch_bounds__(T)`.
+/// 1)` where it says `__launch_bounds__(T)`, or for how many blocks there is to be room.
 std::string withAllRegisters(std::string source, const std::set<std::string>& functions);
 
 /// The folders of Python's packages that libnvrtc is looked for in, and /usr/local/cuda: those that exist.

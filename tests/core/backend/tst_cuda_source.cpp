@@ -83,6 +83,30 @@ private slots:
              {sum(4, 1, false), sum(4, 2, false), sum(2, 1, false), sum(3, 0, false), sum(4, 0, true)})
             QVERIFY2(!single.contains("float4") && !single.contains("float2"), qPrintable(single));
     }
+    /// Neighbours of which all are there or none are one vector, or one of what stands for them; not where each has a
+    /// condition of its own, or where data decide.
+    void neighboursUnderOneConditionAreLoadedTogether()
+    {
+        const auto sum = [](const auto& condition) {
+            return printed({parameter("x", DType::F32, true), parameter("y", DType::F32)}, [&](const ir::Expr& thread) {
+                const ir::Expr step = ir::var("step");
+                const ir::Expr term = ir::ifThenElse(condition(thread, step), load(0, thread * ir::intImm(4) + step),
+                                                     ir::floatImm(0));
+                return ir::makeFor(step, ir::intImm(0), ir::intImm(4), ir::LoopKind::Unrolled,
+                                   store(1, thread, load(1, thread) + term));
+            });
+        };
+        const QString one = sum([](const ir::Expr& thread, const ir::Expr&) { return thread < ir::intImm(7); });
+        QVERIFY2(one.contains("const float4 got_0 = ((thread < 7) ? *(const float4*)(x + at_0) : "
+                              "spread_float4(0.0f));"),
+                 qPrintable(one));
+        for (const char* const element : {"+ got_0.x)", "+ got_0.y)", "+ got_0.z)", "+ got_0.w)"})
+            QVERIFY2(one.contains(element), qPrintable(one));
+        const QString each = sum([](const ir::Expr& thread, const ir::Expr& step) { return thread + step < ir::intImm(7); });
+        QVERIFY2(!each.contains("float4"), qPrintable(each));
+        const QString data = sum([](const ir::Expr&, const ir::Expr&) { return load(0, ir::intImm(1)) < ir::floatImm(7); });
+        QVERIFY2(!data.contains("float4"), qPrintable(data));
+    }
     void aReduction() { QCOMPARE(printed(reduction()), QString::fromUtf8(kReduction)); }
 
     void vectorsFromAnyPlace()

@@ -86,6 +86,23 @@ struct Additions
     }
 };
 
+/// Whether a condition stands inside of loops that are written out, around a statement that adds to a sum: of a thread's
+/// sums some are there and some are not.
+bool dividesSums(const ir::Stmt& s, bool isWritten = false, bool isBranch = false)
+{
+    if (!s)
+        return false;
+    if (s->kind == ir::StmtKind::Store)
+        return isBranch && readsItself(*s);
+    if (s->kind == ir::StmtKind::For) {
+        const bool isKept = s->loop == ir::LoopKind::Serial;
+        return dividesSums(s->body[0], !isKept, !isKept && isBranch);
+    }
+    isBranch = isBranch || (isWritten && s->kind == ir::StmtKind::If);
+    return std::ranges::any_of(s->body,
+                               [=](const ir::Stmt& inner) { return dividesSums(inner, isWritten, isBranch); });
+}
+
 /// The loops around the first statement that adds to a sum, outermost first.
 bool loopsOfAdditions(const ir::Stmt& s, std::vector<const ir::StmtNode*>& loops)
 {
@@ -138,6 +155,37 @@ private slots:
             }
             QVERIFY(looked > 5);
         }
+    }
+
+    /// What comes straight from memory is a choice between an element and zero, and what a thread has beyond the edge of
+    /// the result is summed up all the same: no branch stands between the loads of one step.
+    void edgesOfTilesFromMemoryAreChoices_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const char* const name : {"3x3 of primes", "3x3 /2 NHWC", "3x3 NHWC", "7x7 of 3 channels",
+                                       "1x1 NHWC, nothing after", "dense of primes"})
+            QTest::newRow(name) << name;
+    }
+    void edgesOfTilesFromMemoryAreChoices()
+    {
+        QFETCH(QString, name);
+        const Candidates candidates(launchCase(name.toStdString()), LaunchForm::Registers);
+        int looked = 0, choices = 0;
+        for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+            const Genome genome = candidates.draw(seed);
+            if (genome.empty())
+                continue;
+            ++looked;
+            const ir::LoopNest nest = candidates.lowered(genome);
+            QVERIFY2(!dividesSums(nest.launches.back().body), ir::print(nest).c_str());
+            ir::visitExprs(nest.launches.back().body, [&choices](const ir::Expr& e) {
+                ir::visit(e, [&choices](const ir::Expr& inner) {
+                    choices += inner->kind == ir::ExprKind::IfThenElse ? 1 : 0;
+                });
+            });
+        }
+        QVERIFY(looked > 20);
+        QVERIFY(choices > 0);
     }
 
     /// Elements of neighbouring channels are loaded one after the other: the steps that are written out stand inside of

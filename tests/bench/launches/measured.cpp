@@ -1,0 +1,158 @@
+// How far the analytic model of NVIDIA's GPUs is from what candidates took on one (tests/data/launches: an H100, by
+// OpenCL, with code of its time). The same schedules are compiled as CUDA C++, and the model is asked. Needs NVRTC and
+// nvdisasm, no GPU.
+//
+// Usage: cuda_measured GPU FILE... [--every N] [--rows]
+//
+// Prints for each task how the model's order agrees with the measured one (Spearman's rank correlation) beside that of
+// the search's estimate, the model's time by the measured one (its 10th, 50th and 90th percentile), and what the trial
+// that it likes best took beside the fastest. --every: only one trial of so many. --rows: each trial.
+
+#include "core/schedule/lower.h"
+#include "plugins/cuda/expected/expectation.h"
+#include "tests/bench/launches/trials.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+using namespace lathe;
+using namespace lathe::cuda;
+
+namespace {
+
+constexpr std::size_t kTogether = 16; ///< kernels whose machine code is made in one call
+
+struct Options
+{
+    std::size_t every = 1;
+    bool rows = false;
+};
+
+struct Candidate
+{
+    const bench::LaunchTrial* trial = nullptr;
+    schedule::LoweredKernel lowered;
+    backend::KernelSource source;
+    double estimated = 0, expected = 0; ///< seconds
+    std::string bound; ///< of the launch that takes longest
+};
+
+Result<Candidate> lowered(const bench::LaunchTrial& trial, const search::SearchTask& task)
+{
+    Candidate made;
+    made.trial = &trial;
+    LATHE_TRY_ASSIGN(const auto analysis, trial.sketch->analyse(trial.genome));
+    made.estimated = analysis.seconds;
+    LATHE_TRY_ASSIGN(const auto steps, trial.sketch->instantiate(trial.genome));
+    LATHE_TRY_ASSIGN(const auto state, schedule::State::replay(trial.sketch->dag(), steps));
+    schedule::LowerOptions options;
+    options.form = KernelForm::Launches;
+    options.constantInputs = task.alternatives.front().constantInputs;
+    LATHE_TRY_ASSIGN(made.lowered, schedule::lower(state, options));
+    LATHE_TRY_ASSIGN(made.source, backend::printCuda(made.lowered.nest));
+    return made;
+}
+
+void expect(std::span<Candidate> candidates, Expectations& expectations)
+{
+    std::vector<LaunchQuestion> questions;
+    for (const Candidate& one : candidates)
+        std::ranges::copy(questionsOf(one.lowered.nest, one.source), std::back_inserter(questions));
+    const auto answers = expectations.ask(questions);
+    std::size_t next = 0;
+    for (Candidate& one : candidates) {
+        double longest = 0;
+        bool isKnown = true;
+        for (std::size_t i = 0; i < one.source.launches.size(); ++i) {
+            const auto& answer = answers[next++];
+            isKnown = isKnown && answer.has_value();
+            if (!isKnown)
+                continue;
+            one.expected += answer->time.seconds;
+            if (answer->time.seconds > longest) {
+                longest = answer->time.seconds;
+                one.bound = toString(answer->time.bound);
+            }
+        }
+        if (!isKnown)
+            one.expected = 0;
+    }
+}
+
+void print(const std::string& task, const std::vector<Candidate>& candidates, const Options& options)
+{
+    std::vector<double> estimated, expected, measured, factors;
+    for (const Candidate& one : candidates) {
+        if (one.expected == 0)
+            continue;
+        estimated.push_back(one.estimated);
+        expected.push_back(one.expected);
+        measured.push_back(one.trial->seconds);
+        factors.push_back(one.expected / one.trial->seconds);
+        if (options.rows)
+            fmt::print("{}|{}|{:.2f}|{:.2f}|{:.2f}|{}\n", task, one.trial->sketch->name(), measured.back() * 1e6,
+                       expected.back() * 1e6, estimated.back() * 1e6, one.bound);
+    }
+    if (measured.size() < 2)
+        return;
+    const double fastest = std::ranges::min(measured);
+    const auto liked = [&](const std::vector<double>& by) {
+        return measured[static_cast<std::size_t>(std::ranges::min_element(by) - by.begin())] / fastest;
+    };
+    std::ranges::sort(factors);
+    const auto at = [&](double part) { return factors[static_cast<std::size_t>(part * double(factors.size() - 1))]; };
+    fmt::print("{:45} {:4} trials, rank correlation {:5.2f} (estimate {:5.2f}), liked {:5.2f} times the fastest "
+               "({:5.2f}), expected by measured {:5.2f} {:5.2f} {:5.2f}\n",
+               task, measured.size(), bench::rankCorrelation(expected, measured),
+               bench::rankCorrelation(estimated, measured), liked(expected), liked(estimated), at(0.1), at(0.5),
+               at(0.9));
+    std::fflush(stdout);
+}
+
+Result<> run(const std::string& key, const std::string& file, const Options& options)
+{
+    const GpuFacts* const gpu = findGpu(key);
+    if (gpu == nullptr)
+        return makeError(Errc::InvalidArgument, key + " is not known: a6000, a100, h100 and rtx4090 are");
+    LATHE_TRY_ASSIGN(const std::vector<bench::TrialTask> tasks, bench::readTrials(file));
+    Expectations expectations(*gpu);
+    for (const bench::TrialTask& task : tasks) {
+        std::vector<Candidate> candidates;
+        for (std::size_t i = 0; i < task.trials.size(); i += options.every) {
+            LATHE_TRY_ASSIGN(Candidate one, lowered(task.trials[i], task.task));
+            candidates.push_back(std::move(one));
+        }
+        for (std::size_t i = 0; i < candidates.size(); i += kTogether)
+            expect(std::span(candidates).subspan(i, std::min(kTogether, candidates.size() - i)), expectations);
+        print(task.task.name, candidates, options);
+    }
+    return {};
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    Options options;
+    std::vector<std::string> words;
+    for (int i = 1; i < argc; ++i)
+        if (std::string_view(argv[i]) == "--rows")
+            options.rows = true;
+        else if (std::string_view(argv[i]) == "--every" && i + 1 < argc)
+            options.every = std::max<std::size_t>(1, std::strtoul(argv[++i], nullptr, 10));
+        else
+            words.emplace_back(argv[i]);
+    if (words.size() < 2) {
+        fmt::print(stderr, "Usage: cuda_measured GPU FILE... [--every N] [--rows]\n");
+        return 2;
+    }
+    for (std::size_t i = 1; i < words.size(); ++i)
+        if (const auto done = run(words[0], words[i], options); !done) {
+            fmt::print(stderr, "{}: {}\n", words[i], done.error().message);
+            return 1;
+        }
+    return 0;
+}

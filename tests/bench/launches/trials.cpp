@@ -1,0 +1,102 @@
+#include "tests/bench/launches/trials.h"
+
+#include "core/session/exports/kernel_choices.h"
+#include "core/session/loaded_model.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <numeric>
+
+namespace lathe::bench {
+namespace {
+
+std::vector<double> ranks(const std::vector<double>& values)
+{
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&values](std::size_t i) { return values[i]; });
+    std::vector<double> rank(values.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        rank[order[i]] = static_cast<double>(i);
+    return rank;
+}
+
+double correlation(const std::vector<double>& a, const std::vector<double>& b)
+{
+    const auto mean = [](const std::vector<double>& v) {
+        return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+    };
+    const double ma = mean(a), mb = mean(b);
+    double ab = 0, aa = 0, bb = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        ab += (a[i] - ma) * (b[i] - mb);
+        aa += (a[i] - ma) * (a[i] - ma);
+        bb += (b[i] - mb) * (b[i] - mb);
+    }
+    return ab / std::sqrt(aa * bb);
+}
+
+} // namespace
+
+double rankCorrelation(const std::vector<double>& a, const std::vector<double>& b)
+{
+    return correlation(ranks(a), ranks(b));
+}
+
+Result<std::vector<TrialTask>> readTrials(const std::string& file)
+{
+    std::ifstream in(file);
+    std::string line;
+    std::getline(in, line);
+    const auto head = nlohmann::json::parse(line, nullptr, false);
+    if (head.is_discarded())
+        return makeError(Errc::BadFile, "no trials");
+    session::ModelSpec spec;
+    spec.source = head.at("network");
+    LATHE_TRY_ASSIGN(auto loaded, session::loadModel(spec, head.at("target").get<std::string>()));
+    session::LoadedModel model = *loaded;
+    Hardware figures;
+    for (const auto& [name, value] : head.at("hardware").items())
+        figures.limits[name] = {value.get<std::int64_t>(), "device"};
+    model.hardware.takeDeviceFigures(figures);
+
+    std::map<std::size_t, TrialTask> tasks; // by number in the file
+    for (const graph::Task& task : model.partition.tasks) {
+        const search::SearchTask searched = session::searchTask(task, model, false);
+        for (std::size_t i = 0; i < head["tasks"].size(); ++i)
+            if (head["tasks"][i] == searched.key)
+                tasks[i] = {searched, {}};
+    }
+    std::map<std::size_t, std::map<std::string, std::shared_ptr<const search::LaunchSketch>>> sketches;
+    for (const auto& [i, task] : tasks) {
+        LATHE_TRY_ASSIGN(const auto all, search::latheLaunchSketches(task.task));
+        for (const auto& sketch : all)
+            sketches[i][sketch->name()] = std::dynamic_pointer_cast<const search::LaunchSketch>(sketch);
+    }
+    std::size_t unknown = 0;
+    while (std::getline(in, line)) {
+        const auto trial = nlohmann::json::parse(line);
+        const std::size_t i = trial.at(0);
+        const search::Genome genome = trial.at(2);
+        const auto sketch = sketches[i].find(trial.at(1));
+        if (sketch == sketches[i].end() || !sketch->second->analyse(genome))
+            ++unknown;
+        else
+            tasks[i].trials.push_back({sketch->second, genome, 1e-9 * trial.at(3).get<double>()});
+    }
+    if (unknown > 0)
+        fmt::print(stderr, "{} trials are of rules that are no more\n", unknown);
+    std::vector<TrialTask> all;
+    for (auto& [i, task] : tasks)
+        if (task.trials.size() > 1)
+            all.push_back(std::move(task));
+    return all;
+}
+
+} // namespace lathe::bench
