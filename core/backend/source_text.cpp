@@ -281,8 +281,43 @@ bool SourceText::isShared(const Expr& e) const
     return found && !isRegister;
 }
 
+std::optional<SourceText::Rest> SourceText::restOf(const Expr& e) const
+{
+    if (e->kind != ExprKind::FloorMod || e->operands[1]->kind != ExprKind::IntImm || !isPlace(e))
+        return std::nullopt;
+    const std::int64_t modulus = e->operands[1]->intValue;
+    const ir::LinearForm form = ir::linearForm(e->operands[0], m_ranges);
+    if (modulus < 2 || form.terms.size() != 1 || form.terms[0].coefficient != 1
+        || form.terms[0].atom->kind != ExprKind::Var)
+        return std::nullopt;
+    return Rest{form.terms[0].atom.get(), ir::floorModulo(form.constant, modulus), modulus, {}};
+}
+
+std::vector<SourceText::Rest> SourceText::restsOf(const ir::StmtNode& loop)
+{
+    std::vector<Rest> found;
+    if (!m_language.countsRests || loop.min->kind != ExprKind::IntImm)
+        return found;
+    ir::visitExprs(loop.body[0], [&](const Expr& whole) {
+        ir::visit(whole, [&](const Expr& e) {
+            std::optional<Rest> rest = restOf(e);
+            if (!rest || rest->variable != loop.variable.get()
+                || std::ranges::any_of(found, [&rest](const Rest& other) { return other.isSame(*rest); }))
+                return;
+            rest->name = identifier(loop.variable->name + " rest", m_takenHere);
+            found.push_back(*std::move(rest));
+        });
+    });
+    return found;
+}
+
 std::string SourceText::text(const Expr& e)
 {
+    if (const std::optional<Rest> rest = m_rests.empty() ? std::nullopt : restOf(e)) {
+        const auto known = std::ranges::find_if(m_rests, [&rest](const Rest& other) { return other.isSame(*rest); });
+        if (known != m_rests.end())
+            return known->name;
+    }
     if ((e->kind == ExprKind::FloorDiv || e->kind == ExprKind::FloorMod) && isPlace(e))
         return m_scopes.place(levelOf(e), division(e));
     const bool isCondition = e->kind == ExprKind::Select || e->kind == ExprKind::IfThenElse || e->kind == ExprKind::And

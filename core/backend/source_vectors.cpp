@@ -43,8 +43,8 @@ const Expr& loadOf(const Expr& e)
     return e->kind == ExprKind::Load ? e : e->operands[1];
 }
 
-/// Loads of a statement that come with every pass through it, and of no buffer that it stores to: under no condition, or
-/// under one that chooses a number instead (of what lies past an image's edge), with the choice.
+/// Loads of a statement that come with every pass through it, and of no buffer that it stores to: under no condition,
+/// or under one that chooses a number instead (of what lies past an image's edge), with the choice.
 void plainLoads(const Stmt& s, std::vector<Expr>& loads, std::set<std::int32_t>& stored)
 {
     if (!s)
@@ -53,7 +53,8 @@ void plainLoads(const Stmt& s, std::vector<Expr>& loads, std::set<std::int32_t>&
         const bool isChoice = e->kind == ExprKind::Select || e->kind == ExprKind::IfThenElse || e->kind == ExprKind::And
                               || e->kind == ExprKind::Or;
         const bool isPadded = e->kind == ExprKind::IfThenElse && e->operands[1]->kind == ExprKind::Load
-                              && (e->operands[2]->kind == ExprKind::FloatImm || e->operands[2]->kind == ExprKind::IntImm)
+                              && (e->operands[2]->kind == ExprKind::FloatImm
+                                  || e->operands[2]->kind == ExprKind::IntImm)
                               && !ir::holdsData(e->operands[0]);
         if (e->kind == ExprKind::Load || isPadded)
             loads.push_back(e);

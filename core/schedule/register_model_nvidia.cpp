@@ -20,6 +20,8 @@ constexpr std::int64_t kMostDeclared = 48 << 10;
 // it takes of random candidates (register_model_nvidia.h). None matters much: a tenth more or less of any changes what
 // is within a quarter by one in a hundred.
 constexpr double kOfThread = 7.3; ///< numbers of the thread and the block, what is made of them, a value on its way
+constexpr double kWithoutLoops = -1; ///< of these fewer are kept where nothing is done again
+constexpr double kSinceHopper = 1; ///< more for all: from sm_90 on accesses have descriptors
 constexpr double kLoop = 2.4; ///< a counter, and what its addresses go on from
 constexpr double kGlobalAddress = 1.1; ///< mostly an index of 32 bits, of which the 64 are made when they are needed
 constexpr double kSharedAddress = 2.3; ///< with what fills it: where it comes from and what guards it
@@ -48,9 +50,10 @@ struct Wanted
     double apart = 0; ///< likewise, and kept in different banks
 };
 
-Wanted wantedBy(const CodePiece& piece)
+Wanted wantedBy(const CodePiece& piece, const NvidiaRoom& room)
 {
-    const double own = kOfThread + kLoop * piece.loops;
+    const double own = kOfThread + (room.hasDescriptors ? kSinceHopper : 0)
+                       + (piece.loops > 0 ? kLoop * piece.loops : kWithoutLoops);
     const double shared = kSharedAddress * piece.sharedAddresses;
     double addresses = kGlobalAddress * piece.globalAddresses + shared, fewest = shared;
     if (piece.loops > 0) {
@@ -94,6 +97,7 @@ std::optional<NvidiaRoom> NvidiaRoom::of(const Hardware& hardware)
     take("blocks_per_core", room.blocks);
     take("shared_memory_per_core", room.sharedBytes);
     room.hasAsyncCopies = hardware.get("async_copies") > 0;
+    room.hasDescriptors = capability >= 90;
     return room;
 }
 
@@ -128,7 +132,7 @@ NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Laun
 {
     Wanted wanted;
     for (const CodePiece& piece : piecesOf(nest, launch, {room.hasAsyncCopies})) {
-        const Wanted here = wantedBy(piece);
+        const Wanted here = wantedBy(piece, room);
         wanted = {std::max(wanted.least, here.least), std::max(wanted.most, here.most),
                   std::max(wanted.apart, here.apart)};
     }

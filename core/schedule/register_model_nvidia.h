@@ -16,6 +16,7 @@ struct NvidiaRoom
     std::int64_t threads = 2048, blocks = 32; ///< resident at a time
     std::int64_t sharedBytes = 164 << 10;
     bool hasAsyncCopies = false; ///< to shared memory, past the registers; else they are loads and stores
+    bool hasDescriptors = false; ///< of memory, which accesses name beside their address
 
     /// Of an NVIDIA GPU, by the limits of its hardware: those of its driver, else those of its compute capability.
     /// Nothing: the limits are of another device, or do not tell what it is.

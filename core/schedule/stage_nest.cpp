@@ -335,10 +335,7 @@ private:
                                                           ir::load(m_held.place, m_op.dtype, m_held.indices)));
             return nestFrom(firstReduce, init, indexUpdate(), after);
         }
-        Stmt update = updateStatement(targets[0], indices[0],
-                                      tiled    ? Sums::Tile
-                                      : atRoot ? Sums::Tensor
-                                               : Sums::Box);
+        Stmt update = updateStatement(targets[0], indices[0], tiled ? Sums::Tile : atRoot ? Sums::Tensor : Sums::Box);
 
         std::vector<Stmt> inits;
         for (std::size_t body = 0; body < targets.size(); ++body)

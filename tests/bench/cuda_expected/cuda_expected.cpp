@@ -123,8 +123,8 @@ Result<> run(const std::string& key, const std::string& network, const std::stri
         ms += runs * own;
         if (!keep.empty())
             LATHE_TRY(writeFileAtomically(fmt::format("{}/{}.cu", keep, model->partition.subgraphs[i].name),
-                                          kernel.source.text() + "\n/*\n"
-                                              + toText(kernel.source, kernel.launches, *gpu) + "*/\n"));
+                                          kernel.source.text() + "\n/*\n" + toText(kernel.source, kernel.launches, *gpu)
+                                              + "*/\n"));
         if (rows)
             fmt::print("{:60} {:8.4f} ms{}\n", model->partition.subgraphs[i].name, own,
                        chosen.choices[i].record.empty() ? "  untuned" : "");

@@ -60,9 +60,8 @@ Result<> run(const std::string& file, bool rows)
             Trial one = {measured.sketch->name(), {}, 0, measured.seconds};
             for (std::size_t part = 0; part < measured.sketch->partCount(); ++part) {
                 const auto [first, count] = measured.sketch->genesOf(part);
-                LATHE_TRY_ASSIGN(
-                    const search::LaunchFacts facts,
-                    measured.sketch->nest(part).facts(std::span(measured.genome).subspan(first, count)));
+                LATHE_TRY_ASSIGN(const search::LaunchFacts facts,
+                                 measured.sketch->nest(part).facts(std::span(measured.genome).subspan(first, count)));
                 one.estimated += facts.seconds;
                 if (part == 0 || facts.flops > one.facts.flops)
                     one.facts = facts;

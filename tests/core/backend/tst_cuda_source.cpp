@@ -102,9 +102,11 @@ private slots:
                  qPrintable(one));
         for (const char* const element : {"+ got_0.x)", "+ got_0.y)", "+ got_0.z)", "+ got_0.w)"})
             QVERIFY2(one.contains(element), qPrintable(one));
-        const QString each = sum([](const ir::Expr& thread, const ir::Expr& step) { return thread + step < ir::intImm(7); });
+        const QString each = sum(
+            [](const ir::Expr& thread, const ir::Expr& step) { return thread + step < ir::intImm(7); });
         QVERIFY2(!each.contains("float4"), qPrintable(each));
-        const QString data = sum([](const ir::Expr&, const ir::Expr&) { return load(0, ir::intImm(1)) < ir::floatImm(7); });
+        const QString data = sum(
+            [](const ir::Expr&, const ir::Expr&) { return load(0, ir::intImm(1)) < ir::floatImm(7); });
         QVERIFY2(!data.contains("float4"), qPrintable(data));
     }
     void aReduction() { QCOMPARE(printed(reduction()), QString::fromUtf8(kReduction)); }
@@ -321,6 +323,41 @@ private slots:
             });
         QVERIFY2(text.contains("= (thread / 3);"), qPrintable(text));
         QVERIFY2(text.contains("= (unsigned(((step * 2) + thread)) / 3);"), qPrintable(text));
+    }
+
+    /// A rest of a loop's variable, as tiles of a ring have, is counted along with the loop; one of several variables
+    /// is divided for, and so is what stands in a loop that is written out.
+    void restsOfLoopsAreCounted()
+    {
+        const auto rest = [](std::int64_t first, std::int64_t offset, ir::LoopKind kind, bool ofThread = false) {
+            return printed({parameter("x", DType::F32, true), parameter("y", DType::F32)}, [=](const ir::Expr& thread) {
+                const ir::Expr step = ir::var("step");
+                const ir::Expr sum = ofThread ? step + thread : step + ir::intImm(offset);
+                return ir::makeFor(step, ir::intImm(first), ir::intImm(9), kind,
+                                   store(1, thread, load(1, thread) + load(0, ir::floorMod(sum, ir::intImm(3)))));
+            });
+        };
+        const QString counted = rest(1, 1, ir::LoopKind::Serial);
+        QVERIFY2(counted.contains("    int step_rest = 2;\n    #pragma unroll"), qPrintable(counted));
+        QVERIFY2(counted.contains("x[step_rest]"), qPrintable(counted));
+        QVERIFY2(counted.contains("        step_rest = step_rest == 2 ? 0 : step_rest + 1;\n    }\n"),
+                 qPrintable(counted));
+        QVERIFY(!counted.contains('%'));
+        // Beside each other they have names of their own.
+        const QString two = printed(
+            {parameter("x", DType::F32, true), parameter("y", DType::F32)}, [](const ir::Expr& at) {
+                std::vector<ir::Stmt> loops;
+                for (int i = 0; i < 2; ++i) {
+                    const ir::Expr step = ir::var("step");
+                    loops.push_back(ir::makeFor(step, ir::intImm(0), ir::intImm(9), ir::LoopKind::Serial,
+                                                store(1, at, load(0, ir::floorMod(step, ir::intImm(3))))));
+                }
+                return ir::makeBlock(std::move(loops));
+            });
+        QCOMPARE(two.count("int step_rest = 0;"), 1);
+        QCOMPARE(two.count("int step_rest_1 = 0;"), 1);
+        QVERIFY(!rest(0, 1, ir::LoopKind::Unrolled).contains("rest"));
+        QVERIFY(rest(0, 1, ir::LoopKind::Serial, true).contains("% 3"));
     }
 
     void tensorsMayBeCalledLikeWords()

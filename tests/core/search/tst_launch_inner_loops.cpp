@@ -86,8 +86,8 @@ struct Additions
     }
 };
 
-/// Whether a condition stands inside of loops that are written out, around a statement that adds to a sum: of a thread's
-/// sums some are there and some are not.
+/// Whether a condition stands inside of loops that are written out, around a statement that adds to a sum: of a
+/// thread's sums some are there and some are not.
 bool dividesSums(const ir::Stmt& s, bool isWritten = false, bool isBranch = false)
 {
     if (!s)
@@ -99,8 +99,7 @@ bool dividesSums(const ir::Stmt& s, bool isWritten = false, bool isBranch = fals
         return dividesSums(s->body[0], !isKept, !isKept && isBranch);
     }
     isBranch = isBranch || (isWritten && s->kind == ir::StmtKind::If);
-    return std::ranges::any_of(s->body,
-                               [=](const ir::Stmt& inner) { return dividesSums(inner, isWritten, isBranch); });
+    return std::ranges::any_of(s->body, [=](const ir::Stmt& inner) { return dividesSums(inner, isWritten, isBranch); });
 }
 
 /// The loops around the first statement that adds to a sum, outermost first.
@@ -157,8 +156,8 @@ private slots:
         }
     }
 
-    /// What comes straight from memory is a choice between an element and zero, and what a thread has beyond the edge of
-    /// the result is summed up all the same: no branch stands between the loads of one step.
+    /// What comes straight from memory is a choice between an element and zero, and what a thread has beyond the edge
+    /// of the result is summed up all the same: no branch stands between the loads of one step.
     void edgesOfTilesFromMemoryAreChoices_data()
     {
         QTest::addColumn<QString>("name");

@@ -347,8 +347,8 @@ private slots:
             {"IMAD R1, R0, 0x64, RZ", "IMAD.HI R2, R1, 0x66666667, RZ", "SHF.R.U32.HI R3, RZ, 0x1f, R2",
              "LEA.HI.SX32 R4, R2, R3, 0x1e"},
             10, 310);
-        row("quotient below zero",
-            {"IADD3 R1, -R0, RZ, RZ", "LEA.HI.SX32 R3, R1, RZ, 0x1f", "IADD3 R4, -R3, RZ, RZ"}, 1, 16);
+        row("quotient below zero", {"IADD3 R1, -R0, RZ, RZ", "LEA.HI.SX32 R3, R1, RZ, 0x1f", "IADD3 R4, -R3, RZ, RZ"},
+            1, 16);
         row("kept predicates",
             {"ISETP.GT.U32.AND P1, PT, R0, 0x10, PT", "ISETP.LE.U32.AND P2, PT, R0, 0x10, PT", "MOV R1, 0x11",
              "P2R R4, PR, R1, 0x6"},
