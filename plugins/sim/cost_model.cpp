@@ -49,8 +49,11 @@ double valueAt(const Expr& e, const std::map<const Node*, double>& at)
     }
 }
 
-void collect(const Expr& e, std::vector<Access>& accesses, double& operations)
+void collect(const Expr& e, std::vector<Access>& accesses, double& operations,
+             const std::function<bool(const Expr&)>& isCounted)
 {
+    if (isCounted && isCounted(e))
+        return;
     if (e->kind == ExprKind::Load)
         accesses.push_back({e->source, e->operands, false});
     else if (e->kind == ExprKind::Call)
@@ -59,7 +62,7 @@ void collect(const Expr& e, std::vector<Access>& accesses, double& operations)
         operations += 1;
     if (e->kind != ExprKind::Load) // index arithmetic is the loops' affair
         for (const Expr& operand : e->operands)
-            collect(operand, accesses, operations);
+            collect(operand, accesses, operations, isCounted);
 }
 
 namespace {

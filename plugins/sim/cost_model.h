@@ -4,6 +4,7 @@
 #include "core/support/result.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -47,8 +48,10 @@ struct Access
 
 /// Numeric value of an index expression with given values of variables; others are zero.
 double valueAt(const ir::Expr& e, const std::map<const ir::Node*, double>& at);
-/// Adds the loads of an expression, and how many operations it takes beside those of indices.
-void collect(const ir::Expr& e, std::vector<Access>& accesses, double& operations);
+/// Adds the loads of an expression, and how many operations it takes beside those of indices. What `isCounted` says of
+/// is left out, with all that is in it.
+void collect(const ir::Expr& e, std::vector<Access>& accesses, double& operations,
+             const std::function<bool(const ir::Expr&)>& isCounted = {});
 /// What no formula explains: a factor in [1 - amount, 1 + amount].
 double rugged(const ir::LoopNest& nest, std::uint64_t seed, double amount);
 /// Sets numbers by the names that a cost file gives them. Errors: BadFile.

@@ -118,11 +118,33 @@ private:
         return nullptr;
     }
 
+    static std::unordered_set<const Node*> variablesOf(const std::vector<Expr>& indices)
+    {
+        std::unordered_set<const Node*> used;
+        for (const Expr& index : indices)
+            ir::visit(index, [&used](const Expr& e) {
+                if (e->kind == ExprKind::Var)
+                    used.insert(e.get());
+            });
+        return used;
+    }
+
     void estimate(const StmtNode& s)
     {
         double operations = 0;
         std::vector<Access> accesses;
-        collect(s.value, accesses, operations);
+        collect(s.value, accesses, operations, [&](const Expr& e) {
+            // The condition of a choice between an element and a number is one operation, as often as the element is
+            // loaded.
+            if (e->kind != ExprKind::IfThenElse || e->operands[1]->kind != ExprKind::Load
+                || !e->operands[2]->operands.empty())
+                return false;
+            const Expr& load = e->operands[1];
+            const auto used = variablesOf(load->operands);
+            m_instructions += iterations(&used, false);
+            accesses.push_back({load->source, load->operands, false});
+            return true;
+        });
         accesses.push_back({s.buffer, s.indices, true});
         const ThreadLoop* const vector = vectorLoop();
         const double penalty = vector != nullptr ? 1 : m_machine.scalarPenalty;
@@ -143,12 +165,7 @@ private:
         const auto bytes = static_cast<double>(sizeOf(buffer.dtype));
         if (buffer.scope == Scope::Register || (buffer.scope == Scope::Local && elementCount(buffer) <= 256))
             return;
-        std::unordered_set<const Node*> used;
-        for (const Expr& index : access.indices)
-            ir::visit(index, [&used](const Expr& e) {
-                if (e->kind == ExprKind::Var)
-                    used.insert(e.get());
-            });
+        const std::unordered_set<const Node*> used = variablesOf(access.indices);
         const double wide = vector != nullptr && used.contains(vector->variable) ? vector->extent : 1;
         const double pieces = std::ceil(wide * bytes / m_machine.vectorBytes);
         const double times = iterations(&used, false) * pieces;

@@ -356,7 +356,7 @@ private slots:
             });
         QCOMPARE(two.count("int step_rest = 0;"), 1);
         QCOMPARE(two.count("int step_rest_1 = 0;"), 1);
-        QVERIFY(!rest(0, 1, ir::LoopKind::Unrolled).contains("rest"));
+        QVERIFY(!rest(0, 1, ir::LoopKind::Unrolled).contains("step_rest"));
         QVERIFY(rest(0, 1, ir::LoopKind::Serial, true).contains("% 3"));
     }
 
