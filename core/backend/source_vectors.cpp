@@ -333,12 +333,12 @@ void SourceText::loadTogether(const ir::StmtNode& loop)
         if (!place.isContiguous || !place.isAligned)
             continue;
         m_lanes = {{}, width, buffer.dtype};
-        std::string whole = vectorAt(load->source, place.first, true);
+        std::string whole = fmt::format("({})", vectorAt(load->source, place.first, true));
         if (isChosen)
-            whole = fmt::format("{} ? {} : {}", text(ir::simplify(value->operands[0], m_ranges)), whole,
+            whole = fmt::format("({} ? {} : {})", text(ir::simplify(value->operands[0], m_ranges)), whole,
                                 spread(text(value->operands[2])));
         const std::set<std::int32_t> buffers = {load->source};
-        whole = m_scopes.value(vectorType(buffer.dtype, width), "(" + whole + ")", buffers);
+        whole = m_scopes.value(vectorType(buffer.dtype, width), whole, buffers);
         m_lanes = {};
         for (std::int64_t step = 0; step < width; ++step) {
             const Expr one = ir::simplify(ir::substitute(value, {{loop.variable.get(), ir::intImm(step)}}), m_ranges);

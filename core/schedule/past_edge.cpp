@@ -101,7 +101,7 @@ private:
             const Expr& old = e->operands[i];
             if (isChosen && old->kind == ExprKind::Load && !exists(old) && ir::isConst(e->operands[2], 0)) {
                 m_known.resize(outside);
-                return ir::ifThenElse(e->operands[0] && m_guard, old, e->operands[2]);
+                return ir::ifThenElse(operands[0] && m_guard, old, e->operands[2]);
             }
             operands.push_back(guarded(old, withConditions));
             isSame = isSame && operands.back().get() == old.get();

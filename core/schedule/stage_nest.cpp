@@ -335,7 +335,10 @@ private:
                                                           ir::load(m_held.place, m_op.dtype, m_held.indices)));
             return nestFrom(firstReduce, init, indexUpdate(), after);
         }
-        Stmt update = updateStatement(targets[0], indices[0], tiled ? Sums::Tile : atRoot ? Sums::Tensor : Sums::Box);
+        const Stmt update = updateStatement(targets[0], indices[0],
+                                            tiled    ? Sums::Tile
+                                            : atRoot ? Sums::Tensor
+                                                     : Sums::Box);
 
         std::vector<Stmt> inits;
         for (std::size_t body = 0; body < targets.size(); ++body)

@@ -97,7 +97,7 @@ private slots:
             });
         };
         const QString one = sum([](const ir::Expr& thread, const ir::Expr&) { return thread < ir::intImm(7); });
-        QVERIFY2(one.contains("const float4 got_0 = ((thread < 7) ? *(const float4*)(x + at_0) : "
+        QVERIFY2(one.contains("const float4 got_0 = ((thread < 7) ? (*(const float4*)(x + at_0)) : "
                               "spread_float4(0.0f));"),
                  qPrintable(one));
         for (const char* const element : {"+ got_0.x)", "+ got_0.y)", "+ got_0.z)", "+ got_0.w)"})
