@@ -349,22 +349,22 @@ private:
         const ir::Interval begin = ir::boundsOf(s->min, m_ranges), length = ir::boundsOf(s->extent, m_ranges);
         const ir::RangeScope range(m_ranges, s->variable,
                                    {begin.lo, begin.hi + std::max<std::int64_t>(1, length.hi) - 1});
-        const std::vector<Rest> rests = isWritten ? std::vector<Rest>() : restsOf(*s);
-        for (const Rest& rest : rests)
-            m_scopes.line(
-                fmt::format("int {} = {};", rest.name, ir::floorModulo(s->min->intValue + rest.offset, rest.modulus)));
+        const std::vector<Remainder> remainders = isWritten ? std::vector<Remainder>() : remaindersOf(*s);
+        for (const Remainder& remainder : remainders)
+            m_scopes.line(fmt::format("int {} = {};", remainder.name,
+                                      ir::floorModulo(s->min->intValue + remainder.offset, remainder.modulus)));
         if (isWritten || (m_language.unrollsLoops && schedule::isShortCopy(m_nest, *s)))
             m_scopes.line("#pragma unroll");
         else if (m_language.unrollsLoops)
             m_scopes.line(fmt::format("#pragma unroll {}", schedule::repeatsOf(*s)));
         m_scopes.openLoop(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0}) {{", name, min, end));
         bind(s->variable, name);
-        m_rests.insert(m_rests.end(), rests.begin(), rests.end());
+        m_remainders.insert(m_remainders.end(), remainders.begin(), remainders.end());
         statement(s->body[0]);
-        m_rests.resize(m_rests.size() - rests.size());
+        m_remainders.resize(m_remainders.size() - remainders.size());
         // Their names stay taken: they are declared in the block around the loop, where another loop may follow.
-        for (const Rest& rest : rests)
-            m_scopes.line(fmt::format("{0} = {0} == {1} ? 0 : {0} + 1;", rest.name, rest.modulus - 1));
+        for (const Remainder& remainder : remainders)
+            m_scopes.line(fmt::format("{0} = {0} == {1} ? 0 : {0} + 1;", remainder.name, remainder.modulus - 1));
         m_scopes.close();
         m_takenHere.erase(name);
     }

@@ -205,7 +205,7 @@ const SourceLanguage& cudaLanguage()
         // The compiler knows that blocks' and threads' numbers are not negative, but not that their sums are.
         .quotientOfSum = "(unsigned({0}) {1} {2})",
         .unrollsLoops = true,
-        .countsRests = true,
+        .countsRemainders = true,
         .suffixOfI64 = "ll",
         .suffixOfU64 = "ull",
         .lowestI32 = "(-2147483647 - 1)",

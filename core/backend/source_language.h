@@ -80,9 +80,9 @@ struct SourceLanguage
     /// Whether loops that are left to the compiler say how often it is to repeat their bodies. Where it would choose by
     /// itself it writes out whole loops with hundreds of statements, for half a minute, and then has no registers.
     bool unrollsLoops;
-    /// Whether the rest of a loop's variable, the tile of a ring that a step uses, is counted along with the loop
+    /// Whether the remainder of a loop's variable, the tile of a ring that a step uses, is counted along with the loop
     /// instead of being divided for in each pass.
-    bool countsRests;
+    bool countsRemainders;
     std::string_view suffixOfI64, suffixOfU64, lowestI32, lowestI64;
     std::array<std::string_view, 2> notANumber, infinity; ///< of f32 and of f64
     bool hasNarrowFloats; ///< numbers become f16 where one is needed; else each is cast

@@ -112,7 +112,7 @@ const SourceLanguage& openClLanguage()
         .joinsStatements = false,
         .quotientOfSum = "({0} {1} {2})",
         .unrollsLoops = false,
-        .countsRests = false,
+        .countsRemainders = false,
         .suffixOfI64 = "l",
         .suffixOfU64 = "ul",
         .lowestI32 = "INT_MIN",

@@ -281,7 +281,7 @@ bool SourceText::isShared(const Expr& e) const
     return found && !isRegister;
 }
 
-std::optional<SourceText::Rest> SourceText::restOf(const Expr& e) const
+std::optional<SourceText::Remainder> SourceText::remainderOf(const Expr& e) const
 {
     if (e->kind != ExprKind::FloorMod || e->operands[1]->kind != ExprKind::IntImm || !isPlace(e))
         return std::nullopt;
@@ -290,22 +290,23 @@ std::optional<SourceText::Rest> SourceText::restOf(const Expr& e) const
     if (modulus < 2 || form.terms.size() != 1 || form.terms[0].coefficient != 1
         || form.terms[0].atom->kind != ExprKind::Var)
         return std::nullopt;
-    return Rest{form.terms[0].atom.get(), ir::floorModulo(form.constant, modulus), modulus, {}};
+    return Remainder{form.terms[0].atom.get(), ir::floorModulo(form.constant, modulus), modulus, {}};
 }
 
-std::vector<SourceText::Rest> SourceText::restsOf(const ir::StmtNode& loop)
+std::vector<SourceText::Remainder> SourceText::remaindersOf(const ir::StmtNode& loop)
 {
-    std::vector<Rest> found;
-    if (!m_language.countsRests || loop.min->kind != ExprKind::IntImm)
+    std::vector<Remainder> found;
+    if (!m_language.countsRemainders || loop.min->kind != ExprKind::IntImm)
         return found;
     ir::visitExprs(loop.body[0], [&](const Expr& whole) {
         ir::visit(whole, [&](const Expr& e) {
-            std::optional<Rest> rest = restOf(e);
-            if (!rest || rest->variable != loop.variable.get()
-                || std::ranges::any_of(found, [&rest](const Rest& other) { return other.isSame(*rest); }))
+            std::optional<Remainder> remainder = remainderOf(e);
+            if (!remainder || remainder->variable != loop.variable.get()
+                || std::ranges::any_of(found,
+                                       [&remainder](const Remainder& other) { return other.isSame(*remainder); }))
                 return;
-            rest->name = identifier(loop.variable->name + " rest", m_takenHere);
-            found.push_back(*std::move(rest));
+            remainder->name = identifier(loop.variable->name + " remainder", m_takenHere);
+            found.push_back(*std::move(remainder));
         });
     });
     return found;
@@ -313,9 +314,10 @@ std::vector<SourceText::Rest> SourceText::restsOf(const ir::StmtNode& loop)
 
 std::string SourceText::text(const Expr& e)
 {
-    if (const std::optional<Rest> rest = m_rests.empty() ? std::nullopt : restOf(e)) {
-        const auto known = std::ranges::find_if(m_rests, [&rest](const Rest& other) { return other.isSame(*rest); });
-        if (known != m_rests.end())
+    if (const std::optional<Remainder> remainder = m_remainders.empty() ? std::nullopt : remainderOf(e)) {
+        const auto known = std::ranges::find_if(
+            m_remainders, [&remainder](const Remainder& other) { return other.isSame(*remainder); });
+        if (known != m_remainders.end())
             return known->name;
     }
     if ((e->kind == ExprKind::FloorDiv || e->kind == ExprKind::FloorMod) && isPlace(e))

@@ -61,24 +61,24 @@ protected:
     /// buffers begin, and to the tens of loads.
     void loadTogether(const ir::StmtNode& loop);
 
-    // ---- rests of loops' variables
+    // ---- remainders of loops' variables
 
     /// (variable + offset) % modulus under a name that the loop counts.
-    struct Rest
+    struct Remainder
     {
         const ir::Node* variable;
         std::int64_t offset, modulus; ///< 0 <= offset < modulus
         std::string name;
 
-        bool isSame(const Rest& other) const
+        bool isSame(const Remainder& other) const
         {
             return variable == other.variable && offset == other.offset && modulus == other.modulus;
         }
     };
-    /// What `e` is the rest of, without a name; nothing if it is no rest of one variable and a number.
-    std::optional<Rest> restOf(const ir::Expr& e) const;
-    /// All rests of the loop's variable in its body, each once, named.
-    std::vector<Rest> restsOf(const ir::StmtNode& loop);
+    /// What `e` is the remainder of, without a name; nothing if it is no remainder of one variable and a number.
+    std::optional<Remainder> remainderOf(const ir::Expr& e) const;
+    /// All remainders of the loop's variable in its body, each once, named.
+    std::vector<Remainder> remaindersOf(const ir::StmtNode& loop);
 
     // ---- asynchronous copies (source_copies.cpp)
 
@@ -92,7 +92,7 @@ protected:
     std::unordered_map<const ir::Node*, std::string> m_names; ///< of variables
     std::unordered_map<const ir::Node*, std::size_t> m_levels; ///< of variables: of the blocks that bind them
     SourceScopes m_scopes;
-    std::vector<Rest> m_rests; ///< of the loops around the present statement
+    std::vector<Remainder> m_remainders; ///< of the loops around the present statement
     int m_written = 0; ///< loops around the present statement that are written out
     ir::Ranges m_ranges;
     std::set<DType> m_types; ///< that the text names

@@ -36,15 +36,18 @@ public:
     {
         const bool isLaunched = m_lowering.form == KernelForm::Launches;
         for (std::size_t g = 0; g < guards.size();) {
+            if (reduces(guards[g])) {
+                ++g;
+                continue;
+            }
             m_guard = guards[g];
             m_known.clear();
             // All others hold for each load that needs them: around the sum, or at the load.
             for (std::size_t other = 0; isLaunched && other < guards.size(); ++other)
                 if (other != g)
                     m_known.push_back(guards[other]);
-            const Expr safe = reduces(m_guard) ? value : guarded(value, isLaunched);
-            const bool isSafe = safe.get() == value.get();
-            if (!reduces(m_guard) && (isSafe || (isLaunched && differsInThread(m_guard)))) {
+            const Expr safe = guarded(value, isLaunched);
+            if (safe.get() == value.get() || (isLaunched && differsInThread(m_guard))) {
                 value = safe;
                 guards.erase(guards.begin() + static_cast<std::ptrdiff_t>(g));
             } else

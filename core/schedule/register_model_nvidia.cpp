@@ -21,7 +21,7 @@ constexpr std::int64_t kMostDeclared = 48 << 10;
 // is within a quarter by one in a hundred.
 constexpr double kOfThread = 7.3; ///< numbers of the thread and the block, what is made of them, a value on its way
 constexpr double kWithoutLoops = -1; ///< of these fewer are kept where nothing is done again
-constexpr double kSinceHopper = 1; ///< more for all: from sm_90 on accesses have descriptors
+constexpr double kSinceHopper = 1; ///< more for all, from sm_90 on, where accesses have descriptors beside addresses
 constexpr double kLoop = 2.4; ///< a counter, and what its addresses go on from
 constexpr double kGlobalAddress = 1.1; ///< mostly an index of 32 bits, of which the 64 are made when they are needed
 constexpr double kSharedAddress = 2.3; ///< with what fills it: where it comes from and what guards it

@@ -476,10 +476,10 @@ private:
         Expr source = body->operands[0];
         if (sums == Sums::Box && m_lowering.form == KernelForm::Launches) {
             // What is stored beyond the box would be another thread's.
-            const std::vector<Expr> ofLoops = guards(false, false);
-            conditions.erase(conditions.begin(), conditions.begin() + static_cast<std::ptrdiff_t>(ofLoops.size()));
-            source = withoutEdges(m_lowering, m_id, source, conditions);
-            conditions.insert(conditions.begin(), ofLoops.begin(), ofLoops.end());
+            std::vector<Expr> edges = m_bounds.shapeGuards;
+            source = withoutEdges(m_lowering, m_id, source, edges);
+            conditions = guards(false, false);
+            conditions.insert(conditions.end(), edges.begin(), edges.end());
         } else if (sums != Sums::Tensor)
             source = withoutEdges(m_lowering, m_id, source, conditions);
         // A processor leaves out what adds nothing to the result: padding becomes a condition. Threads of a launch step

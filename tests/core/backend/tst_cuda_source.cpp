@@ -325,11 +325,11 @@ private slots:
         QVERIFY2(text.contains("= (unsigned(((step * 2) + thread)) / 3);"), qPrintable(text));
     }
 
-    /// A rest of a loop's variable, as tiles of a ring have, is counted along with the loop; one of several variables
-    /// is divided for, and so is what stands in a loop that is written out.
-    void restsOfLoopsAreCounted()
+    /// A remainder of a loop's variable, as tiles of a ring have, is counted along with the loop; one of several
+    /// variables is divided for, and so is what stands in a loop that is written out.
+    void remaindersOfLoopsAreCounted()
     {
-        const auto rest = [](std::int64_t first, std::int64_t offset, ir::LoopKind kind, bool ofThread = false) {
+        const auto remainder = [](std::int64_t first, std::int64_t offset, ir::LoopKind kind, bool ofThread = false) {
             return printed({parameter("x", DType::F32, true), parameter("y", DType::F32)}, [=](const ir::Expr& thread) {
                 const ir::Expr step = ir::var("step");
                 const ir::Expr sum = ofThread ? step + thread : step + ir::intImm(offset);
@@ -337,10 +337,10 @@ private slots:
                                    store(1, thread, load(1, thread) + load(0, ir::floorMod(sum, ir::intImm(3)))));
             });
         };
-        const QString counted = rest(1, 1, ir::LoopKind::Serial);
-        QVERIFY2(counted.contains("    int step_rest = 2;\n    #pragma unroll"), qPrintable(counted));
-        QVERIFY2(counted.contains("x[step_rest]"), qPrintable(counted));
-        QVERIFY2(counted.contains("        step_rest = step_rest == 2 ? 0 : step_rest + 1;\n    }\n"),
+        const QString counted = remainder(1, 1, ir::LoopKind::Serial);
+        QVERIFY2(counted.contains("    int step_remainder = 2;\n    #pragma unroll"), qPrintable(counted));
+        QVERIFY2(counted.contains("x[step_remainder]"), qPrintable(counted));
+        QVERIFY2(counted.contains("        step_remainder = step_remainder == 2 ? 0 : step_remainder + 1;\n    }\n"),
                  qPrintable(counted));
         QVERIFY(!counted.contains('%'));
         // Beside each other they have names of their own.
@@ -354,10 +354,10 @@ private slots:
                 }
                 return ir::makeBlock(std::move(loops));
             });
-        QCOMPARE(two.count("int step_rest = 0;"), 1);
-        QCOMPARE(two.count("int step_rest_1 = 0;"), 1);
-        QVERIFY(!rest(0, 1, ir::LoopKind::Unrolled).contains("step_rest"));
-        QVERIFY(rest(0, 1, ir::LoopKind::Serial, true).contains("% 3"));
+        QCOMPARE(two.count("int step_remainder = 0;"), 1);
+        QCOMPARE(two.count("int step_remainder_1 = 0;"), 1);
+        QVERIFY(!remainder(0, 1, ir::LoopKind::Unrolled).contains("step_remainder"));
+        QVERIFY(remainder(0, 1, ir::LoopKind::Serial, true).contains("% 3"));
     }
 
     void tensorsMayBeCalledLikeWords()
