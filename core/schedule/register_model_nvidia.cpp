@@ -22,6 +22,7 @@ constexpr std::int64_t kMostDeclared = 48 << 10;
 constexpr double kOfThread = 7.3; ///< numbers of the thread and the block, what is made of them, a value on its way
 constexpr double kWithoutLoops = -1; ///< of these fewer are kept where nothing is done again
 constexpr double kSinceHopper = 1; ///< more for all, from sm_90 on, where accesses have descriptors beside addresses
+constexpr double kFewest = 10, kFewestSinceHopper = 12; ///< that any kernel takes
 constexpr double kLoop = 2.4; ///< a counter, and what its addresses go on from
 constexpr double kGlobalAddress = 1.1; ///< mostly an index of 32 bits, of which the 64 are made when they are needed
 constexpr double kSharedAddress = 2.3; ///< with what fills it: where it comes from and what guards it
@@ -36,9 +37,6 @@ constexpr double kAboveLeast = 1.25; ///< where it gives up some blocks: what it
 // Code within a branch whose loads have conditions of their own, each a little branch, it leaves as it stands.
 constexpr std::int32_t kGuarded = 8;
 constexpr double kAsItStands = 1.1;
-// Loads come early for so many words; of more, the first are used up while the last are asked for, and no more than so
-// many are ahead of what is needed.
-constexpr double kEarlyWords = 20, kOfMoreWords = 0.6, kMostAhead = 60;
 // A sum and what is added to it are kept in different banks of registers, odd and even ones. Other values fill the gaps
 // between so many; for more there are none, and each takes two registers as long as these cost nothing.
 constexpr std::int32_t kGaps = 8;
@@ -64,9 +62,7 @@ Wanted wantedBy(const CodePiece& piece, const NvidiaRoom& room)
     double values = std::min<double>(piece.least, kByResults * piece.byResults);
     if (piece.guardedInBranches >= kGuarded)
         values = std::max(values, kAsItStands * piece.late);
-    const double more = std::max(0.0, piece.early - values);
-    const double ahead = std::min(more, kEarlyWords) + kOfMoreWords * std::max(0.0, more - kEarlyWords);
-    const double early = values + std::min(ahead, kMostAhead);
+    const double early = std::max<double>(values, piece.early); // all that is loaded comes first
     double functions = 0;
     if (piece.hasFunctions)
         functions = piece.loops > 0 ? kFunctionsInLoop : kFunctions;
@@ -149,6 +145,7 @@ NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Laun
         const auto step = std::ranges::find_if(steps, [&wanted](std::int32_t count) { return count >= wanted.least; });
         taken = std::min({wanted.most, step == steps.end() ? all : *step, std::max(free, kAboveLeast * wanted.least)});
     }
+    taken = std::max(taken, room.hasDescriptors ? kFewestSinceHopper : kFewest);
     return {static_cast<std::int32_t>(std::lround(taken)), static_cast<std::int32_t>(std::lround(wanted.least))};
 }
 

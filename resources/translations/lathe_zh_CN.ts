@@ -7584,6 +7584,10 @@
             <translation>H100，预期值</translation>
         </message>
         <message>
+            <source>H200, expected</source>
+            <translation>H200，预期值</translation>
+        </message>
+        <message>
             <source>RTX 4090, expected</source>
             <translation>RTX 4090，预期值</translation>
         </message>

@@ -38,8 +38,8 @@ Result<> runOn(const DeviceOperators& on, serve::Device& device, const schedule:
     return {};
 }
 
-/// The cases that default schedules are asked for: all of them, or the first one in each type.
-std::vector<OperatorCase> chosenCases(const graph::OpDef& entry, bool inTwoTypes)
+/// The cases that default schedules are asked for: all of them, or the first one in each type, in so many at most.
+std::vector<OperatorCase> chosenCases(const graph::OpDef& entry, std::size_t mostTypes)
 {
     std::vector<OperatorCase> cases = casesOf(entry);
     std::erase_if(cases, [](const OperatorCase& of) {
@@ -49,17 +49,19 @@ std::vector<OperatorCase> chosenCases(const graph::OpDef& entry, bool inTwoTypes
         return cases;
     std::set<DType> types;
     std::erase_if(cases, [&](const OperatorCase& of) { return !types.insert(of.dtype).second; });
-    if (!inTwoTypes || cases.size() <= 2)
+    if (mostTypes == 0 || cases.size() <= mostTypes)
         return cases;
-    // Float32, or the first one where an operator has no numbers; the other by its name, so that no type is left out.
+    // Float32, or the first one where an operator has no numbers; the others from one on that its name says, so that no
+    // type is left out.
     const auto first = std::ranges::find(cases, DType::F32, &OperatorCase::dtype);
     if (first != cases.end())
         std::iter_swap(cases.begin(), first);
     const std::string_view name = entry.name;
     const std::size_t sum = std::accumulate(name.begin(), name.end(), std::size_t{0},
                                             [](std::size_t a, char c) { return a + static_cast<unsigned char>(c); });
-    std::iter_swap(cases.begin() + 1, cases.begin() + 1 + static_cast<std::ptrdiff_t>(sum % (cases.size() - 1)));
-    cases.resize(2);
+    const auto others = static_cast<std::ptrdiff_t>(sum % (cases.size() - 1));
+    std::rotate(cases.begin() + 1, cases.begin() + 1 + others, cases.end());
+    cases.resize(mostTypes);
     return cases;
 }
 
@@ -82,7 +84,7 @@ Findings findingsOnDevice(const graph::OpDef& entry, const DeviceOperators& on)
                                                const std::vector<std::span<std::byte>>& parameters) {
         return runOn(on, *device, kernel, parameters);
     };
-    for (const OperatorCase& of : chosenCases(entry, on.inTwoTypes)) {
+    for (const OperatorCase& of : chosenCases(entry, on.mostTypes)) {
         const auto kernels = KernelRun::ofOperator(of.graph, on.target);
         if (!kernels) {
             findings.add(fmt::format("{}: {}", of.name, kernels.error().message));

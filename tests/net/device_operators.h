@@ -23,9 +23,9 @@ struct DeviceOperators
         load;
     /// Parts of the sentences that refuse a type that the language or the device does not have. Any other is wrong.
     std::vector<std::string> lackingTypes;
-    /// Whether the first case of an operator is run in float32 and one other type alone, which differs from operator
-    /// to operator, unless every case is asked for.
-    bool inTwoTypes = false;
+    /// In so many types the first case of an operator is run, unless every case is asked for: float32, and others that
+    /// differ from operator to operator. 0: in all.
+    std::size_t mostTypes = 0;
     Target target; ///< whose passes prepare an operator that has no kernel of its own
 };
 

@@ -17,7 +17,7 @@ namespace tst_full_job {
 /// watch, pause, have the program killed, reopen, resume, export, compare with an earlier run, report. What came of it
 /// is read from the files that the program left, by the command line's program.
 ///
-/// LATHE_JOB_SECONDS: how long it tunes (120). LATHE_SCREENSHOTS: a folder that gets a picture of each station.
+/// LATHE_JOB_SECONDS: how long it tunes (30). LATHE_SCREENSHOTS: a folder that gets a picture of each station.
 class TestFullJob : public QObject
 {
     Q_OBJECT
@@ -25,7 +25,7 @@ class TestFullJob : public QObject
     Desktop m_desktop;
     QTemporaryDir m_home;
     QProcess m_window;
-    double m_seconds = 120;
+    double m_seconds = 30;
     QSet<QString> m_before; ///< trials known before the kill
 
     QString program(const char* name) const

@@ -50,6 +50,7 @@ constexpr int kDeviceWidth = 180; ///< pixels of a device's name; the whole of i
                                                       QT_TRANSLATE_NOOP("lathe::ui::RunBar", "RTX A6000, expected"),
                                                       QT_TRANSLATE_NOOP("lathe::ui::RunBar", "A100, expected"),
                                                       QT_TRANSLATE_NOOP("lathe::ui::RunBar", "H100, expected"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "H200, expected"),
                                                       QT_TRANSLATE_NOOP("lathe::ui::RunBar", "RTX 4090, expected")};
 
 /// Closed, it shows the short title of what is picked, where that has one: a target without the name of its device,

@@ -15,6 +15,6 @@ struct ExpectedDevice
     const char* name;
 };
 inline constexpr ExpectedDevice kExpectedDevices[] = {
-    {"a6000", "RTX A6000"}, {"a100", "A100"}, {"h100", "H100"}, {"rtx4090", "RTX 4090"}};
+    {"a6000", "RTX A6000"}, {"a100", "A100"}, {"h100", "H100"}, {"h200", "H200"}, {"rtx4090", "RTX 4090"}};
 
 } // namespace lathe::cuda

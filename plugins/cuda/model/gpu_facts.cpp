@@ -1,6 +1,7 @@
 #include "plugins/cuda/model/gpu_facts.h"
 
 #include <algorithm>
+#include <string>
 
 namespace lathe::cuda {
 namespace {
@@ -20,7 +21,8 @@ namespace {
 // [W89] NVIDIA Ada GPU Architecture, whitepaper, appendix A: RTX 4090 with 128 SMs, 2520 MHz boost, 2235 MHz base, 72
 // MiB
 //     of level-2 cache, 1008 GB/s, 128 KiB array.
-// [D] Data sheets: RTX A6000 1410 MHz base, 1800 MHz boost; A100 SXM 1095 MHz base; H100 SXM 1590 MHz base.
+// [D] Data sheets: RTX A6000 1410 MHz base, 1800 MHz boost; A100 SXM 1095 MHz base; H100 SXM 1590 MHz base; H200 SXM
+//     4.8 TB/s and the H100's 67 TFLOP/s of float32 (its base clock is not given and taken to be the same).
 // [H] Huerta et al., "Analyzing Modern NVIDIA GPU cores" (arXiv 2503.20481), measured on an RTX A6000, sections 5.3
 //     and 5.4: one access to the shared structures every 2 cycles (table 1); loads from shared memory 24 cycles and
 //     from the level-1 cache 32 cycles, 2 and 6 more for 128 bits (table 2).
@@ -35,6 +37,43 @@ namespace {
 //     a stream and 3.4 us in a graph (V100).
 constexpr double kGraphGap = 0.5e-6, kStreamGap = 0.9e-6; // [B]
 constexpr std::int64_t kKiB = 1024, kMiB = 1024 * 1024;
+
+constexpr GpuFacts kH100 = {.name = "H100",
+                            .key = "h100",
+                            .capability = 90,
+                            .sms = 132, // [W90]
+                            .boostHz = 1.980e9, // [W90]: 66.9 TFLOP/s
+                            .baseHz = 1.590e9, // [D]
+                            .floatLanes = 128, // [G] [W90]
+                            .integerLanes = 64, // [G]
+                            .doubleLanes = 64, // [G]
+                            .halfLanes = 128, // [G]: 256 results
+                            .specialLanes = 16, // [G]
+                            .accessLanes = 32, // [W90]
+                            .maxThreads = 2048, // [G]
+                            .maxBlocks = 32, // [G]
+                            .sharedBytes = 228 * kKiB, // [G]
+                            .maxBlockSharedBytes = 227 * kKiB, // [G]
+                            .arrayBytes = 256 * kKiB, // [W90]
+                            .cacheBytes = 50 * kMiB, // [W90]
+                            .cacheBytesPerCycle = 3942, // [L]
+                            .memoryBytesPerSecond = 3352e9, // [W90]
+                            .sharedLatency = 29.0, // [L]
+                            .firstLatency = 40.7, // [L]
+                            .secondLatency = 263.0, // [L]
+                            .memoryLatency = 478.8, // [L]
+                            .launchGapSeconds = kGraphGap,
+                            .launchSeconds = kStreamGap};
+
+/// The H100's chip with other memory [D].
+constexpr GpuFacts h200()
+{
+    GpuFacts facts = kH100;
+    facts.name = "H200";
+    facts.key = "h200";
+    facts.memoryBytesPerSecond = 4.8e12;
+    return facts;
+}
 
 constexpr GpuFacts kGpus[] = {
     {.name = "RTX A6000",
@@ -90,32 +129,8 @@ constexpr GpuFacts kGpus[] = {
      .memoryLatency = 466.3, // [L]
      .launchGapSeconds = kGraphGap,
      .launchSeconds = kStreamGap},
-    {.name = "H100",
-     .key = "h100",
-     .capability = 90,
-     .sms = 132, // [W90]
-     .boostHz = 1.980e9, // [W90]: 66.9 TFLOP/s
-     .baseHz = 1.590e9, // [D]
-     .floatLanes = 128, // [G] [W90]
-     .integerLanes = 64, // [G]
-     .doubleLanes = 64, // [G]
-     .halfLanes = 128, // [G]: 256 results
-     .specialLanes = 16, // [G]
-     .accessLanes = 32, // [W90]
-     .maxThreads = 2048, // [G]
-     .maxBlocks = 32, // [G]
-     .sharedBytes = 228 * kKiB, // [G]
-     .maxBlockSharedBytes = 227 * kKiB, // [G]
-     .arrayBytes = 256 * kKiB, // [W90]
-     .cacheBytes = 50 * kMiB, // [W90]
-     .cacheBytesPerCycle = 3942, // [L]
-     .memoryBytesPerSecond = 3352e9, // [W90]
-     .sharedLatency = 29.0, // [L]
-     .firstLatency = 40.7, // [L]
-     .secondLatency = 263.0, // [L]
-     .memoryLatency = 478.8, // [L]
-     .launchGapSeconds = kGraphGap,
-     .launchSeconds = kStreamGap},
+    kH100,
+    h200(),
     {.name = "RTX 4090",
      .key = "rtx4090",
      .capability = 89,
@@ -150,6 +165,17 @@ constexpr GpuFacts kGpus[] = {
 std::span<const GpuFacts> knownGpus()
 {
     return kGpus;
+}
+
+Result<const GpuFacts*> gpuNamed(std::string_view name)
+{
+    if (const GpuFacts* const found = findGpu(name); found != nullptr)
+        return found;
+    std::string known;
+    for (const GpuFacts& gpu : kGpus)
+        known += (known.empty() ? "" : ", ") + std::string(gpu.key);
+    return makeError(Errc::InvalidArgument,
+                     "the model does not know the GPU '" + std::string(name) + "'; it knows " + known);
 }
 
 const GpuFacts* findGpu(std::string_view name)

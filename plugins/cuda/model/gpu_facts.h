@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/support/result.h"
+
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -52,9 +54,11 @@ struct GpuFacts
     double peakFlops() const { return 2 * floatLanes * sms * boostHz; }
 };
 
-/// RTX A6000, A100 (SXM, 40 GB), H100 (SXM5, 80 GB), RTX 4090.
+/// RTX A6000, A100 (SXM, 40 GB), H100 (SXM5, 80 GB), H200 (SXM), RTX 4090.
 std::span<const GpuFacts> knownGpus();
 /// By its name or its key; null: not known.
 const GpuFacts* findGpu(std::string_view name);
+/// Likewise. InvalidArgument: it is not known; the sentence lists the keys of those that are.
+Result<const GpuFacts*> gpuNamed(std::string_view name);
 
 } // namespace lathe::cuda

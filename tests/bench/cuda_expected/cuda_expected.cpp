@@ -10,12 +10,12 @@
 // figures that the model goes by.
 
 #include "core/deploy/plan.h"
-#include "core/schedule/lower.h"
 #include "core/schedule/step.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/support/files.h"
 #include "plugins/cuda/expected/expectation.h"
+#include "tests/plugins/cuda/kernels/printed.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -35,24 +35,18 @@ constexpr std::size_t kTogether = 8;
 
 struct Kernel
 {
-    schedule::LoweredKernel lowered;
-    backend::KernelSource source;
+    kernels::PrintedKernel printed;
     std::vector<Expectation> launches;
 };
 
-Result<Kernel> lowered(const deploy::KernelSource& source)
+Result<Kernel> kernelOf(const deploy::KernelSource& source)
 {
     const nlohmann::json json = source.steps.empty() ? nlohmann::json::array()
                                                      : nlohmann::json::parse(source.steps, nullptr, false);
     LATHE_TRY_ASSIGN(const auto steps, schedule::stepsFromJson(json));
     LATHE_TRY_ASSIGN(const auto state, schedule::State::replay(source.dag, steps));
-    schedule::LowerOptions options;
-    options.form = KernelForm::Launches;
-    options.name = source.name;
-    options.constantInputs = source.constantInputs;
     Kernel kernel;
-    LATHE_TRY_ASSIGN(kernel.lowered, schedule::lower(state, options));
-    LATHE_TRY_ASSIGN(kernel.source, backend::printCuda(kernel.lowered.nest));
+    LATHE_TRY_ASSIGN(kernel.printed, kernels::printed(state, source.constantInputs, source.name));
     return kernel;
 }
 
@@ -61,14 +55,15 @@ Result<> expect(std::span<Kernel> kernels, Expectations& expectations)
 {
     std::vector<LaunchQuestion> questions;
     for (const Kernel& kernel : kernels)
-        std::ranges::copy(questionsOf(kernel.lowered.nest, kernel.source), std::back_inserter(questions));
+        std::ranges::copy(questionsOf(kernel.printed.lowered.nest, kernel.printed.source),
+                          std::back_inserter(questions));
     const auto answers = expectations.ask(questions);
     std::size_t next = 0;
     for (Kernel& kernel : kernels)
-        for (std::size_t i = 0; i < kernel.source.launches.size(); ++i) {
+        for (std::size_t i = 0; i < kernel.printed.source.launches.size(); ++i) {
             const Result<Expectation>& answer = answers[next++];
             if (!answer)
-                return makeError(answer.error().code, kernel.lowered.nest.name + ": " + answer.error().message);
+                return makeError(answer.error().code, kernel.printed.lowered.nest.name + ": " + answer.error().message);
             kernel.launches.push_back(*answer);
         }
     return {};
@@ -77,9 +72,7 @@ Result<> expect(std::span<Kernel> kernels, Expectations& expectations)
 Result<> run(const std::string& key, const std::string& network, const std::string& file, bool rows,
              const std::string& keep)
 {
-    const GpuFacts* const gpu = findGpu(key);
-    if (gpu == nullptr)
-        return makeError(Errc::InvalidArgument, key + " is not known: a6000, a100, h100 and rtx4090 are");
+    LATHE_TRY_ASSIGN(const GpuFacts* const gpu, gpuNamed(key));
     session::ModelSpec spec;
     spec.source = "zoo:" + network;
     LATHE_TRY_ASSIGN(const auto model, session::loadModel(spec, "expected -gpu=" + std::string(gpu->key)));
@@ -94,7 +87,7 @@ Result<> run(const std::string& key, const std::string& network, const std::stri
     LATHE_TRY_ASSIGN(const deploy::KernelSet set, collectKernels(model->graph, model->partition, chosen.choices));
     std::vector<Kernel> kernels;
     for (const deploy::KernelSource& source : set.sources) {
-        LATHE_TRY_ASSIGN(Kernel kernel, lowered(source));
+        LATHE_TRY_ASSIGN(Kernel kernel, kernelOf(source));
         kernels.push_back(std::move(kernel));
     }
     Expectations expectations(*gpu);
@@ -123,8 +116,8 @@ Result<> run(const std::string& key, const std::string& network, const std::stri
         ms += runs * own;
         if (!keep.empty())
             LATHE_TRY(writeFileAtomically(fmt::format("{}/{}.cu", keep, model->partition.subgraphs[i].name),
-                                          kernel.source.text() + "\n/*\n" + toText(kernel.source, kernel.launches, *gpu)
-                                              + "*/\n"));
+                                          kernel.printed.source.text() + "\n/*\n"
+                                              + toText(kernel.printed.source, kernel.launches, *gpu) + "*/\n"));
         if (rows)
             fmt::print("{:60} {:8.4f} ms{}\n", model->partition.subgraphs[i].name, own,
                        chosen.choices[i].record.empty() ? "  untuned" : "");

@@ -33,11 +33,12 @@ int run(int argc, char** argv)
 {
     const bool wantsFacts = argc > 1 && std::strcmp(argv[1], "--facts") == 0;
     const std::string name = argc > 1 && !wantsFacts ? argv[1] : "RTX A6000";
-    const GpuFacts* const gpu = findGpu(name);
-    if (gpu == nullptr) {
-        std::fprintf(stderr, "%s is not known: RTX A6000, A100, H100 and RTX 4090 are\n", name.c_str());
+    const auto known = gpuNamed(name);
+    if (!known) {
+        std::fprintf(stderr, "%s\n", known.error().message.c_str());
         return 2;
     }
+    const GpuFacts* const gpu = *known;
     const auto text = ladder::disassembly("sm_" + std::to_string(gpu->capability));
     if (!text)
         std::fprintf(stderr, "stored figures of sm_86 are taken: %s\n", text.error().message.c_str());

@@ -1,25 +1,29 @@
-// How far the analytic model of NVIDIA's GPUs is from what candidates took on one (tests/data/launches: an H100, by
-// OpenCL, with code of its time). The same schedules are compiled as CUDA C++, and the model is asked. Needs NVRTC and
-// nvdisasm, no GPU.
+// How far the analytic model of NVIDIA's GPUs is from what candidates took on one: those of a project that was tuned
+// there for a target of the kind "cuda", or of tests/data/launches (an H100, by OpenCL, with code of its time). The
+// same schedules are compiled as CUDA C++, and the model is asked. Needs NVRTC and nvdisasm, no GPU.
 //
-// Usage: cuda_measured GPU FILE... [--gap MICROSECONDS] [--every N] [--rows]
+// Usage: cuda_measured GPU FILE... [--gap MICROSECONDS] [--every N] [--calibrate N] [--rows]
 //
 // Prints for each task how the model's order agrees with the measured one (Spearman's rank correlation) beside that of
-// the search's estimate, the model's time by the measured one (its 10th, 50th and 90th percentile), and what the trial
-// that it likes best took beside the fastest; at the end the same of all trials. --gap: what a launch takes beside its
-// own work, 6.5 unless told otherwise: the shortest trials of an H100 by OpenCL took 6.2 to 7.5. --every: only one
-// trial of so many. --rows: each trial.
+// whoever proposed the trials, the model's time by the measured one (its 10th, 50th and 90th percentile), and what the
+// trial that it likes best took beside the fastest; at the end the same of all trials, and the error of single ones:
+// as it stands, and with one factor that is set by some of the trials, 30 unless told otherwise, spread over all, and
+// is tried on the others. --gap: what a launch takes beside its own work; unless told otherwise that of a graph for
+// projects, and 6.5 for tests/data/launches: the shortest trials of an H100 by OpenCL took 6.2 to 7.5. --every: only
+// one trial of so many. --rows: each trial.
 
-#include "core/schedule/lower.h"
 #include "plugins/cuda/expected/expectation.h"
 #include "tests/bench/launches/trials.h"
+#include "tests/plugins/cuda/kernels/printed.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <string>
 
 using namespace lathe;
@@ -31,33 +35,26 @@ constexpr std::size_t kTogether = 16; ///< kernels whose machine code is made in
 
 struct Options
 {
-    double gap = 6.5e-6; ///< seconds
-    std::size_t every = 1;
+    std::optional<double> gap; ///< seconds
+    std::size_t every = 1, calibrating = 30;
     bool rows = false;
 };
 
 struct Candidate
 {
-    const bench::LaunchTrial* trial = nullptr;
-    schedule::LoweredKernel lowered;
-    backend::KernelSource source;
-    double estimated = 0, expected = 0; ///< seconds
+    const bench::MeasuredKernel* measured = nullptr;
+    kernels::PrintedKernel kernel;
+    double expected = 0; ///< seconds
     std::string bound; ///< of the launch that takes longest
 };
 
-Result<Candidate> lowered(const bench::LaunchTrial& trial, const search::SearchTask& task)
+Result<Candidate> candidateOf(const bench::MeasuredKernel& kernel, const search::SearchTask& task)
 {
     Candidate made;
-    made.trial = &trial;
-    LATHE_TRY_ASSIGN(const auto analysis, trial.sketch->analyse(trial.genome));
-    made.estimated = analysis.seconds;
-    LATHE_TRY_ASSIGN(const auto steps, trial.sketch->instantiate(trial.genome));
-    LATHE_TRY_ASSIGN(const auto state, schedule::State::replay(trial.sketch->dag(), steps));
-    schedule::LowerOptions options;
-    options.form = KernelForm::Launches;
-    options.constantInputs = task.alternatives.front().constantInputs;
-    LATHE_TRY_ASSIGN(made.lowered, schedule::lower(state, options));
-    LATHE_TRY_ASSIGN(made.source, backend::printCuda(made.lowered.nest));
+    made.measured = &kernel;
+    const search::SearchAlternative& alternative = task.alternatives[kernel.alternative];
+    LATHE_TRY_ASSIGN(const auto state, schedule::State::replay(alternative.dag, kernel.steps));
+    LATHE_TRY_ASSIGN(made.kernel, kernels::printed(state, alternative.constantInputs));
     return made;
 }
 
@@ -65,13 +62,13 @@ void expect(std::span<Candidate> candidates, double gap, Expectations& expectati
 {
     std::vector<LaunchQuestion> questions;
     for (const Candidate& one : candidates)
-        std::ranges::copy(questionsOf(one.lowered.nest, one.source), std::back_inserter(questions));
+        std::ranges::copy(questionsOf(one.kernel.lowered.nest, one.kernel.source), std::back_inserter(questions));
     const auto answers = expectations.ask(questions);
     std::size_t next = 0;
     for (Candidate& one : candidates) {
         double longest = 0;
         bool isKnown = true;
-        for (std::size_t i = 0; i < one.source.launches.size(); ++i) {
+        for (std::size_t i = 0; i < one.kernel.source.launches.size(); ++i) {
             const auto& answer = answers[next++];
             isKnown = isKnown && answer.has_value();
             if (!isKnown)
@@ -100,6 +97,31 @@ struct Comparison
         const auto at = [&](double part) { return sorted[static_cast<std::size_t>(part * double(sorted.size() - 1))]; };
         return fmt::format("{:.2f} {:.2f} {:.2f}", at(0.1), at(0.5), at(0.9));
     }
+
+    /// How far single trials are off, in percent, half and nine in ten of them at most: as they stand, and those that
+    /// do not set a factor with it.
+    std::string errors(std::size_t calibrating) const
+    {
+        const auto text = [](const std::vector<double>& ofTrials, double by) {
+            std::vector<double> off;
+            for (const double factor : ofTrials)
+                off.push_back(100 * std::abs(factor * by - 1));
+            std::ranges::sort(off);
+            const auto at = [&](double part) { return off[static_cast<std::size_t>(part * double(off.size() - 1))]; };
+            return fmt::format("half of {} trials within {:.0f} %, nine in ten within {:.0f} %", off.size(), at(0.5),
+                               at(0.9));
+        };
+        std::string all = "error of single trials: " + text(factors, 1);
+        const std::size_t step = factors.size() / std::max<std::size_t>(calibrating, 1);
+        if (calibrating == 0 || step < 2)
+            return all;
+        std::vector<double> setting, others;
+        for (std::size_t i = 0; i < factors.size(); ++i)
+            (i % step == 0 && setting.size() < calibrating ? setting : others).push_back(factors[i]);
+        std::ranges::sort(setting);
+        const double by = 1 / setting[setting.size() / 2];
+        return all + fmt::format("\ncalibrated by {} of them (times {:.2f}): {}", setting.size(), by, text(others, by));
+    }
 };
 
 double mean(const std::vector<double>& values)
@@ -114,12 +136,12 @@ void compare(const std::string& task, const std::vector<Candidate>& candidates, 
     for (const Candidate& one : candidates) {
         if (one.expected == 0)
             continue;
-        estimated.push_back(one.estimated);
+        estimated.push_back(one.measured->estimated);
         expected.push_back(one.expected);
-        measured.push_back(one.trial->seconds);
-        own.factors.push_back(one.expected / one.trial->seconds);
+        measured.push_back(one.measured->seconds);
+        own.factors.push_back(one.expected / measured.back());
         if (rows)
-            fmt::print("{}|{}|{:.2f}|{:.2f}|{:.2f}|{}\n", task, one.trial->sketch->name(), measured.back() * 1e6,
+            fmt::print("{}|{}|{:.2f}|{:.2f}|{:.2f}|{}\n", task, one.measured->sketch, measured.back() * 1e6,
                        expected.back() * 1e6, estimated.back() * 1e6, one.bound);
     }
     if (measured.size() < 2)
@@ -142,20 +164,19 @@ void compare(const std::string& task, const std::vector<Candidate>& candidates, 
 
 Result<> run(const std::string& key, const std::string& file, const Options& options, Comparison& all)
 {
-    const GpuFacts* const gpu = findGpu(key);
-    if (gpu == nullptr)
-        return makeError(Errc::InvalidArgument, key + " is not known: a6000, a100, h100 and rtx4090 are");
-    LATHE_TRY_ASSIGN(const std::vector<bench::TrialTask> tasks, bench::readTrials(file));
+    LATHE_TRY_ASSIGN(const GpuFacts* const gpu, gpuNamed(key));
+    LATHE_TRY_ASSIGN(const std::vector<bench::MeasuredTask> tasks, bench::readMeasured(file));
+    constexpr double kOpenclGap = 6.5e-6;
+    const double gap = options.gap.value_or(file.ends_with(".lathe") ? gpu->launchGapSeconds : kOpenclGap);
     Expectations expectations(*gpu);
-    for (const bench::TrialTask& task : tasks) {
+    for (const bench::MeasuredTask& task : tasks) {
         std::vector<Candidate> candidates;
-        for (std::size_t i = 0; i < task.trials.size(); i += options.every) {
-            LATHE_TRY_ASSIGN(Candidate one, lowered(task.trials[i], task.task));
+        for (std::size_t i = 0; i < task.kernels.size(); i += options.every) {
+            LATHE_TRY_ASSIGN(Candidate one, candidateOf(task.kernels[i], task.task));
             candidates.push_back(std::move(one));
         }
         for (std::size_t i = 0; i < candidates.size(); i += kTogether)
-            expect(std::span(candidates).subspan(i, std::min(kTogether, candidates.size() - i)), options.gap,
-                   expectations);
+            expect(std::span(candidates).subspan(i, std::min(kTogether, candidates.size() - i)), gap, expectations);
         compare(task.task.name, candidates, options.rows, all);
     }
     return {};
@@ -174,10 +195,13 @@ int main(int argc, char** argv)
             options.gap = 1e-6 * std::strtod(argv[++i], nullptr);
         else if (std::string_view(argv[i]) == "--every" && i + 1 < argc)
             options.every = std::max<std::size_t>(1, std::strtoul(argv[++i], nullptr, 10));
+        else if (std::string_view(argv[i]) == "--calibrate" && i + 1 < argc)
+            options.calibrating = std::strtoul(argv[++i], nullptr, 10);
         else
             words.emplace_back(argv[i]);
     if (words.size() < 2) {
-        fmt::print(stderr, "Usage: cuda_measured GPU FILE... [--gap MICROSECONDS] [--every N] [--rows]\n");
+        fmt::print(stderr,
+                   "Usage: cuda_measured GPU FILE... [--gap MICROSECONDS] [--every N] [--calibrate N] [--rows]\n");
         return 2;
     }
     Comparison all;
@@ -189,8 +213,8 @@ int main(int argc, char** argv)
     if (!all.factors.empty())
         fmt::print(
             "{} trials of {} tasks: mean rank correlation {:.2f} (estimate {:.2f}), liked {:.2f} times the fastest "
-            "({:.2f}), expected by measured {}\n",
+            "({:.2f}), expected by measured {}\n{}\n",
             all.factors.size(), all.liked.size(), mean(all.correlations), mean(all.estimates), mean(all.liked),
-            mean(all.likedByEstimate), all.range());
+            mean(all.likedByEstimate), all.range(), all.errors(options.calibrating));
     return 0;
 }

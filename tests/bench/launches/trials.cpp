@@ -1,5 +1,6 @@
 #include "tests/bench/launches/trials.h"
 
+#include "core/schedule/step.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
 
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <numeric>
@@ -97,6 +99,69 @@ Result<std::vector<TrialTask>> readTrials(const std::string& file)
         if (task.trials.size() > 1)
             all.push_back(std::move(task));
     return all;
+}
+
+namespace {
+
+std::size_t alternativeOf(const search::SearchTask& task, std::string_view name)
+{
+    const auto found = std::ranges::find(task.alternatives, name, &search::SearchAlternative::name);
+    return static_cast<std::size_t>(found - task.alternatives.begin());
+}
+
+Result<std::vector<MeasuredTask>> measuredOf(std::vector<TrialTask> trials)
+{
+    std::vector<MeasuredTask> all;
+    for (TrialTask& task : trials) {
+        MeasuredTask made{std::move(task.task), {}};
+        for (const LaunchTrial& trial : task.trials) {
+            LATHE_TRY_ASSIGN(const auto analysis, trial.sketch->analyse(trial.genome));
+            LATHE_TRY_ASSIGN(auto steps, trial.sketch->instantiate(trial.genome));
+            made.kernels.push_back({alternativeOf(made.task, trial.sketch->alternative()), std::move(steps),
+                                    trial.sketch->name(), analysis.seconds, trial.seconds});
+        }
+        all.push_back(std::move(made));
+    }
+    return all;
+}
+
+Result<std::vector<MeasuredTask>> readRecords(const std::string& file)
+{
+    LATHE_TRY_ASSIGN(const store::Project project, store::Project::open(file, store::Project::Access::Read));
+    LATHE_TRY_ASSIGN(const std::vector<std::string> targets, project.targets());
+    const auto target = std::ranges::find_if(
+        targets, [](const std::string& text) { return text == "cuda" || text.starts_with("cuda "); });
+    if (target == targets.end())
+        return makeError(Errc::NotFound, "no record is of a target of the kind cuda");
+    LATHE_TRY_ASSIGN(const auto model, session::loadModelOf(file, {}, *target));
+    std::vector<MeasuredTask> all;
+    for (const graph::Task& task : model->partition.tasks) {
+        MeasuredTask made{session::searchTask(task, *model, false), {}};
+        store::RecordFilter filter;
+        filter.task = task.key;
+        filter.ok = true;
+        LATHE_TRY(project.forEachRecord(filter, [&](const Record& record) {
+            if (record.target != *target || session::usableAlternative(task, record, false) == nullptr)
+                return;
+            if (auto steps = schedule::stepsFromJson(nlohmann::json::parse(record.candidate.steps, nullptr, false)))
+                made.kernels.push_back({alternativeOf(made.task, record.candidate.alternative), *std::move(steps),
+                                        record.candidate.sketch, 1e-9 * record.candidate.predictedNs,
+                                        1e-9 * record.result.meanNs()});
+        }));
+        if (made.kernels.size() > 1)
+            all.push_back(std::move(made));
+    }
+    return all;
+}
+
+} // namespace
+
+Result<std::vector<MeasuredTask>> readMeasured(const std::string& file)
+{
+    if (std::filesystem::path(file).extension() == ".lathe")
+        return readRecords(file);
+    LATHE_TRY_ASSIGN(std::vector<TrialTask> trials, readTrials(file));
+    return measuredOf(std::move(trials));
 }
 
 } // namespace lathe::bench

@@ -27,6 +27,26 @@ struct TrialTask
 /// are of rules that are no more.
 Result<std::vector<TrialTask>> readTrials(const std::string& file);
 
+/// Likewise, by the steps of its schedule.
+struct MeasuredKernel
+{
+    std::size_t alternative = 0; ///< of the task
+    std::vector<schedule::Step> steps;
+    std::string sketch;
+    double estimated = 0; ///< seconds by whoever proposed it; NaN: not told
+    double seconds = 0;
+};
+
+struct MeasuredTask
+{
+    search::SearchTask task;
+    std::vector<MeasuredKernel> kernels;
+};
+
+/// Of a file as readTrials() takes it, or of the records of a project for a target of the kind "cuda". NotFound: it has
+/// none.
+Result<std::vector<MeasuredTask>> readMeasured(const std::string& file);
+
 /// Spearman's rank correlation.
 double rankCorrelation(const std::vector<double>& a, const std::vector<double>& b);
 

@@ -97,7 +97,7 @@ private slots:
     {
         for (const auto& [text, other] :
              {std::pair("expected -gpu=a6000", "cuda -arch=sm_86"), std::pair("expected -gpu=a100", "cuda -arch=sm_80"),
-              std::pair("expected -gpu=h100", "cuda -arch=sm_90"),
+              std::pair("expected -gpu=h100", "cuda -arch=sm_90"), std::pair("expected -gpu=h200", "cuda -arch=sm_90"),
               std::pair("expected -gpu=rtx4090", "cuda -arch=sm_89"), std::pair("expected", "cuda -arch=sm_86")}) {
             const Target target = must(session::parseTarget(text));
             QCOMPARE(QString::fromStdString(target.traits().standsFor), QString::fromLatin1(other));
