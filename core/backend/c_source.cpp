@@ -366,6 +366,7 @@ private:
         for (const Remainder& remainder : remainders)
             m_scopes.line(fmt::format("{0} = {0} == {1} ? 0 : {0} + 1;", remainder.name, remainder.modulus - 1));
         m_scopes.close();
+        forget(s->variable);
         m_takenHere.erase(name);
     }
 

@@ -225,6 +225,12 @@ void SourceText::bind(const Expr& variable, const std::string& name)
     m_levels[variable.get()] = m_scopes.level();
 }
 
+void SourceText::forget(const Expr& variable)
+{
+    m_names.erase(variable.get());
+    m_levels.erase(variable.get());
+}
+
 std::size_t SourceText::levelOf(const Expr& e) const
 {
     std::size_t level = 1;

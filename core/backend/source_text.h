@@ -36,6 +36,7 @@ protected:
     std::string offsetText(const ir::Expr& offset);
     /// A variable is bound in the present block.
     void bind(const ir::Expr& variable, const std::string& name);
+    void forget(const ir::Expr& variable); ///< behind the block that binds it
 
     // ---- vectors (source_vectors.cpp)
 

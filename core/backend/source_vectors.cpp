@@ -1,5 +1,6 @@
 #include "core/backend/source_text.h"
 #include "core/ir/linear_form.h"
+#include "core/ir/padded_load.h"
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
 
@@ -52,10 +53,7 @@ void plainLoads(const Stmt& s, std::vector<Expr>& loads, std::set<std::int32_t>&
     const std::function<void(const Expr&)> add = [&](const Expr& e) {
         const bool isChoice = e->kind == ExprKind::Select || e->kind == ExprKind::IfThenElse || e->kind == ExprKind::And
                               || e->kind == ExprKind::Or;
-        const bool isPadded = e->kind == ExprKind::IfThenElse && e->operands[1]->kind == ExprKind::Load
-                              && (e->operands[2]->kind == ExprKind::FloatImm
-                                  || e->operands[2]->kind == ExprKind::IntImm)
-                              && !ir::holdsData(e->operands[0]);
+        const bool isPadded = ir::isPaddedLoad(e) && !ir::holdsData(e->operands[0]);
         if (e->kind == ExprKind::Load || isPadded)
             loads.push_back(e);
         if (!isChoice)
@@ -337,7 +335,11 @@ void SourceText::loadTogether(const ir::StmtNode& loop)
         if (isChosen)
             whole = fmt::format("({} ? {} : {})", text(ir::simplify(value->operands[0], m_ranges)), whole,
                                 spread(text(value->operands[2])));
-        const std::set<std::int32_t> buffers = {load->source};
+        std::set<std::int32_t> buffers; // that it reads, also for where it lies
+        ir::visit(load, [&buffers](const Expr& e) {
+            if (e->kind == ExprKind::Load)
+                buffers.insert(e->source);
+        });
         whole = m_scopes.value(vectorType(buffer.dtype, width), whole, buffers);
         m_lanes = {};
         for (std::int64_t step = 0; step < width; ++step) {

@@ -1,6 +1,7 @@
 #include "core/schedule/live_values.h"
 
 #include "core/ir/bounds.h"
+#include "core/ir/padded_load.h"
 #include "core/ir/scratch.h"
 #include "core/ir/substitute.h"
 #include "core/schedule/live_pieces.h"
@@ -311,28 +312,27 @@ private:
     {
         if (e.get() == nullptr)
             return;
-        ir::visit(e, [this](const Expr& inner) {
-            switch (inner->kind) {
-            case ExprKind::Load: load(inner); break;
-            case ExprKind::Call:
-            case ExprKind::Div: m_pieces.back().made.hasFunctions = true; break;
-            case ExprKind::IfThenElse:
-                m_isGuarded = guard(inner->operands[0]) || m_isGuarded;
-                if (m_isGuarded && m_branches > 0 && m_lane <= 0)
-                    ++m_pieces.back().made.guardedInBranches;
-                break;
-            default: break;
-            }
-        });
+        if (e->kind == ExprKind::Load)
+            load(e);
+        if (e->kind == ExprKind::Call || e->kind == ExprKind::Div)
+            m_pieces.back().made.hasFunctions = true;
+        const bool isChoice = e->kind == ExprKind::IfThenElse;
+        const std::int64_t earliest = m_earliest;
+        const bool isGuarded = m_isGuarded;
+        for (std::size_t i = 0; i < e->operands.size(); ++i) {
+            expression(e->operands[i]);
+            if (!isChoice || i != 0)
+                continue;
+            m_isGuarded = guard(e->operands[0]) || m_isGuarded; // what is chosen
+            if (m_isGuarded && m_branches > 0 && m_lane <= 0)
+                ++m_pieces.back().made.guardedInBranches;
+        }
+        m_isGuarded = isGuarded;
+        m_earliest = earliest;
     }
 
     /// What is loaded and nothing else, guarded or not: the register that it comes to is the one that it is kept in.
-    static bool keepsLoad(const Expr& value)
-    {
-        return value->kind == ExprKind::Load
-               || (value->kind == ExprKind::IfThenElse && value->operands[1]->kind == ExprKind::Load
-                   && value->operands[2]->kind == ExprKind::FloatImm);
-    }
+    static bool keepsLoad(const Expr& value) { return value->kind == ExprKind::Load || ir::isPaddedLoad(value); }
 
     /// The value that a statement makes; -1: it goes to memory.
     std::int32_t store(const ir::StmtNode& s)
@@ -399,10 +399,7 @@ private:
         m_loads.clear();
         m_loadsHere = 0;
         m_isLoadAlone = false;
-        const std::int64_t earliest = m_earliest;
         expression(s.value);
-        m_earliest = earliest;
-        m_isGuarded = false;
         const std::int32_t made = store(s);
         noteAddend(s, made);
         std::vector<OrderedStatement>& statements = m_pieces.back().statements;
@@ -545,7 +542,7 @@ private:
     std::vector<std::int32_t> m_used, m_loads; ///< values of the present statement
     std::size_t m_loadsHere = 0; ///< of it, so far
     bool m_isLoadAlone = false; ///< it keeps what it loads
-    bool m_isGuarded = false; ///< it loads by a condition of its own
+    bool m_isGuarded = false; ///< what is looked at is loaded by a condition of its own
     std::int32_t m_written = -1, m_array = 0; ///< the buffer that was written last, how often it was another one
     std::int64_t m_lane = -1; ///< of a vector; -1: there is none
     std::size_t m_slot = 0; ///< the statement's number among those of a lane

@@ -1,6 +1,7 @@
 #include "core/schedule/past_edge.h"
 
 #include "core/ir/linear_form.h"
+#include "core/ir/padded_load.h"
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
 #include "core/schedule/conditions.h"
@@ -102,7 +103,8 @@ private:
             if (isChosen)
                 flattenConjunction(e->operands[0], m_known);
             const Expr& old = e->operands[i];
-            if (isChosen && old->kind == ExprKind::Load && !exists(old) && ir::isConst(e->operands[2], 0)) {
+            if (isChosen && ir::isPaddedLoad(e)
+                && !exists(old)) { // nobody reads what the number comes to past the edge
                 m_known.resize(outside);
                 return ir::ifThenElse(operands[0] && m_guard, old, e->operands[2]);
             }

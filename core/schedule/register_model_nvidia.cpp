@@ -20,7 +20,7 @@ constexpr std::int64_t kMostDeclared = 48 << 10;
 // it takes of random candidates (register_model_nvidia.h). None matters much: a tenth more or less of any changes what
 // is within a quarter by one in a hundred.
 constexpr double kOfThread = 7.3; ///< numbers of the thread and the block, what is made of them, a value on its way
-constexpr double kWithoutLoops = -1; ///< of these fewer are kept where nothing is done again
+constexpr double kWithoutLoops = -1; ///< straight code keeps one of these less
 constexpr double kSinceHopper = 1; ///< more for all, from sm_90 on, where accesses have descriptors beside addresses
 constexpr double kFewest = 10, kFewestSinceHopper = 12; ///< that any kernel takes
 constexpr double kLoop = 2.4; ///< a counter, and what its addresses go on from
@@ -137,9 +137,11 @@ NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Laun
         room, launch.block[0] * launch.block[1] * launch.block[2], sharedBytes <= kMostDeclared ? sharedBytes : 0);
     const double free = steps.front(), all = steps.back();
     double taken = std::min(wanted.apart, free);
-    if (launch.leastBlocks > 0) { // more blocks than that are not the compiler's affair
-        const std::int64_t warps = ir::ceilDivide(launch.block[0] * launch.block[1] * launch.block[2], kWarpThreads);
-        taken = std::min({wanted.most, all, static_cast<double>(registersOfBlocks(launch.leastBlocks, warps))});
+    const std::int64_t warps = ir::ceilDivide(launch.block[0] * launch.block[1] * launch.block[2], kWarpThreads);
+    const double ofBlocks = launch.leastBlocks > 0 ? registersOfBlocks(launch.leastBlocks, warps) : 0;
+    if (ofBlocks
+        >= wanted.least) { // more blocks than that are not the compiler's affair; for fewer registers it is not told so
+        taken = std::min({wanted.most, all, ofBlocks});
     } else if (wanted.most > free) {
         // Fewer blocks at a time for the sake of what is needed alone.
         const auto step = std::ranges::find_if(steps, [&wanted](std::int32_t count) { return count >= wanted.least; });

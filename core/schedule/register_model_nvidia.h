@@ -9,8 +9,8 @@
 
 namespace lathe::schedule {
 
-/// What one multiprocessor of an NVIDIA GPU has room for: more registers than leave as many blocks there are not taken
-/// without need.
+/// What one multiprocessor of an NVIDIA GPU has room for (more registers than leave as many blocks there are not taken
+/// without need), and in what the architectures differ beside that.
 struct NvidiaRoom
 {
     std::int64_t threads = 2048, blocks = 32; ///< resident at a time
@@ -33,12 +33,13 @@ struct NvidiaRegisters
 /// How many registers NVIDIA's compiler takes for each thread of a launch whose text printCuda() writes: an estimate,
 /// by which values live how long (live_values.h). What loads may come early for is taken as long as a multiprocessor
 /// holds as many blocks; beyond that, what is needed and a quarter more, up to the next count at which it holds fewer.
-/// Architectures differ in that room alone.
+/// Where the launch is to leave room for a number of blocks, that is the count, unless more is needed: then the text is
+/// compiled without it (plugins/cuda/codegen/nvrtc.h).
 ///
 /// Its few constants were set by what NVRTC 13.5 makes of random candidates of resnet-18's and mobilenet's tasks, seeds
-/// 11 to 14 of tests/bench/cuda_kernels; how near it is to those of seeds that nothing was set by, its README.md tells.
-/// Worst are launches of the templates that leave their sums in local memory, straight code of a thousand statements,
-/// and sums over shared memory where registers are free.
+/// 11 and 12 of tests/bench/cuda_kernels; how near it is to those of seeds that nothing was set by, its README.md
+/// tells. Worst are launches of the templates that leave their sums in local memory, straight code of a thousand
+/// statements, and loops of which the compiler loads all ahead although fewer blocks fit then.
 ///
 /// A launch takes a third of a millisecond on average, large ones up to twenty.
 NvidiaRegisters estimateNvidiaRegisters(const ir::LoopNest& nest, const ir::Launch& launch, const NvidiaRoom& room);

@@ -335,10 +335,13 @@ private:
                                                           ir::load(m_held.place, m_op.dtype, m_held.indices)));
             return nestFrom(firstReduce, init, indexUpdate(), after);
         }
+        // With reduce loops outside of it a tile of a thread is loaded as far as the tensor goes, and may grow no
+        // further.
+        const bool isLoaded = tiled && start > firstReduce && m_lowering.form == KernelForm::Launches;
         const Stmt update = updateStatement(targets[0], indices[0],
-                                            tiled    ? Sums::Tile
-                                            : atRoot ? Sums::Tensor
-                                                     : Sums::Box);
+                                            tiled && !isLoaded   ? Sums::Tile
+                                            : atRoot || isLoaded ? Sums::Tensor
+                                                                 : Sums::Box);
 
         std::vector<Stmt> inits;
         for (std::size_t body = 0; body < targets.size(); ++body)
@@ -464,7 +467,7 @@ private:
     /// Where a sum is kept while it grows.
     enum class Sums : std::uint8_t
     {
-        Tensor, ///< of a stage at root
+        Tensor, ///< of a stage at root, or as much of it as is there
         Box, ///< the buffer of an attached stage: all that is read of it, of which the loops may overshoot
         Tile ///< elements for all iterations of the loops
     };

@@ -1,6 +1,7 @@
 #include "plugins/sim/launch_cost.h"
 
 #include "core/ir/async_copy.h"
+#include "core/ir/padded_load.h"
 #include "core/ir/scratch.h"
 #include "core/ir/substitute.h"
 #include "plugins/sim/cost_model.h"
@@ -136,8 +137,7 @@ private:
         collect(s.value, accesses, operations, [&](const Expr& e) {
             // The condition of a choice between an element and a number is one operation, as often as the element is
             // loaded.
-            if (e->kind != ExprKind::IfThenElse || e->operands[1]->kind != ExprKind::Load
-                || !e->operands[2]->operands.empty())
+            if (!ir::isPaddedLoad(e))
                 return false;
             const Expr& load = e->operands[1];
             const auto used = variablesOf(load->operands);

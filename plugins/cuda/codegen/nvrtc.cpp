@@ -150,8 +150,10 @@ private:
             return;
         }
         compiler.m_capabilities.resize(static_cast<std::size_t>(count));
-        if (functions->architectures(compiler.m_capabilities.data()) != 0)
+        if (functions->architectures(compiler.m_capabilities.data()) != 0) {
+            m_refusal = place + " does not tell for which architectures it makes code";
             return;
+        }
         std::ranges::sort(compiler.m_capabilities);
         compiler.m_functions = functions.release();
         m_found.push_back(std::move(compiler));
@@ -299,24 +301,24 @@ std::string Nvrtc::version() const
     return std::to_string(m_major) + '.' + std::to_string(m_minor);
 }
 
-std::set<std::string> spillingFunctions(std::string_view log)
+std::map<std::string, std::int64_t> spillsOf(std::string_view log)
 {
     constexpr std::string_view kFunction = "Compiling entry function '";
-    std::set<std::string> names;
+    std::map<std::string, std::int64_t> spills;
     for (std::size_t at = log.find(kFunction); at != std::string_view::npos;) {
         const std::size_t first = at + kFunction.size(), next = log.find(kFunction, first);
         Compiled own;
         readResources(log.substr(first, next == std::string_view::npos ? next : next - first), own);
         if (own.spilledBytes > 0)
-            names.emplace(log.substr(first, log.find('\'', first) - first));
+            spills.emplace(log.substr(first, log.find('\'', first) - first), own.spilledBytes);
         at = next;
     }
-    return names;
+    return spills;
 }
 
-std::string withAllRegisters(std::string source, const std::set<std::string>& functions)
+std::string withAllRegisters(std::string source, const std::map<std::string, std::int64_t>& functions)
 {
-    for (const std::string& name : functions) {
+    for (const auto& [name, spilled] : functions) {
         const std::size_t at = source.find(")\n" + name + '(');
         const std::size_t bounds = at == std::string::npos ? at : source.rfind("__launch_bounds__(", at);
         if (bounds == std::string::npos || source.find(')', bounds) != at)
@@ -333,10 +335,21 @@ Result<Compiled> Nvrtc::compile(const std::string& source, int capability) const
     LATHE_TRY_ASSIGN(Compiled made, compileOnce(source, capability, log));
     if (made.spilledBytes == 0)
         return made;
-    const std::string other = withAllRegisters(source, spillingFunctions(log));
+    std::map<std::string, std::int64_t> spilling = spillsOf(log);
+    const std::string other = withAllRegisters(source, spilling);
     if (other == source)
         return made;
-    const auto again = compileOnce(other, capability, log);
+    auto again = compileOnce(other, capability, log);
+    if (!again)
+        return made;
+    // Each function as if it were alone: one that spills more with all registers is left as it was.
+    const std::map<std::string, std::int64_t> now = spillsOf(log);
+    const auto spillsMore = [&now](const auto& before) {
+        const auto found = now.find(before.first);
+        return found != now.end() && found->second > before.second;
+    };
+    if (std::erase_if(spilling, spillsMore) > 0)
+        again = compileOnce(withAllRegisters(source, spilling), capability, log);
     return again && again->spilledBytes < made.spilledBytes ? again : std::move(made);
 }
 

@@ -70,6 +70,7 @@ struct SassOperand
     bool isNegated = false; ///< -R1, or !P0
     bool isInverted = false; ///< ~R1
     bool isReused = false; ///< its value stays in the operand cache
+    bool isPart = false; ///< a byte or a half of the register alone: R1.B1, R1.H0_H0
     bool isFloat = false; ///< an immediate that was written as a decimal number
     double number = 0; ///< what was written there
     std::string text; ///< of kinds Special and Other

@@ -49,6 +49,8 @@ LaneOperation operationOf(const SassInstruction& instruction)
         return LaneOperation::FirstLane;
     if (base == "P2R")
         return LaneOperation::Predicates;
+    if (base == "R2P")
+        return LaneOperation::SetPredicates;
     if (base == "PLOP3" || base == "UPLOP3")
         return LaneOperation::PredicateLogic;
     if (base == "IDP" && instruction.has("2A") && instruction.has("U16") && instruction.has("U8"))
@@ -71,6 +73,14 @@ LaneStep laneStepOf(const SassInstruction& instruction)
     for (const auto& [name, modifier] : names)
         if (instruction.has(name))
             step.modifiers |= modifier;
+    constexpr std::string_view kOfFlags[] = {"ISETP", "UISETP", "FSETP", "DSETP", "HSETP2",
+                                             "PLOP3", "UPLOP3", "FCHK",  "R2P"};
+    if (const auto* const found = std::find(std::begin(kOfFlags), std::end(kOfFlags), instruction.base());
+        found != std::end(kOfFlags)) {
+        step.results = 0;
+        step.flags = *found == "FCHK" ? 1 : 2;
+        return step;
+    }
     switch (instruction.kind) {
     case SassClass::SharedStore:
     case SassClass::GlobalStore:

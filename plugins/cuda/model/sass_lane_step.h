@@ -30,6 +30,7 @@ enum class LaneOperation : std::uint8_t
     LoadConstant,
     FirstLane, ///< R2UR
     Predicates, ///< P2R
+    SetPredicates, ///< R2P
     PredicateLogic, ///< PLOP3
     ByteProduct ///< IDP.2A of halves and bytes without signs
 };
@@ -63,6 +64,7 @@ struct LaneStep
     LaneOperation operation = LaneOperation::Nothing;
     std::uint32_t modifiers = 0;
     std::int32_t results = 1; ///< registers that it writes; 0: none
+    std::int32_t flags = 0; ///< predicates that it writes in front of all else, where it writes no register
 
     bool has(Modifier modifier) const { return (modifiers & modifier) != 0; }
 };

@@ -151,6 +151,8 @@ GuardState LaneMachine::guard(const SassInstruction& instruction) const
 
 bool LaneMachine::read(const SassOperand& operand, Lanes& value, bool isHigh) const
 {
+    if (operand.isPart)
+        return false;
     switch (operand.kind) {
     case SassOperandKind::Register:
     case SassOperandKind::UniformRegister: {
@@ -204,7 +206,7 @@ void LaneMachine::write(const SassOperand& result, const Lanes* value, const Gua
     if (result.index == kZeroRegister || index >= kZeroRegister)
         return;
     Word& word = (result.kind == SassOperandKind::Register ? m_registers : m_uniform)[static_cast<std::size_t>(index)];
-    if (value == nullptr || !guard.isKnown) {
+    if (value == nullptr || !guard.isKnown || result.isPart) {
         word.isKnown = false;
         return;
     }
@@ -237,20 +239,27 @@ void LaneMachine::writeFlag(const SassOperand& result, const std::uint32_t* lane
 
 void LaneMachine::forget(const SassInstruction& instruction, const LaneStep& step, const GuardState& guard)
 {
-    if (instruction.operands.empty())
+    const std::span<const SassOperand> operands = instruction.operands;
+    if (step.operation == LaneOperation::SetPredicates)
+        for (std::size_t p = 0; p < kTruePredicate; ++p)
+            m_predicates[p].isKnown = false;
+    if (step.results == 0) {
+        for (const SassOperand& flag : operands.first(std::min(operands.size(), static_cast<std::size_t>(step.flags))))
+            writeFlag(flag, nullptr, guard);
         return;
-    if (step.results == 0)
-        return;
-    for (std::size_t i = 0; i < std::min<std::size_t>(instruction.operands.size(), 3); ++i) {
-        const SassOperand& operand = instruction.operands[i];
-        if (isPredicate(operand)) {
-            writeFlag(operand, nullptr, guard);
-            continue;
-        }
-        for (std::int32_t further = 0; further < step.results; ++further)
-            write(operand, nullptr, guard, further);
-        break;
     }
+    std::size_t i = 0;
+    const auto flags = [&] {
+        for (; i < operands.size() && isPredicate(operands[i]); ++i)
+            writeFlag(operands[i], nullptr, guard);
+    };
+    flags();
+    if (i == operands.size())
+        return;
+    for (std::int32_t further = 0; further < step.results; ++further)
+        write(operands[i], nullptr, guard, further);
+    ++i;
+    flags(); // carries
 }
 
 void LaneMachine::execute(const SassInstruction& instruction, const LaneStep& step, const GuardState& guard)
@@ -309,19 +318,22 @@ bool LaneMachine::compute(const SassInstruction& instruction, const LaneStep& st
         if (sources.size() != 4 || sources[0].index != kZeroRegister || sources[1].index != kZeroRegister
             || sources[2].kind != SassOperandKind::Immediate || sources[3].kind != SassOperandKind::Immediate)
             return false;
-        const auto half = [](const SassOperand& s) {
-            return halfBits(s.isFloat ? s.number : static_cast<double>(s.value));
-        };
-        out.fill(half(sources[2]) << 16 | half(sources[3]));
+        const auto bits = halfPairBits(sources[2], sources[3]);
+        if (!bits)
+            return false;
+        out.fill(*bits);
         break;
     }
     case LaneOperation::Sum: {
         std::array<std::uint64_t, kWarpLanes> sum{};
         for (const SassOperand& source : sources) {
-            if (!read(source, a))
+            SassOperand positive = source;
+            positive.isNegated = false;
+            if (!read(positive, a))
                 return false;
+            // What is subtracted is added inverted, and one more: a carry comes of that, too.
             for (std::size_t lane = 0; lane < kWarpLanes; ++lane)
-                sum[lane] += a[lane];
+                sum[lane] += source.isNegated ? std::uint64_t{~a[lane]} + 1 : std::uint64_t{a[lane]};
         }
         if (step.has(LaneStep::X))
             for (const SassOperand& carry : parts.flagsIn) {
@@ -331,11 +343,13 @@ bool LaneMachine::compute(const SassInstruction& instruction, const LaneStep& st
                 for (std::size_t lane = 0; lane < kWarpLanes; ++lane)
                     sum[lane] += lanes >> lane & 1U;
             }
-        std::uint32_t carries = 0;
-        for (std::size_t lane = 0; lane < kWarpLanes; ++lane)
-            carries |= (sum[lane] >> 32 != 0 ? 1U : 0U) << lane;
-        if (!parts.flagsOut.empty())
-            writeFlag(parts.flagsOut[0], &carries, guard);
+        // Three words may come to two carries, which the upper half adds both.
+        for (std::size_t carry = 0; carry < parts.flagsOut.size(); ++carry) {
+            std::uint32_t carries = 0;
+            for (std::size_t lane = 0; lane < kWarpLanes; ++lane)
+                carries |= (sum[lane] >> 32 > carry ? 1U : 0U) << lane;
+            writeFlag(parts.flagsOut[carry], &carries, guard);
+        }
         each([&sum](std::size_t lane) { return static_cast<std::uint32_t>(sum[lane]); });
         break;
     }
@@ -498,6 +512,23 @@ bool LaneMachine::compute(const SassInstruction& instruction, const LaneStep& st
             return (a[lane] & 0xffffU) * (bytes & 0xffU) + (a[lane] >> 16) * (bytes >> 8 & 0xffU) + c[lane];
         });
         break;
+    case LaneOperation::SetPredicates: {
+        const auto& operands = instruction.operands;
+        if (operands.size() != 3 || operands[0].text != "PR" || !read(operands[1], a)
+            || operands[2].kind != SassOperandKind::Immediate)
+            return false;
+        for (std::int32_t p = 0; p < kTruePredicate; ++p) {
+            std::uint32_t set = 0;
+            for (std::size_t lane = 0; lane < kWarpLanes; ++lane)
+                set |= (a[lane] >> p & 1U) << lane;
+            SassOperand predicate;
+            predicate.kind = SassOperandKind::Predicate;
+            predicate.index = p;
+            if ((operands[2].value >> p & 1) != 0)
+                writeFlag(predicate, &set, guard);
+        }
+        return true;
+    }
     case LaneOperation::Predicates: {
         if (sources.size() != 3 || sources[0].text != "PR" || !read(sources[1], a)
             || sources[2].kind != SassOperandKind::Immediate)

@@ -76,7 +76,8 @@ private:
 /// Instructions up to the last EXIT that is not behind a loop onto itself: what can run.
 std::size_t sassCodeEnd(const SassKernel& kernel);
 
-/// The integer that a constant in a decimal notation stands for: HFMA2 makes a register of two of them.
-std::uint32_t halfBits(double value);
+/// The integer that two constants in decimal notation stand for, of which HFMA2 makes a register. Nothing: one of them
+/// is no number, and its bits are not told.
+std::optional<std::uint32_t> halfPairBits(const SassOperand& high, const SassOperand& low);
 
 } // namespace lathe::cuda

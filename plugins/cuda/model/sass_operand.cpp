@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <charconv>
+#include <limits>
 
 namespace lathe::cuda {
 namespace {
@@ -162,6 +163,7 @@ SassOperand readSassOperand(std::string_view text)
     const auto dot = text.find('.');
     const std::string_view name = text.substr(0, dot);
     operand.isReused = text.find(".reuse") != std::string_view::npos;
+    operand.isPart = text.find(".B") != std::string_view::npos || text.find(".H") != std::string_view::npos;
     const struct
     {
         SassOperandKind kind;
@@ -179,11 +181,14 @@ SassOperand readSassOperand(std::string_view text)
         }
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool isSpecial = text == "+INF" || text == "INF" || text == "QNAN" || text == "+QNAN";
+    const bool isInfinite = text == "+INF" || text == "INF",
+               isSpecial = isInfinite || text == "QNAN" || text == "+QNAN";
+    if (isSpecial)
+        value = isInfinite ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
     if (isSpecial || (error == std::errc() && end == text.data() + text.size() && !text.empty())) {
         operand.kind = SassOperandKind::Immediate;
         operand.isFloat = true;
-        operand.number = isSpecial ? 0 : operand.isNegated ? -value : value;
+        operand.number = operand.isNegated ? -value : value;
         operand.value = std::bit_cast<std::uint32_t>(static_cast<float>(operand.number));
         operand.isNegated = false;
         return operand;

@@ -76,10 +76,8 @@ std::optional<Value> written(const SassInstruction& instruction, const Place& pl
         return std::nullopt;
     if (base == "HFMA2" && operands.size() == 5 && isZero(operands[1]) && isZero(operands[2])
         && operands[3].kind == SassOperandKind::Immediate && operands[4].kind == SassOperandKind::Immediate) {
-        const auto half = [](const SassOperand& operand) {
-            return halfBits(operand.isFloat ? operand.number : static_cast<double>(operand.value));
-        };
-        return Value{{}, static_cast<std::int32_t>(half(operands[3]) << 16 | half(operands[4]))};
+        const auto bits = halfPairBits(operands[3], operands[4]);
+        return bits ? std::optional(Value{{}, static_cast<std::int32_t>(*bits)}) : std::nullopt;
     }
     const bool isMove = base == "MOV" || base == "UMOV" || (base == "IMAD" && instruction.has("MOV"));
     const bool isSum = base == "IADD3" || base == "UIADD3" || base == "IADD" || base == "VIADD" || base == "UIADD"
@@ -325,12 +323,16 @@ std::optional<std::uint64_t> tripsOf(const SassKernel& kernel, const SassLoop& l
     return trips && *trips <= kMostTrips ? trips : std::nullopt;
 }
 
+namespace {
+
 std::uint32_t halfBits(double value)
 {
     const std::uint32_t sign = std::signbit(value) ? 0x8000U : 0;
     value = std::fabs(value);
     if (!(value > 0))
         return sign;
+    if (std::isinf(value))
+        return sign | 0x7c00U;
     int exponent = 0;
     std::frexp(value, &exponent); // value = m * 2^exponent, m in [0.5, 1)
     if (exponent > 16)
@@ -339,6 +341,20 @@ std::uint32_t halfBits(double value)
         return sign | static_cast<std::uint32_t>(std::lround(std::ldexp(value, 24)));
     const auto fraction = static_cast<std::uint32_t>(std::lround(std::ldexp(value, 11 - exponent))) - 1024U;
     return sign | ((static_cast<std::uint32_t>(exponent + 14) << 10) + fraction);
+}
+
+} // namespace
+
+std::optional<std::uint32_t> halfPairBits(const SassOperand& high, const SassOperand& low)
+{
+    std::uint32_t bits = 0;
+    for (const SassOperand* const operand : {&high, &low}) {
+        const double number = operand->isFloat ? operand->number : static_cast<double>(operand->value);
+        if (std::isnan(number))
+            return std::nullopt;
+        bits = bits << 16 | halfBits(number);
+    }
+    return bits;
 }
 
 } // namespace lathe::cuda

@@ -19,9 +19,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -32,6 +33,7 @@ using namespace lathe::cuda;
 namespace {
 
 constexpr std::size_t kTogether = 16; ///< kernels whose machine code is made in one call
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 struct Options
 {
@@ -124,9 +126,13 @@ struct Comparison
     }
 };
 
-double mean(const std::vector<double>& values)
+/// The mean of what is known of tasks; "-" if it is known of none.
+std::string mean(std::vector<double> values)
 {
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    std::erase_if(values, [](double value) { return std::isnan(value); });
+    return values.empty()
+               ? "-"
+               : fmt::format("{:.2f}", std::accumulate(values.begin(), values.end(), 0.0) / double(values.size()));
 }
 
 void compare(const std::string& task, const std::vector<Candidate>& candidates, bool rows, Comparison& all)
@@ -151,14 +157,16 @@ void compare(const std::string& task, const std::vector<Candidate>& candidates, 
         return measured[static_cast<std::size_t>(std::ranges::min_element(by) - by.begin())] / fastest;
     };
     all.correlations.push_back(bench::rankCorrelation(expected, measured));
-    all.estimates.push_back(bench::rankCorrelation(estimated, measured));
     all.liked.push_back(liked(expected));
-    all.likedByEstimate.push_back(liked(estimated));
+    // Not all that propose trials say what they expect.
+    const bool isTold = std::ranges::none_of(estimated, [](double seconds) { return std::isnan(seconds); });
+    all.estimates.push_back(isTold ? bench::rankCorrelation(estimated, measured) : kUnknown);
+    all.likedByEstimate.push_back(isTold ? liked(estimated) : kUnknown);
     all.factors.insert(all.factors.end(), own.factors.begin(), own.factors.end());
-    fmt::print("{:45} {:4} trials, rank correlation {:5.2f} (estimate {:5.2f}), liked {:5.2f} times the fastest "
-               "({:5.2f}), expected by measured {}\n",
-               task, measured.size(), all.correlations.back(), all.estimates.back(), all.liked.back(),
-               all.likedByEstimate.back(), own.range());
+    fmt::print("{:45} {:4} trials, rank correlation {:>5} (estimate {:>5}), liked {:>5} times the fastest "
+               "({:>5}), expected by measured {}\n",
+               task, measured.size(), mean({all.correlations.back()}), mean({all.estimates.back()}),
+               mean({all.liked.back()}), mean({all.likedByEstimate.back()}), own.range());
     std::fflush(stdout);
 }
 
@@ -169,17 +177,33 @@ Result<> run(const std::string& key, const std::string& file, const Options& opt
     constexpr double kOpenclGap = 6.5e-6;
     const double gap = options.gap.value_or(file.ends_with(".lathe") ? gpu->launchGapSeconds : kOpenclGap);
     Expectations expectations(*gpu);
+    std::size_t refused = 0;
+    std::string why;
     for (const bench::MeasuredTask& task : tasks) {
         std::vector<Candidate> candidates;
         for (std::size_t i = 0; i < task.kernels.size(); i += options.every) {
-            LATHE_TRY_ASSIGN(Candidate one, candidateOf(task.kernels[i], task.task));
-            candidates.push_back(std::move(one));
+            if (auto one = candidateOf(task.kernels[i], task.task)) {
+                candidates.push_back(*std::move(one));
+            } else {
+                ++refused;
+                why = one.error().message;
+            }
         }
         for (std::size_t i = 0; i < candidates.size(); i += kTogether)
             expect(std::span(candidates).subspan(i, std::min(kTogether, candidates.size() - i)), gap, expectations);
         compare(task.task.name, candidates, options.rows, all);
     }
+    if (refused > 0)
+        fmt::print(stderr, "{}: {} trials are left out, the last one since {}\n", file, refused, why);
     return {};
+}
+
+/// Whether the whole text is a number.
+template<typename T>
+bool readNumber(std::string_view text, T& value)
+{
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
 }
 
 } // namespace
@@ -188,18 +212,21 @@ int main(int argc, char** argv)
 {
     Options options;
     std::vector<std::string> words;
-    for (int i = 1; i < argc; ++i)
-        if (std::string_view(argv[i]) == "--rows")
+    bool isClear = true;
+    for (int i = 1; i < argc && isClear; ++i) {
+        const std::string_view word = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
+        double gap = 0;
+        if (word == "--rows")
             options.rows = true;
-        else if (std::string_view(argv[i]) == "--gap" && i + 1 < argc)
-            options.gap = 1e-6 * std::strtod(argv[++i], nullptr);
-        else if (std::string_view(argv[i]) == "--every" && i + 1 < argc)
-            options.every = std::max<std::size_t>(1, std::strtoul(argv[++i], nullptr, 10));
-        else if (std::string_view(argv[i]) == "--calibrate" && i + 1 < argc)
-            options.calibrating = std::strtoul(argv[++i], nullptr, 10);
+        else if (!word.starts_with("--"))
+            words.emplace_back(word);
+        else if (++i; word == "--gap" && readNumber(value, gap) && gap >= 0)
+            options.gap = 1e-6 * gap;
         else
-            words.emplace_back(argv[i]);
-    if (words.size() < 2) {
+            isClear = (word == "--every" && readNumber(value, options.every) && options.every > 0)
+                      || (word == "--calibrate" && readNumber(value, options.calibrating));
+    }
+    if (!isClear || words.size() < 2) {
         fmt::print(stderr,
                    "Usage: cuda_measured GPU FILE... [--gap MICROSECONDS] [--every N] [--calibrate N] [--rows]\n");
         return 2;
@@ -211,10 +238,9 @@ int main(int argc, char** argv)
             return 1;
         }
     if (!all.factors.empty())
-        fmt::print(
-            "{} trials of {} tasks: mean rank correlation {:.2f} (estimate {:.2f}), liked {:.2f} times the fastest "
-            "({:.2f}), expected by measured {}\n{}\n",
-            all.factors.size(), all.liked.size(), mean(all.correlations), mean(all.estimates), mean(all.liked),
-            mean(all.likedByEstimate), all.range(), all.errors(options.calibrating));
+        fmt::print("{} trials of {} tasks: mean rank correlation {} (estimate {}), liked {} times the fastest "
+                   "({}), expected by measured {}\n{}\n",
+                   all.factors.size(), all.liked.size(), mean(all.correlations), mean(all.estimates), mean(all.liked),
+                   mean(all.likedByEstimate), all.range(), all.errors(options.calibrating));
     return 0;
 }

@@ -24,8 +24,12 @@ std::vector<double> ranks(const std::vector<double>& values)
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::sort(order, {}, [&values](std::size_t i) { return values[i]; });
     std::vector<double> rank(values.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-        rank[order[i]] = static_cast<double>(i);
+    for (std::size_t i = 0, end = 0; i < order.size(); i = end) {
+        while (end < order.size() && values[order[end]] == values[order[i]])
+            ++end;
+        for (std::size_t equal = i; equal < end; ++equal)
+            rank[order[equal]] = static_cast<double>(i + end - 1) / 2;
+    }
     return rank;
 }
 
@@ -54,11 +58,14 @@ double rankCorrelation(const std::vector<double>& a, const std::vector<double>& 
 Result<std::vector<TrialTask>> readTrials(const std::string& file)
 {
     std::ifstream in(file);
+    if (!in)
+        return makeError(Errc::NotFound, "the file cannot be read");
     std::string line;
     std::getline(in, line);
     const auto head = nlohmann::json::parse(line, nullptr, false);
-    if (head.is_discarded())
-        return makeError(Errc::BadFile, "no trials");
+    const auto has = [&head](const char* name) { return head.is_object() && head.contains(name); };
+    if (!has("network") || !has("target") || !has("hardware") || !has("tasks"))
+        return makeError(Errc::BadFile, "line 1 does not tell network, target, hardware and tasks");
     session::ModelSpec spec;
     spec.source = head.at("network");
     LATHE_TRY_ASSIGN(auto loaded, session::loadModel(spec, head.at("target").get<std::string>()));
@@ -81,9 +88,13 @@ Result<std::vector<TrialTask>> readTrials(const std::string& file)
         for (const auto& sketch : all)
             sketches[i][sketch->name()] = std::dynamic_pointer_cast<const search::LaunchSketch>(sketch);
     }
-    std::size_t unknown = 0;
+    std::size_t unknown = 0, number = 1;
     while (std::getline(in, line)) {
-        const auto trial = nlohmann::json::parse(line);
+        ++number;
+        const auto trial = nlohmann::json::parse(line, nullptr, false);
+        if (!trial.is_array() || trial.size() != 4 || !trial[0].is_number_unsigned() || !trial[1].is_string()
+            || !trial[2].is_array() || !trial[3].is_number())
+            return makeError(Errc::BadFile, fmt::format("line {} is no trial", number));
         const std::size_t i = trial.at(0);
         const search::Genome genome = trial.at(2);
         const auto sketch = sketches[i].find(trial.at(1));
@@ -134,6 +145,7 @@ Result<std::vector<MeasuredTask>> readRecords(const std::string& file)
     if (target == targets.end())
         return makeError(Errc::NotFound, "no record is of a target of the kind cuda");
     LATHE_TRY_ASSIGN(const auto model, session::loadModelOf(file, {}, *target));
+    LATHE_TRY_ASSIGN(const std::vector<store::Conditions> conditions, project.conditions(*target));
     std::vector<MeasuredTask> all;
     for (const graph::Task& task : model->partition.tasks) {
         MeasuredTask made{session::searchTask(task, *model, false), {}};
@@ -141,7 +153,8 @@ Result<std::vector<MeasuredTask>> readRecords(const std::string& file)
         filter.task = task.key;
         filter.ok = true;
         LATHE_TRY(project.forEachRecord(filter, [&](const Record& record) {
-            if (record.target != *target || session::usableAlternative(task, record, false) == nullptr)
+            if (record.target != *target || !(store::conditionsOf(record) == conditions.front())
+                || session::usableAlternative(task, record, false) == nullptr)
                 return;
             if (auto steps = schedule::stepsFromJson(nlohmann::json::parse(record.candidate.steps, nullptr, false)))
                 made.kernels.push_back({alternativeOf(made.task, record.candidate.alternative), *std::move(steps),

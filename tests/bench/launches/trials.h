@@ -24,7 +24,7 @@ struct TrialTask
 
 /// Of a file of tests/data/launches. Its first line is an object: "network", "target", "hardware", "tasks" (keys). Each
 /// further line is a trial: the number of its task, sketch, genome, nanoseconds. Says on standard error how many trials
-/// are of rules that are no more.
+/// are of rules that are no more. Errors: BadFile, with the line; those of loadModel().
 Result<std::vector<TrialTask>> readTrials(const std::string& file);
 
 /// Likewise, by the steps of its schedule.
@@ -43,11 +43,11 @@ struct MeasuredTask
     std::vector<MeasuredKernel> kernels;
 };
 
-/// Of a file as readTrials() takes it, or of the records of a project for a target of the kind "cuda". NotFound: it has
-/// none.
+/// Of a file as readTrials() takes it, or of the records of a project for a target of the kind "cuda" from the devices
+/// that were measured on last, whose times compare. NotFound: it has none.
 Result<std::vector<MeasuredTask>> readMeasured(const std::string& file);
 
-/// Spearman's rank correlation.
+/// Spearman's rank correlation; equal values have the mean of their ranks. NaN: all of one side are equal.
 double rankCorrelation(const std::vector<double>& a, const std::vector<double>& b);
 
 } // namespace lathe::bench

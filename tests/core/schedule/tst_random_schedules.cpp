@@ -43,25 +43,25 @@ void TestRandomSchedules::randomSchedulesComputeWhatTheDagSays_data()
 void TestRandomSchedules::randomSchedulesComputeWhatTheDagSays()
 {
     QFETCH(int, kind);
-    const compute::DagPtr dag = kind == 0   ? test::matmul(7, 10, 6)
-                                : kind == 1 ? test::convBiasRelu(6, 7, 3, 5, 3, 1, 1)
-                                : kind == 2 ? test::convBiasRelu(7, 9, 2, 4, 3, 2, 1)
-                                : kind == 3 ? test::convBiasRelu(5, 4, 6, 7, 1, 1, 0)
-                                            : test::maxPool(9, 7, 5, 3, 2, 1);
+    const compute::DagPtr dag = kind == 0   ? lathe::schedule::test::matmul(7, 10, 6)
+                                : kind == 1 ? lathe::schedule::test::convBiasRelu(6, 7, 3, 5, 3, 1, 1)
+                                : kind == 2 ? lathe::schedule::test::convBiasRelu(7, 9, 2, 4, 3, 2, 1)
+                                : kind == 3 ? lathe::schedule::test::convBiasRelu(5, 4, 6, 7, 1, 1, 0)
+                                            : lathe::schedule::test::maxPool(9, 7, 5, 3, 2, 1);
     int lowered = 0;
     const int rounds = qEnvironmentVariableIntValue("LATHE_TEST_ROUNDS") > 0
                            ? qEnvironmentVariableIntValue("LATHE_TEST_ROUNDS")
                            : 40;
     for (int i = 0; i < rounds; ++i) {
         const std::uint64_t seed = firstSeed(kind) + static_cast<std::uint64_t>(i);
-        const State state = test::RandomScheduler(dag, seed).run();
+        const State state = lathe::schedule::test::RandomScheduler(dag, seed).run();
         if (const auto legal = lower(state, {}); !legal) {
             QVERIFY2(legal.error().code == Errc::IllegalSchedule || legal.error().code == Errc::Unsupported,
                      legal.error().message.c_str());
             continue;
         }
         ++lowered;
-        const std::string wrong = test::checkKernel(state, seed);
+        const std::string wrong = lathe::schedule::test::checkKernel(state, seed);
         if (!wrong.empty())
             qWarning("LATHE_TEST_SEED=%llu, kind %d\n%s", static_cast<unsigned long long>(seed), kind,
                      state.print().c_str());

@@ -106,16 +106,16 @@ private slots:
             "info : Compiling entry function 'one' for 'sm_80'\n  0 bytes spill stores, 0 bytes spill loads\n"
             "info : Compiling entry function 'two' for 'sm_80'\n  8 bytes spill stores, 4 bytes spill loads\n"
             "info : Compiling entry function 'three' for 'sm_80'\n  0 bytes spill stores, 4 bytes spill loads\n";
-        QCOMPARE(cuda::spillingFunctions(log), (std::set<std::string>{"three", "two"}));
-        QVERIFY(cuda::spillingFunctions("").empty());
+        QCOMPARE(cuda::spillsOf(log), (std::map<std::string, std::int64_t>{{"three", 4}, {"two", 12}}));
+        QVERIFY(cuda::spillsOf("").empty());
         const std::string source =
             "void __launch_bounds__(64)\none(int *x)\n{}\nvoid __launch_bounds__(128)\ntwo(int *x)\n"
             "{ two(x); }\nvoid __launch_bounds__(32, 2)\nthree(int *x)\n{}\n";
-        const std::string made = cuda::withAllRegisters(source, cuda::spillingFunctions(log));
+        const std::string made = cuda::withAllRegisters(source, cuda::spillsOf(log));
         QCOMPARE(made, "void __launch_bounds__(64)\none(int *x)\n{}\nvoid __launch_bounds__(128, 1)\ntwo(int *x)\n"
                        "{ two(x); }\nvoid __launch_bounds__(32, 1)\nthree(int *x)\n{}\n");
-        QCOMPARE(cuda::withAllRegisters(made, cuda::spillingFunctions(log)), made);
-        QCOMPARE(cuda::withAllRegisters(source, {"four"}), source);
+        QCOMPARE(cuda::withAllRegisters(made, cuda::spillsOf(log)), made);
+        QCOMPARE(cuda::withAllRegisters(source, {{"four", 8}}), source);
 
         // A candidate for a convolution of 3x3, of which the compiler spills 32 bytes at 168 registers.
         LATHE_NEEDS_NVRTC();

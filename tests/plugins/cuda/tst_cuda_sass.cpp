@@ -253,10 +253,14 @@ private slots:
         QCOMPARE(readSassOperand("-0x1").value, std::int64_t{-1});
         for (const char* odd : {"R256", "R", "UR-1", "P9", "[R2", "c[0x0", "0xzz", "", "desc[UR4][]]"})
             QVERIFY2(readSassOperand(odd).kind == SassOperandKind::Other || std::string(odd) == "desc[UR4][]]", odd);
-        QCOMPARE(halfBits(1.0), 0x3c00U);
-        QCOMPARE(halfBits(5.9604644775390625e-08), 1U);
-        QCOMPARE(halfBits(65504.0), 0x7bffU);
-        QCOMPARE(halfBits(-2.0), 0xc000U);
+        const auto pair = [](const char* high, const char* low) {
+            return halfPairBits(readSassOperand(high), readSassOperand(low));
+        };
+        QCOMPARE(pair("1", "5.9604644775390625e-08"), 0x3c000001U);
+        QCOMPARE(pair("65504", "-2"), 0x7bffc000U);
+        QCOMPARE(pair("0", "+INF"), 0x7c00U);
+        QCOMPARE(pair("-INF", "0"), 0xfc000000U);
+        QVERIFY(!pair("+QNAN", "0")); // its bits are not told
     }
 
     void hostileTextIsAnErrorAndNoCrash()
@@ -363,6 +367,17 @@ private slots:
             1, 31);
         row("product of halves and bytes",
             {"PRMT R1, R0, 0x1010, RZ", "MOV R2, 0x70503", "IDP.2A.LO.U16.U8 R4, R1, R2, R0"}, 9, 279);
+        row("nothing subtracted carries",
+            {"MOV R1, 0x8", "IADD3 R2, P0, R1, -RZ, RZ", "IADD3.X R4, R0, RZ, RZ, P0, !PT"}, 2, 32);
+        row("two carries", {"MOV R1, 0xffffffff", "IADD3 R2, P0, P1, R1, R1, R1", "IADD3.X R4, R0, RZ, RZ, P0, P1"}, 3,
+            33);
+        row("what is compared with the unknown", {"ISETP.GT.U32.AND P0, PT, R0, R9, PT", "MOV R4, R0"}, 1, 31);
+        row("what is divided by it", {"FCHK P0, R0, R9", "MOV R4, R0"}, 1, 31);
+        row("bits as predicates", {"R2P PR, R0, 0x3", "SEL R4, R0, 0x4, P1"}, 4, 31);
+        row("bytes as predicates",
+            {"MOV R1, R0", "ISETP.GT.U32.AND P1, PT, R0, 0x10, PT", "R2P PR, R0.B1, 0x1", "SEL R1, R0, 0x4, P1",
+             "MOV R4, R0"},
+            1, 31);
         row("of the other bytes", {"MOV R2, 0x70503", "IDP.2A.HI.U16.U8 R4, R0, R2, RZ"}, 7, 217);
     }
     void placesFollowFromRareInstructions()
