@@ -33,6 +33,15 @@ class TestEveryOpenCl : public QObject
     Q_OBJECT
 
 private slots:
+    /// PoCL leaves work-items to LLVM's vectorizer by default. LLVM 14 gets a choice between bytes wrong so, of 30 threads
+    /// on processors with AVX2 and without AVX-512 (`where` of int8, right by each other method). Here the texts of
+    /// operators are tested; the conformance suite runs by the default.
+    void initTestCase()
+    {
+        if (qEnvironmentVariableIsEmpty("POCL_WORK_GROUP_METHOD"))
+            qputenv("POCL_WORK_GROUP_METHOD", "cbs");
+    }
+
     void isRightInEveryType_data()
     {
         if (const auto device = lathe::test::openDevice(); !device) {

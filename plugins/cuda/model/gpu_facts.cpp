@@ -1,7 +1,6 @@
 #include "plugins/cuda/model/gpu_facts.h"
 
 #include <algorithm>
-#include <string>
 
 namespace lathe::cuda {
 namespace {
@@ -165,17 +164,6 @@ constexpr GpuFacts kGpus[] = {
 std::span<const GpuFacts> knownGpus()
 {
     return kGpus;
-}
-
-Result<const GpuFacts*> gpuNamed(std::string_view name)
-{
-    if (const GpuFacts* const found = findGpu(name); found != nullptr)
-        return found;
-    std::string known;
-    for (const GpuFacts& gpu : kGpus)
-        known += (known.empty() ? "" : ", ") + std::string(gpu.key);
-    return makeError(Errc::InvalidArgument,
-                     "the model does not know the GPU '" + std::string(name) + "'; it knows " + known);
 }
 
 const GpuFacts* findGpu(std::string_view name)

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "core/support/result.h"
-
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -58,7 +56,5 @@ struct GpuFacts
 std::span<const GpuFacts> knownGpus();
 /// By its name or its key; null: not known.
 const GpuFacts* findGpu(std::string_view name);
-/// Likewise. InvalidArgument: it is not known; the sentence lists the keys of those that are.
-Result<const GpuFacts*> gpuNamed(std::string_view name);
 
 } // namespace lathe::cuda

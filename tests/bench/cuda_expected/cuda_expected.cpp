@@ -15,6 +15,7 @@
 #include "core/session/loaded_model.h"
 #include "core/support/files.h"
 #include "plugins/cuda/expected/expectation.h"
+#include "tests/plugins/cuda/gpu_named.h"
 #include "tests/plugins/cuda/kernels/printed.h"
 
 #include <fmt/format.h>

@@ -6,6 +6,7 @@
 //   cuda_model --facts             the figures that ladder.cpp stores, as C++
 
 #include "plugins/cuda/model/analytic_model.h"
+#include "tests/plugins/cuda/gpu_named.h"
 #include "tests/plugins/cuda/ladder/ladder.h"
 
 #include <cstdio>

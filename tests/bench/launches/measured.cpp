@@ -14,6 +14,7 @@
 
 #include "plugins/cuda/expected/expectation.h"
 #include "tests/bench/launches/trials.h"
+#include "tests/plugins/cuda/gpu_named.h"
 #include "tests/plugins/cuda/kernels/printed.h"
 
 #include <fmt/format.h>

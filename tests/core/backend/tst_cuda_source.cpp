@@ -360,6 +360,24 @@ private slots:
         QVERIFY(remainder(0, 1, ir::LoopKind::Serial, true).contains("% 3"));
     }
 
+    /// Of a long loop that should be written out some copies are, until the text is long enough. A load of its
+    /// neighbours is not moved in front of the others, where the loop's variable has no value.
+    void namesOfClosedLoopsAreForgotten()
+    {
+        const QString text = printed({parameter("x", DType::F32, true),
+                                      ir::Buffer{"r", DType::F32, ir::Scope::Register, {12}, {1}, false, false}},
+                                     [](const ir::Expr&) {
+                                         const ir::Expr i = ir::var("i"), j = ir::var("j"), k = ir::var("k");
+                                         const ir::Expr own = i * ir::intImm(4) + j;
+                                         ir::Stmt s = store(1, own, load(1, own) + load(0, k * ir::intImm(4) + j));
+                                         s = ir::makeFor(k, ir::intImm(0), ir::intImm(600), ir::LoopKind::Unrolled, s);
+                                         s = ir::makeFor(j, ir::intImm(0), ir::intImm(4), ir::LoopKind::Unrolled, s);
+                                         return ir::makeFor(i, ir::intImm(0), ir::intImm(3), ir::LoopKind::Unrolled, s);
+                                     });
+        QVERIFY(text.contains("for (int k = 0;"));
+        QVERIFY2(!text.contains("float4"), qPrintable(text.right(4000)));
+    }
+
     void tensorsMayBeCalledLikeWords()
     {
         const QString text = printed({parameter("template", DType::F32, true), parameter("max_float4", DType::F32)},

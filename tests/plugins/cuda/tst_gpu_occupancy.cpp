@@ -117,7 +117,6 @@ private slots:
         QCOMPARE(peak("RTX 4090"), 82.6);
         QVERIFY(findGpu("GTX 1") == nullptr);
         QCOMPARE(knownGpus().size(), std::size_t{5});
-        QVERIFY(!gpuNamed("GTX 1") && gpuNamed("GTX 1").error().message.find("h200") != std::string::npos);
         for (const GpuFacts& gpu : knownGpus()) {
             QVERIFY(gpu.baseHz < gpu.boostHz && gpu.baseHz > 1e9);
             QVERIFY(gpu.sharedLatency < gpu.firstLatency && gpu.firstLatency < gpu.secondLatency
