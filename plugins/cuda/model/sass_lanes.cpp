@@ -327,13 +327,11 @@ bool LaneMachine::compute(const SassInstruction& instruction, const LaneStep& st
     case LaneOperation::Sum: {
         std::array<std::uint64_t, kWarpLanes> sum{};
         for (const SassOperand& source : sources) {
-            SassOperand positive = source;
-            positive.isNegated = false;
-            if (!read(positive, a))
+            if (!read(source, a))
                 return false;
-            // What is subtracted is added inverted, and one more: a carry comes of that, too.
+            // What is subtracted is added inverted, and one more: of nothing that is a carry.
             for (std::size_t lane = 0; lane < kWarpLanes; ++lane)
-                sum[lane] += source.isNegated ? std::uint64_t{~a[lane]} + 1 : std::uint64_t{a[lane]};
+                sum[lane] += source.isNegated && a[lane] == 0 ? std::uint64_t{1} << 32 : std::uint64_t{a[lane]};
         }
         if (step.has(LaneStep::X))
             for (const SassOperand& carry : parts.flagsIn) {

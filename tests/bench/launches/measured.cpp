@@ -2,15 +2,15 @@
 // there for a target of the kind "cuda", or of tests/data/launches (an H100, by OpenCL, with code of its time). The
 // same schedules are compiled as CUDA C++, and the model is asked. Needs NVRTC and nvdisasm, no GPU.
 //
-// Usage: cuda_measured GPU FILE... [--gap MICROSECONDS] [--every N] [--calibrate N] [--rows]
+// Usage: cuda_measured GPU FILE... [--gap MICROSECONDS] [--task WORD] [--every N] [--calibrate N] [--rows]
 //
 // Prints for each task how the model's order agrees with the measured one (Spearman's rank correlation) beside that of
 // whoever proposed the trials, the model's time by the measured one (its 10th, 50th and 90th percentile), and what the
 // trial that it likes best took beside the fastest; at the end the same of all trials, and the error of single ones:
 // as it stands, and with one factor that is set by some of the trials, 30 unless told otherwise, spread over all, and
 // is tried on the others. --gap: what a launch takes beside its own work; unless told otherwise that of a graph for
-// projects, and 6.5 for tests/data/launches: the shortest trials of an H100 by OpenCL took 6.2 to 7.5. --every: only
-// one trial of so many. --rows: each trial.
+// projects, and 6.5 for tests/data/launches: the shortest trials of an H100 by OpenCL took 6.2 to 7.5. --task: only
+// those whose name has that word. --every: only one trial of so many. --rows: each trial.
 
 #include "plugins/cuda/expected/expectation.h"
 #include "tests/bench/launches/trials.h"
@@ -41,6 +41,7 @@ struct Options
     std::optional<double> gap; ///< seconds
     std::size_t every = 1, calibrating = 30;
     bool rows = false;
+    std::string task; ///< a word of its name; empty: all
 };
 
 struct Candidate
@@ -181,6 +182,8 @@ Result<> run(const std::string& key, const std::string& file, const Options& opt
     std::size_t refused = 0;
     std::string why;
     for (const bench::MeasuredTask& task : tasks) {
+        if (task.task.name.find(options.task) == std::string::npos)
+            continue;
         std::vector<Candidate> candidates;
         for (std::size_t i = 0; i < task.kernels.size(); i += options.every) {
             if (auto one = candidateOf(task.kernels[i], task.task)) {
@@ -223,13 +226,15 @@ int main(int argc, char** argv)
             words.emplace_back(word);
         else if (++i; word == "--gap" && readNumber(value, gap) && gap >= 0)
             options.gap = 1e-6 * gap;
+        else if (word == "--task")
+            options.task = value;
         else
             isClear = (word == "--every" && readNumber(value, options.every) && options.every > 0)
                       || (word == "--calibrate" && readNumber(value, options.calibrating));
     }
     if (!isClear || words.size() < 2) {
-        fmt::print(stderr,
-                   "Usage: cuda_measured GPU FILE... [--gap MICROSECONDS] [--every N] [--calibrate N] [--rows]\n");
+        fmt::print(stderr, "Usage: cuda_measured GPU FILE... [--gap MICROSECONDS] [--task WORD] [--every N] "
+                           "[--calibrate N] [--rows]\n");
         return 2;
     }
     Comparison all;
