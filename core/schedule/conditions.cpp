@@ -110,8 +110,9 @@ bool limit(const ir::LinearForm& form, const Expr& v, LoopLimits& limits)
 class Placer
 {
 public:
-    explicit Placer(ir::Ranges& ranges)
+    Placer(ir::Ranges& ranges, std::span<const Expr> threads)
         : m_ranges(ranges)
+        , m_threads(threads)
     {
     }
 
@@ -164,8 +165,8 @@ private:
                 const bool pure = !containsLoad(c);
                 if (!ir::uses(c, s->variable) && pure)
                     outward.push_back(c);
-                else if (!(s->loop == LoopKind::Serial && pure && asInequality(c, m_ranges, form)
-                           && limit(form, s->variable, limits)))
+                else if (!(s->loop == LoopKind::Serial && pure && !differsBetweenThreads(c)
+                           && asInequality(c, m_ranges, form) && limit(form, s->variable, limits)))
                     stay.push_back(c);
             }
         }
@@ -188,6 +189,12 @@ private:
         std::vector<Stmt> inner(s->body.begin(), s->body.end() - 1);
         inner.push_back(s->body.back()->body[0]);
         return ir::makeIf(s->body.back()->condition, ir::makeBlock(std::move(inner)));
+    }
+
+    bool differsBetweenThreads(const Expr& e) const
+    {
+        return std::ranges::any_of(m_threads,
+                                   [&e](const Expr& index) { return index.get() != nullptr && ir::uses(e, index); });
     }
 
     static bool containsLoad(const Expr& e)
@@ -220,6 +227,7 @@ private:
     }
 
     ir::Ranges& m_ranges;
+    std::span<const Expr> m_threads; ///< indices within a block
 };
 
 } // namespace
@@ -231,9 +239,9 @@ GuardedTerm extractGuards(const Expr& source, ir::Combiner combiner, const Expr&
     return term;
 }
 
-Stmt placeConditions(const Stmt& s, ir::Ranges& ranges)
+Stmt placeConditions(const Stmt& s, ir::Ranges& ranges, std::span<const Expr> threads)
 {
-    return Placer(ranges)(s);
+    return Placer(ranges, threads)(s);
 }
 
 } // namespace lathe::schedule

@@ -3,6 +3,7 @@
 #include "core/ir/bounds.h"
 #include "core/ir/loop_nest.h"
 
+#include <span>
 #include <unordered_set>
 #include <vector>
 
@@ -26,6 +27,9 @@ ir::Expr conjunction(const std::vector<ir::Expr>& conjuncts);
 /// Moves conditions outward: through loops whose variable they do not use, and into the bounds of a serial loop whose
 /// variable they limit (kh in [max(0, pad - oh), min(KH, H + pad - oh))). What depends on unrolled variables stays
 /// inside, where it becomes constant when the loop is emitted. Loops so bounded may have no iteration at all.
-ir::Stmt placeConditions(const ir::Stmt& s, ir::Ranges& ranges);
+///
+/// What differs between the `threads` of a block bounds no loop: they step together, as often as the one with most, and
+/// compilers write out loops with a constant end alone.
+ir::Stmt placeConditions(const ir::Stmt& s, ir::Ranges& ranges, std::span<const ir::Expr> threads = {});
 
 } // namespace lathe::schedule

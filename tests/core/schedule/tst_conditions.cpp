@@ -72,6 +72,26 @@ private slots:
         QCOMPARE(text(s), "for x if (b1[x] > 7) store");
         QCOMPARE(ir::print(s->extent, {}), std::string("5"));
     }
+
+    /// Threads step together: what one of them has less to do than another is a condition. What all of a block have
+    /// less to do ends the loop.
+    void whatDiffersBetweenThreadsEndsNoLoop()
+    {
+        const ir::Expr x = ir::var("x"), thread = ir::var("thread"), block = ir::var("block");
+        ir::Ranges ranges;
+        ranges.setExtent(thread, 4);
+        ranges.setExtent(block, 4);
+        const auto bounded = [&](const ir::Expr& index) {
+            return schedule::placeConditions(
+                loop(x, 8, ir::makeIf(x * ir::intImm(4) + index < ir::intImm(30), store()), ir::LoopKind::Serial),
+                ranges, std::span(&thread, 1));
+        };
+        const ir::Stmt ofThread = bounded(thread), ofBlock = bounded(block);
+        QVERIFY2(text(ofThread).startsWith("for x if "), qPrintable(text(ofThread)));
+        QCOMPARE(ir::print(ofThread->extent, {}), std::string("8"));
+        QCOMPARE(text(ofBlock), "for x store");
+        QVERIFY(ofBlock->extent->kind != ir::ExprKind::IntImm);
+    }
 };
 
 LATHE_TEST(TestConditions)

@@ -86,8 +86,9 @@ buffer y.own float32 register [1]
 buffer y.pairs float32 register [1]
 launch y grid (3, 1, 1) block (8, 1, 1)
   y.own[0] = 0f
-  for k.0 (0, (floordiv((1 - threadIdx.x), 8) + 7))
-    y.own[0] = (y.own[0] + x[blockIdx.x, ((k.0*8) + threadIdx.x)])
+  for k.0 (0, 7)
+    if (((k.0*8) + threadIdx.x) < 50)
+      y.own[0] = (y.own[0] + x[blockIdx.x, ((k.0*8) + threadIdx.x)])
   shuffle y.pairs[0] = y.own[0] of lane ^ 4 of 32
   y.own[0] = (y.own[0] + y.pairs[0])
   shuffle y.pairs[0] = y.own[0] of lane ^ 2 of 32
