@@ -165,8 +165,8 @@ private:
                 const bool pure = !containsLoad(c);
                 if (!ir::uses(c, s->variable) && pure)
                     outward.push_back(c);
-                else if (!(s->loop == LoopKind::Serial && pure && !differsBetweenThreads(c)
-                           && asInequality(c, m_ranges, form) && limit(form, s->variable, limits)))
+                else if (s->loop != LoopKind::Serial || !pure || differsBetweenThreads(c)
+                         || !asInequality(c, m_ranges, form) || !limit(form, s->variable, limits))
                     stay.push_back(c);
             }
         }
