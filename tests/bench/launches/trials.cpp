@@ -3,6 +3,7 @@
 #include "core/schedule/step.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
+#include "core/session/options/options_json.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -144,7 +145,11 @@ Result<std::vector<MeasuredTask>> readRecords(const std::string& file)
         targets, [](const std::string& text) { return text == "cuda" || text.starts_with("cuda "); });
     if (target == targets.end())
         return makeError(Errc::NotFound, "no record is of a target of the kind cuda");
-    LATHE_TRY_ASSIGN(const auto model, session::loadModelOf(file, {}, *target));
+    LATHE_TRY_ASSIGN(const std::vector<store::ModelRow> models, project.models());
+    if (models.empty())
+        return makeError(Errc::NotFound, "the project has no model");
+    LATHE_TRY_ASSIGN(const session::ModelSpec spec, session::modelSpecFromJson(models.back().options));
+    LATHE_TRY_ASSIGN(const auto model, session::loadModelOf(file, spec, *target));
     LATHE_TRY_ASSIGN(const std::vector<store::Conditions> conditions, project.conditions(*target));
     std::vector<MeasuredTask> all;
     for (const graph::Task& task : model->partition.tasks) {
