@@ -227,7 +227,7 @@ private:
     }
 
     ir::Ranges& m_ranges;
-    std::span<const Expr> m_threads; ///< indices within a block
+    std::span<const Expr> m_threads; ///< indices within a block; null ones are of no launch
 };
 
 } // namespace

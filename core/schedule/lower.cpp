@@ -113,8 +113,7 @@ Result<LoweredKernel> lower(State state, const LowerOptions& options)
         s = partitionLoops(s, lowering.partitioned, ranges);
         s = ir::simplify(s, ranges);
         // Conditions outward and into loop bounds; what remains on lanes becomes masks.
-        s = placeConditions(s, ranges,
-                            isLaunched ? std::span<const ir::Expr>(launch.threadIndex) : std::span<const ir::Expr>());
+        s = placeConditions(s, ranges, launch.threadIndex);
         // Winograd's matrices to literals; what multiplies their zeros goes away with the last simplification.
         s = expandConstantMatrices(s);
         s = ir::simplify(s, ranges);

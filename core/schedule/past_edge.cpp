@@ -103,8 +103,8 @@ private:
             if (isChosen)
                 flattenConjunction(e->operands[0], m_known);
             const Expr& old = e->operands[i];
-            if (isChosen && ir::isPaddedLoad(e)
-                && !exists(old)) { // nobody reads what the number comes to past the edge
+            // Whatever the number is: nobody reads what it comes to past the edge.
+            if (isChosen && ir::isPaddedLoad(e) && !exists(old)) {
                 m_known.resize(outside);
                 return ir::ifThenElse(operands[0] && m_guard, old, e->operands[2]);
             }

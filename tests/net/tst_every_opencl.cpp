@@ -33,9 +33,9 @@ class TestEveryOpenCl : public QObject
     Q_OBJECT
 
 private slots:
-    /// PoCL leaves work-items to LLVM's vectorizer by default. LLVM 14 gets a choice between bytes wrong so, of 30 threads
-    /// on processors with AVX2 and without AVX-512 (`where` of int8, right by each other method). Here the texts of
-    /// operators are tested; the conformance suite runs by the default.
+    /// By default PoCL 3.1 has LLVM 14 vectorize the loop over a group's work-items. On a processor with AVX2 and
+    /// without AVX-512 `where` of int8 came out wrong in that way, and right by each of PoCL's other methods. Here the
+    /// texts of operators are tested, not PoCL; the conformance suite runs by the default.
     void initTestCase()
     {
         if (qEnvironmentVariableIsEmpty("POCL_WORK_GROUP_METHOD"))

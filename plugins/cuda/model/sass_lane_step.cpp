@@ -73,6 +73,7 @@ LaneStep laneStepOf(const SassInstruction& instruction)
     for (const auto& [name, modifier] : names)
         if (instruction.has(name))
             step.modifiers |= modifier;
+    // What writes predicates alone.
     constexpr std::string_view kOfFlags[] = {"ISETP", "UISETP", "FSETP", "DSETP", "HSETP2",
                                              "PLOP3", "UPLOP3", "FCHK",  "R2P"};
     if (const auto* const found = std::find(std::begin(kOfFlags), std::end(kOfFlags), instruction.base());

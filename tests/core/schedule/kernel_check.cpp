@@ -8,6 +8,7 @@
 #include "core/support/random.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -131,6 +132,19 @@ compute::DagPtr convBiasRelu(std::int64_t height, std::int64_t width, std::int64
     const Tensor relu = b.compute("relu", b.shape(add), {"ax0", "ax1", "ax2", "ax3"}, "",
                                   [&](const Exprs& i) { return ir::max(b.at(add, i), ir::floatImm(0)); });
     return *std::move(b).finish({relu});
+}
+
+Result<State> replayed(const compute::DagPtr& dag, const std::string& steps)
+{
+    LATHE_TRY_ASSIGN(const std::vector<Step> parsed, stepsFromJson(nlohmann::json::parse(steps, nullptr, false)));
+    return State::replay(dag, parsed);
+}
+
+LowerOptions launches()
+{
+    LowerOptions options;
+    options.form = KernelForm::Launches;
+    return options;
 }
 
 compute::DagPtr matmul(std::int64_t m, std::int64_t n, std::int64_t k)

@@ -9,6 +9,10 @@
 
 namespace lathe::schedule::test {
 
+/// The state that steps, as JSON, make of a DAG. Errors: those of stepsFromJson() and replay().
+Result<State> replayed(const compute::DagPtr& dag, const std::string& steps);
+LowerOptions launches(); ///< for GPUs
+
 /// Lowers the state, runs it with 1, 2 and 3 parts in the nest interpreter (launches: in theirs) on inputs from `seed`,
 /// through the layouts of its parameters, and compares with the DAG interpreter. Empty if all agree, else what is
 /// wrong.

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -16,22 +15,11 @@ namespace tst_past_edge {
 
 using namespace lathe;
 using namespace lathe::schedule;
+using lathe::schedule::test::launches;
+using lathe::schedule::test::replayed;
 using lathe::test::must;
 
 namespace {
-
-Result<State> replayed(const compute::DagPtr& dag, const std::string& steps)
-{
-    LATHE_TRY_ASSIGN(const std::vector<Step> parsed, stepsFromJson(nlohmann::json::parse(steps)));
-    return State::replay(dag, parsed);
-}
-
-LowerOptions launches()
-{
-    LowerOptions options;
-    options.form = KernelForm::Launches;
-    return options;
-}
 
 /// Choices in what a kernel stores: all, and those that stand within another.
 struct Choices

@@ -10,7 +10,6 @@
 #include <QTest>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -19,22 +18,11 @@ namespace tst_staged_copies {
 
 using namespace lathe;
 using namespace lathe::schedule;
+using lathe::schedule::test::launches;
+using lathe::schedule::test::replayed;
 using lathe::test::changed;
 
 namespace {
-
-Result<State> replayed(const compute::DagPtr& dag, const std::string& steps)
-{
-    LATHE_TRY_ASSIGN(const std::vector<Step> parsed, stepsFromJson(nlohmann::json::parse(steps)));
-    return State::replay(dag, parsed);
-}
-
-LowerOptions launches()
-{
-    LowerOptions options;
-    options.form = KernelForm::Launches;
-    return options;
-}
 
 /// C = A B, blocks of 16 by 16 elements by 64 threads, both operands through shared memory, `length` steps of the sum
 /// at a time: A 0, A.shared 1, B 2, B.shared 3, C.local 4, C 5. `more`: steps behind.
