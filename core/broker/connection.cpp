@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -219,6 +220,18 @@ std::optional<Error> Connection::ended() const
     const natsStatus status = natsConnection_GetLastError(m_impl->connection, &last);
     return makeError(Errc::Incompatible, say(Msg::BrokerUnreachable, m_impl->url,
                                              last != nullptr && *last != '\0' ? last : natsStatus_GetText(status)));
+}
+
+std::uint64_t Connection::reconnections() const
+{
+    natsStatistics* made = nullptr;
+    if (natsStatistics_Create(&made) != NATS_OK)
+        return 0;
+    const std::unique_ptr<natsStatistics, decltype(&natsStatistics_Destroy)> statistics(made, natsStatistics_Destroy);
+    std::uint64_t count = 0;
+    if (natsConnection_GetStats(m_impl->connection, made) == NATS_OK)
+        natsStatistics_GetCounts(made, nullptr, nullptr, nullptr, nullptr, &count);
+    return count;
 }
 
 bool Connection::connected() const

@@ -2,6 +2,7 @@
 
 #include "core/support/result.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -52,6 +53,8 @@ public:
     bool settle();
 
     bool connected() const;
+    /// How often it was lost and made again. Each time others may still be on their way back.
+    std::uint64_t reconnections() const;
     /// Nothing: it is there, or is made again. Incompatible: the broker does not know us any more, and none is made.
     std::optional<Error> ended() const;
 

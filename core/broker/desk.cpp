@@ -8,6 +8,10 @@ namespace {
 
 /// More claims or devices of one key than anybody has are a flood.
 constexpr std::size_t kMostHeard = 10'000;
+/// Who has not heard his own notice for so long hears nobody. Shorter than kSilence by more than one notice takes: else
+/// others were gone before that is known.
+constexpr std::chrono::milliseconds kDeaf = 2 * kNoticeEach;
+static_assert(kDeaf + kNoticeEach < kSilence);
 
 } // namespace
 
@@ -36,8 +40,14 @@ void Desk::hear(const ClaimNotice& notice, Time now)
 
 void Desk::hear(const DeviceNotice& notice, Time now)
 {
-    if (notice.key != m_options.key || notice.device == m_options.device || notice.device.empty())
+    if (notice.key != m_options.key || notice.device.empty())
         return;
+    if (notice.device == m_options.device) {
+        if (!hears(now))
+            m_hearsSince = now;
+        m_heardItself = now;
+        return;
+    }
     const auto known = m_others.find(notice.device);
     if (known == m_others.end() && m_others.size() >= kMostHeard)
         return;
@@ -67,10 +77,21 @@ void Desk::returned(const Hash128& session, Time now)
     m_taken = m_over = false;
 }
 
+bool Desk::hears(Time now) const
+{
+    return m_heardItself && now - *m_heardItself < kDeaf;
+}
+
+/// A broker that is away, or stands still, is nobody's silence: a lease outlasts it, and what was measured is not lost.
 void Desk::forgetSilent(Time now)
 {
-    std::erase_if(m_claims, [&](const auto& entry) { return now - entry.second.at >= m_options.silence; });
-    std::erase_if(m_others, [&](const auto& entry) { return now - entry.second.at >= m_options.silence; });
+    if (!hears(now))
+        return;
+    const auto isSilent = [&](const auto& entry) {
+        return now - std::max(entry.second.at, m_hearsSince) >= m_options.silence;
+    };
+    std::erase_if(m_claims, isSilent);
+    std::erase_if(m_others, isSilent);
 }
 
 /// Adds what has passed since it was counted last to what users had of this key.

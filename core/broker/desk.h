@@ -20,7 +20,8 @@ struct DeskOptions
     std::chrono::milliseconds longestReservation = std::chrono::minutes(30);
     std::chrono::milliseconds slice = std::chrono::seconds(20); ///< everybody may have it so long
     std::chrono::milliseconds offerLasts = kOfferLasts;
-    std::chrono::milliseconds silence = kSilence; ///< who says nothing for so long is gone
+    /// Who says nothing for so long is gone; what passes while the broker carries nothing does not count.
+    std::chrono::milliseconds silence = kSilence;
 };
 
 /// Gives one device to one claim after the other: hears who wants it and what the other devices of its key do, offers
@@ -38,11 +39,14 @@ public:
     Desk(DeskOptions options, std::function<Hash128()> makeSession);
 
     void hear(const ClaimNotice& notice, Time now);
-    void hear(const DeviceNotice& notice, Time now); ///< of all devices, this one's own too
+    /// Of all devices, this one's own too: by its own the desk knows that the broker carries what is said.
+    void hear(const DeviceNotice& notice, Time now);
     /// He said something in the session that was offered.
     void taken(const Hash128& session, Time now);
     /// He gave it back, or the link ended.
     void returned(const Hash128& session, Time now);
+    /// The broker has been away until now, or still is: others may need a while to be back.
+    void brokerWasAway(Time now) { m_hearsSince = now; }
     void drain(bool drained) { m_drained = drained; }
     void setSick(bool sick) { m_sick = sick; }
 
@@ -75,6 +79,7 @@ private:
         Time at;
     };
     KeyState stateAt(Time now) const;
+    bool hears(Time now) const;
     void forgetSilent(Time now);
     void count(Time now);
 
@@ -83,6 +88,8 @@ private:
     std::map<std::string, Heard> m_claims; ///< by ticket
     std::map<std::string, Other> m_others; ///< by device
     RecentUse m_recent;
+    std::optional<Time> m_heardItself; ///< this device's own notice, last
+    Time m_hearsSince = {}; ///< the broker has been there since, and carried its notices one after the other
     std::vector<std::string> m_refused; ///< did not take an offer; asked again once all have been
     std::optional<Hash128> m_session;
     std::string m_ticket, m_user;

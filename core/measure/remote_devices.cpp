@@ -96,7 +96,8 @@ struct RemoteDevices::Impl
     std::map<std::string, Hash128> sessions; ///< the last one with each device
     Time nextNotice = {};
     bool answers = true; ///< the broker
-    Time answersSince = Clock::now();
+    std::uint64_t reconnections = 0; ///< to it, so far
+    Time answersSince = Clock::now(); ///< others may be back later
 
     std::mutex mutex; ///< of what follows
     std::vector<std::unique_ptr<Endpoint>> ready;
@@ -330,10 +331,12 @@ void RemoteDevices::Impl::look(Time now)
         return;
     nextLook = now + kLookEach;
     seen = roster.at(now);
-    if (const bool connected = connection->connected(); connected != answers) {
-        answers = connected;
+    const bool connected = connection->connected();
+    const std::uint64_t count = connection->reconnections(); // also of what was too short to be seen
+    if (connected != answers || count != reconnections)
         answersSince = now;
-    }
+    answers = connected;
+    reconnections = count;
     const bool isAlone = std::ranges::all_of(seen.devices, [](const auto& device) { return device.isLost; });
     (void)hearOthers(isAlone); // if it cannot, an error has no names of keys
     lookForLost(now);

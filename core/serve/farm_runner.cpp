@@ -19,7 +19,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace lathe::serve {
@@ -74,6 +76,9 @@ public:
             const Desk::Time now = Desk::Clock::now();
             const bool ends = stop.stop_requested() || m_leaves;
             m_desk.drain(ends || !m_drainedBy.empty());
+            const std::uint64_t reconnections = m_connection->reconnections();
+            if (std::exchange(m_reconnections, reconnections) != reconnections || !m_connection->connected())
+                m_desk.brokerWasAway(now);
             LATHE_TRY(turn(now));
             tell(now);
             if (ends && !m_desk.session())
@@ -287,6 +292,7 @@ private:
     }
 
     std::shared_ptr<broker::Connection> m_connection;
+    std::uint64_t m_reconnections = 0; ///< of it, so far
     const FarmRunnerOptions& m_options;
     Desk m_desk;
     wire::BlobStore m_blobs;

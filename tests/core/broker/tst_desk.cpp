@@ -5,6 +5,7 @@
 #include <QtTest>
 
 #include <memory>
+#include <utility>
 
 namespace tst_desk {
 
@@ -38,18 +39,22 @@ std::function<Hash128()> counter()
     return [next = std::make_shared<std::uint64_t>(0)] { return Hash128{7, ++*next}; };
 }
 
-/// A desk, and claims that say each second that they are there.
+/// A desk, and claims that say each second that they are there. The broker carries them, and what the desk says itself.
 struct Scene
 {
     Desk desk = Desk(optionsOf("1"), counter());
     Desk::Time now = Desk::Time() + std::chrono::hours(1);
     std::vector<ClaimNotice> claims;
+    bool brokerIsThere = true;
 
     Desk::Step pass(milliseconds time)
     {
         for (const Desk::Time end = now + time; now < end;) {
-            for (const ClaimNotice& notice : claims)
-                desk.hear(notice, now);
+            if (brokerIsThere) {
+                for (const ClaimNotice& notice : claims)
+                    desk.hear(notice, now);
+                desk.hear(desk.notice(now), now);
+            }
             now += milliseconds(250);
             Desk::Step step = desk.turn(now);
             if (step.offer || step.over)
@@ -184,6 +189,39 @@ private slots:
         QVERIFY(!scene.pass(seconds(5)).over); // he is told once
         scene.desk.returned(offer->session, scene.now);
         QVERIFY(scene.desk.notice(scene.now).state == DeviceState::Free);
+    }
+
+    /// A farm's server is started anew, on a busy machine: nobody is heard, and nobody has fallen silent.
+    void aBrokerThatIsAwayEndsNoLease()
+    {
+        Scene scene;
+        scene.claims = {claim("a", "ada")};
+        const auto offer = scene.pass(seconds(1)).offer;
+        scene.desk.taken(offer->session, scene.now);
+        for (int i = 0; i < 3; ++i) {
+            scene.brokerIsThere = false;
+            QVERIFY(!scene.pass(seconds(20)).over);
+            scene.brokerIsThere = true;
+            const auto claims = std::exchange(scene.claims, {}); // the holder takes a while to find it again
+            QVERIFY(!scene.pass(seconds(3)).over);
+            scene.claims = claims;
+            QVERIFY(!scene.pass(seconds(2)).over);
+        }
+        // It comes and goes: the desk is back each time before the holder is.
+        const auto claims = std::exchange(scene.claims, {});
+        for (int i = 0; i < 5; ++i) {
+            QVERIFY(!scene.pass(milliseconds(1500)).over);
+            scene.desk.brokerWasAway(scene.now);
+        }
+        scene.claims = claims;
+        QVERIFY(!scene.pass(seconds(2)).over);
+        scene.brokerIsThere = false;
+        QVERIFY(!scene.pass(seconds(20)).over);
+        scene.brokerIsThere = true;
+        scene.claims.clear(); // he went meanwhile
+        const auto step = scene.pass(seconds(4));
+        QVERIFY(step.over && *step.over == offer->session);
+        QVERIFY(step.why == LeaseEnd::HolderSilent);
     }
 
     void aTurnEndsWhenAnotherWaits()
