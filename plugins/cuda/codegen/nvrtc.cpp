@@ -2,13 +2,13 @@
 
 #include "core/support/message.h"
 #include "core/support/trusted_file.h"
+#include "plugins/cuda/codegen/spills.h"
 #include "plugins/cuda/device/architecture.h"
 
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <deque>
 #include <memory>
@@ -248,30 +248,7 @@ void trim(std::string& text)
         text.pop_back();
 }
 
-/// The number that ends before `end`.
-std::int64_t numberBefore(std::string_view text, std::size_t end)
-{
-    while (end > 0 && text[end - 1] == ' ')
-        --end;
-    std::size_t begin = end;
-    while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9')
-        --begin;
-    std::int64_t number = 0;
-    std::from_chars(text.data() + begin, text.data() + end, number);
-    return number;
-}
-
 } // namespace
-
-void readResources(std::string_view log, Compiled& compiled)
-{
-    for (const std::string_view word : {" bytes spill stores", " bytes spill loads"})
-        for (std::size_t at = log.find(word); at != std::string_view::npos; at = log.find(word, at + 1))
-            compiled.spilledBytes += numberBefore(log, at);
-    constexpr std::string_view kRegisters = " registers";
-    for (std::size_t at = log.find(kRegisters); at != std::string_view::npos; at = log.find(kRegisters, at + 1))
-        compiled.registers = std::max(compiled.registers, static_cast<int>(numberBefore(log, at)));
-}
 
 Result<const Nvrtc*> Nvrtc::find(int capability)
 {
@@ -301,41 +278,13 @@ std::string Nvrtc::version() const
     return std::to_string(m_major) + '.' + std::to_string(m_minor);
 }
 
-std::map<std::string, std::int64_t> spillsOf(std::string_view log)
-{
-    constexpr std::string_view kFunction = "Compiling entry function '";
-    std::map<std::string, std::int64_t> spills;
-    for (std::size_t at = log.find(kFunction); at != std::string_view::npos;) {
-        const std::size_t first = at + kFunction.size(), next = log.find(kFunction, first);
-        Compiled own;
-        readResources(log.substr(first, next == std::string_view::npos ? next : next - first), own);
-        if (own.spilledBytes > 0)
-            spills.emplace(log.substr(first, log.find('\'', first) - first), own.spilledBytes);
-        at = next;
-    }
-    return spills;
-}
-
-std::string withAllRegisters(std::string source, const std::map<std::string, std::int64_t>& functions)
-{
-    for (const auto& [name, spilled] : functions) {
-        const std::size_t at = source.find(")\n" + name + '(');
-        const std::size_t bounds = at == std::string::npos ? at : source.rfind("__launch_bounds__(", at);
-        if (bounds == std::string::npos || source.find(')', bounds) != at)
-            continue;
-        const std::size_t count = std::min(source.find(',', bounds), at);
-        source.replace(count, at - count, ", 1");
-    }
-    return source;
-}
-
 Result<Compiled> Nvrtc::compile(const std::string& source, int capability) const
 {
     std::string log;
     LATHE_TRY_ASSIGN(Compiled made, compileOnce(source, capability, log));
     if (made.spilledBytes == 0)
         return made;
-    std::map<std::string, std::int64_t> spilling = spillsOf(log);
+    SpilledBytes spilling = spillsOf(log);
     const std::string other = withAllRegisters(source, spilling);
     if (other == source)
         return made;
@@ -343,7 +292,7 @@ Result<Compiled> Nvrtc::compile(const std::string& source, int capability) const
     if (!again)
         return made;
     // Each function as if it were alone: one that spills more with all registers is left as it was.
-    const std::map<std::string, std::int64_t> now = spillsOf(log);
+    const SpilledBytes now = spillsOf(log);
     const auto spillsMore = [&now](const auto& before) {
         const auto found = now.find(before.first);
         return found != now.end() && found->second > before.second;
@@ -375,7 +324,9 @@ Result<Compiled> Nvrtc::compileOnce(const std::string& source, int capability, s
     compiled.cubin = made.get(f.cubinSize, f.cubin);
     if (compiled.ptx.empty() && compiled.cubin.empty())
         return makeError(Errc::BuildFailed, say(Msg::CudaCompilerRefuses, "no code was made"));
-    readResources(log, compiled);
+    const PtxasWords words = readPtxas(log);
+    compiled.registers = words.registers;
+    compiled.spilledBytes = words.spilledBytes;
     return compiled;
 }
 

@@ -2,12 +2,9 @@
 
 #include "core/support/result.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,16 +55,6 @@ private:
     int m_major = 0, m_minor = 0;
     std::vector<int> m_capabilities;
 };
-
-/// What ptxas says of the functions that it made ("Used 61 registers", "8 bytes spill stores, 4 bytes spill loads").
-void readResources(std::string_view log, Compiled& compiled);
-
-/// The bytes that kernels spill, by what ptxas says, of those that do.
-std::map<std::string, std::int64_t> spillsOf(std::string_view log);
-
-/// The source with words to the compiler that these kernels may have all registers of a block: `__launch_bounds__(T,
-/// 1)` where it says `__launch_bounds__(T)`, or for how many blocks there is to be room.
-std::string withAllRegisters(std::string source, const std::map<std::string, std::int64_t>& functions);
 
 /// The folders of Python's packages that libnvrtc is looked for in, and /usr/local/cuda: those that exist.
 std::vector<std::filesystem::path> nvrtcFolders();

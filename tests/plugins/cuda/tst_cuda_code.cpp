@@ -3,6 +3,7 @@
 #include "core/measure/builder_client.h"
 #include "core/support/files.h"
 #include "plugins/cuda/codegen/nvrtc.h"
+#include "plugins/cuda/codegen/spills.h"
 #include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/device/artifact.h"
 #include "plugins/cuda/model/nvdisasm.h"
@@ -88,16 +89,14 @@ class TestCudaCode : public QObject
 private slots:
     void registersAndSpillsAreInTheLog()
     {
-        cuda::Compiled compiled;
-        cuda::readResources("info: one\n  16 bytes stack frame, 12 bytes spill stores, 20 bytes spill loads\n"
-                            "info: Used 61 registers, used 1 barriers\n"
-                            "info: two\n  0 bytes stack frame, 4 bytes spill stores, 0 bytes spill loads\n"
-                            "info: Used 255 registers, 8320 bytes smem\n",
-                            compiled);
-        QCOMPARE(compiled.spilledBytes, std::int64_t{36});
-        QCOMPARE(compiled.registers, 255);
-        cuda::readResources("no such words", compiled = {});
-        QCOMPARE(compiled.registers, 0);
+        const cuda::PtxasWords words = cuda::readPtxas(
+            "info: one\n  16 bytes stack frame, 12 bytes spill stores, 20 bytes spill loads\n"
+            "info: Used 61 registers, used 1 barriers\n"
+            "info: two\n  0 bytes stack frame, 4 bytes spill stores, 0 bytes spill loads\n"
+            "info: Used 255 registers, 8320 bytes smem\n");
+        QCOMPARE(words.spilledBytes, std::int64_t{36});
+        QCOMPARE(words.registers, 255);
+        QCOMPARE(cuda::readPtxas("no such words").registers, 0);
     }
 
     void kernelsThatSpillMayHaveAllRegisters()
@@ -106,7 +105,7 @@ private slots:
             "info : Compiling entry function 'one' for 'sm_80'\n  0 bytes spill stores, 0 bytes spill loads\n"
             "info : Compiling entry function 'two' for 'sm_80'\n  8 bytes spill stores, 4 bytes spill loads\n"
             "info : Compiling entry function 'three' for 'sm_80'\n  0 bytes spill stores, 4 bytes spill loads\n";
-        QCOMPARE(cuda::spillsOf(log), (std::map<std::string, std::int64_t>{{"three", 4}, {"two", 12}}));
+        QCOMPARE(cuda::spillsOf(log), (cuda::SpilledBytes{{"three", 4}, {"two", 12}}));
         QVERIFY(cuda::spillsOf("").empty());
         const std::string source =
             "void __launch_bounds__(64)\none(int *x)\n{}\nvoid __launch_bounds__(128)\ntwo(int *x)\n"
