@@ -39,6 +39,7 @@ enum Code : int
     kInvalidAddressSpace = 717,
     kInvalidProgramCounter = 718,
     kLaunchFailed = 719,
+    kTensorMemoryLeak = 721,
     kSystemNotReady = 802,
     kSystemDriverMismatch = 803,
     kMpsConnectionFailed = 805, ///< of the server by which several processes share a device, as those that follow
@@ -48,6 +49,7 @@ enum Code : int
     kMpsMaxConnectionsReached = 809,
     kMpsClientTerminated = 810,
     kCaptureImplicit = 906, ///< the legacy stream, while one that it waits for is captured
+    kExternalDevice = 911, ///< one that CUDA waits for has failed
     kUnknown = 999
 };
 

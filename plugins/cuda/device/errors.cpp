@@ -14,6 +14,7 @@ LatheErrc kindOf(int code)
     case kMisalignedAddress:
     case kInvalidAddressSpace:
     case kInvalidProgramCounter:
+    case kTensorMemoryLeak:
     case kLaunchFailed: return LATHE_ERRC_WORKER_CRASHED;
     case kLaunchTimeout: return LATHE_ERRC_RUN_TIMEOUT;
     case kDeinitialized:
@@ -31,6 +32,7 @@ LatheErrc kindOf(int code)
     case kMpsMaxClientsReached:
     case kMpsMaxConnectionsReached:
     case kMpsClientTerminated:
+    case kExternalDevice:
     case kUnknown: return LATHE_ERRC_DEVICE_LOST;
     default: return LATHE_ERRC_INTERNAL;
     }

@@ -26,6 +26,7 @@ struct Management::Library : ManagementFunctions
     ManagedEvents events = nullptr; ///< null: the device has none
     std::string uuid;
     std::string trouble;
+    unsigned long long errorsBefore = 0; ///< of memory, that were not corrected
 
     unsigned long long uncorrectedErrors() const
     {
@@ -58,6 +59,7 @@ std::unique_ptr<Management> Management::open(const std::string& uuid)
         take(file, "nvmlDeviceGetCurrentClocksThrottleReasons", library->slowedBy);
     take(file, "nvmlDeviceGetTotalEccErrors", library->memoryErrors);
     take(file, "nvmlDeviceGetRemappedRows", library->remappedRows);
+    library->errorsBefore = library->uncorrectedErrors();
     if (take(file, "nvmlEventSetCreate", library->eventSetCreate)
         && take(file, "nvmlEventSetFree", library->eventSetFree)
         && take(file, "nvmlDeviceRegisterEvents", library->registerEvents)
@@ -97,7 +99,7 @@ Management::State Management::state() const
         state.watts = 1e-3 * value;
     unsigned long long reasons = 0;
     if (l.slowedBy != nullptr && l.slowedBy(l.device, &reasons) == 0)
-        state.slowedBy = reasons;
+        state.slowedBy = reasons & ~kIdle;
     return state;
 }
 
@@ -112,9 +114,9 @@ std::string Management::trouble()
         if ((data.type & kXidEvent) != 0 && isOfHardware(data.number))
             l.trouble = "the GPU's hardware is in trouble: its driver reported Xid " + std::to_string(data.number);
     }
-    if (const unsigned long long errors = l.uncorrectedErrors(); l.trouble.empty() && errors > 0)
-        l.trouble = "the GPU's memory had " + std::to_string(errors)
-                    + " errors that could not be corrected (ECC): restart the machine or reset the GPU";
+    if (const unsigned long long errors = l.uncorrectedErrors(); l.trouble.empty() && errors > l.errorsBefore)
+        l.trouble = "the GPU's memory has had errors that could not be corrected (ECC) since the device was opened: "
+                    + std::to_string(errors - l.errorsBefore);
     unsigned corrected = 0, uncorrected = 0, isPending = 0, hasFailed = 0;
     if (l.trouble.empty() && l.remappedRows != nullptr
         && l.remappedRows(l.device, &corrected, &uncorrected, &isPending, &hasFailed) == 0 && hasFailed != 0)
@@ -124,9 +126,10 @@ std::string Management::trouble()
 
 bool isOfHardware(std::uint64_t xid)
 {
-    // 13, 31, 43, 45 and others come of what a kernel does. Of memory: 48, 63, 64, 92, 94, 95; of the chip and its
-    // controllers: 61, 62, 79, 119, 120, 140; of the links: 74.
-    constexpr std::uint64_t kOfHardware[] = {48, 61, 62, 63, 64, 74, 79, 92, 94, 95, 119, 120, 140};
+    // 13, 31, 43, 45 and others come of what a kernel does. Of memory: 48, 64, 95; of the chip and its controllers: 61,
+    // 62, 79, 119, 120, 140; of the links: 74. Not 63 (a row or page that failed was replaced), 92 (many errors, all
+    // corrected) and 94 (one that stays with the process that it hit, which is told so: kContained).
+    constexpr std::uint64_t kOfHardware[] = {48, 61, 62, 64, 74, 79, 95, 119, 120, 140};
     return std::find(std::begin(kOfHardware), std::end(kOfHardware), xid) != std::end(kOfHardware);
 }
 

@@ -27,13 +27,14 @@ public:
         std::optional<std::uint64_t> clockMhz, memoryClockMhz; ///< now
         std::optional<std::uint64_t> temperature; ///< degrees Celsius
         std::optional<double> watts;
-        std::optional<std::uint64_t>
-            slowedBy; ///< bits of reasons why the clock is lower than it could be; 0: it is not
+        /// Bits of reasons why the clock is lower than it could be, but for that nothing is running; 0: it is not.
+        std::optional<std::uint64_t> slowedBy;
     };
     State state() const;
-    /// A sentence on what is wrong with the hardware, so that its results are not to be trusted: errors of memory that
-    /// were not corrected since the driver was started, memory that cannot be replaced, and messages of the driver
-    /// (Xid) since this was opened that are not a kernel's own fault. Empty: nothing that is known of.
+    /// A sentence on what is wrong with the hardware, so that its results are not to be trusted: memory that cannot be
+    /// replaced, and since this was opened errors of memory that could not be corrected and messages of the driver
+    /// (Xid) that are not a kernel's own fault. Errors of before are nobody's any more: the driver has set aside the
+    /// pages that had them ("NVIDIA GPU Memory Error Management"). Empty: nothing that is known of.
     std::string trouble();
 
 private:

@@ -18,6 +18,7 @@ struct ManagedEvent
 inline constexpr int kClockOfProcessors = 1, kClockOfMemory = 2, kTemperatureOfGpu = 0;
 inline constexpr int kUncorrected = 1, kSinceStart = 0; ///< kinds of memory errors, and of their counters
 inline constexpr unsigned long long kXidEvent = 8;
+inline constexpr unsigned long long kIdle = 1; ///< a reason for a low clock
 
 /// Those of the management library's functions that are used, in declarations of our own. All return 0 if they succeed.
 struct ManagementFunctions

@@ -106,6 +106,12 @@ std::string Module::refusal(int code, const std::string& log, const runtime::Pac
                + " and does not take PTX " + ptxVersion(packed.source)
                + "; update the driver, or install an older compiler (pip install 'nvidia-cuda-nvrtc-cu12')";
     }
+    if (code == kNoJitCompiler) {
+        kind = LATHE_ERRC_INCOMPATIBLE;
+        return "the kernel was compiled for " + packed.madeFor + ", this device is "
+               + architectureName(m_device.capability)
+               + ", and the NVIDIA driver's compiler of PTX is not installed (libnvidia-ptxjitcompiler.so.1)";
+    }
     if (code == kNoBinaryForDevice || code == kInvalidImage) {
         kind = LATHE_ERRC_INCOMPATIBLE;
         return "the kernel was compiled for " + packed.madeFor + ", and this device, "

@@ -191,6 +191,10 @@ LATHE_IS_CODE(kMisalignedAddress, ERROR_MISALIGNED_ADDRESS)
 LATHE_IS_CODE(kInvalidAddressSpace, ERROR_INVALID_ADDRESS_SPACE)
 LATHE_IS_CODE(kInvalidProgramCounter, ERROR_INVALID_PC)
 LATHE_IS_CODE(kLaunchFailed, ERROR_LAUNCH_FAILED)
+#if CUDA_VERSION >= 13000
+LATHE_IS_CODE(kTensorMemoryLeak, ERROR_TENSOR_MEMORY_LEAK)
+#endif
+LATHE_IS_CODE(kExternalDevice, ERROR_EXTERNAL_DEVICE)
 LATHE_IS_CODE(kSystemNotReady, ERROR_SYSTEM_NOT_READY)
 LATHE_IS_CODE(kSystemDriverMismatch, ERROR_SYSTEM_DRIVER_MISMATCH)
 LATHE_IS_CODE(kMpsConnectionFailed, ERROR_MPS_CONNECTION_FAILED)
@@ -331,6 +335,7 @@ static_assert(lathe::cuda::kTemperatureOfGpu == int(NVML_TEMPERATURE_GPU));
 static_assert(lathe::cuda::kUncorrected == int(NVML_MEMORY_ERROR_TYPE_UNCORRECTED));
 static_assert(lathe::cuda::kSinceStart == int(NVML_VOLATILE_ECC));
 static_assert(lathe::cuda::kXidEvent == nvmlEventTypeXidCriticalError);
+static_assert(lathe::cuda::kIdle == nvmlClocksThrottleReasonGpuIdle);
 #endif
 
 } // namespace
