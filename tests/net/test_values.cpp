@@ -11,8 +11,6 @@ namespace {
 
 using graph::HostTensor;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// Largest finite number, smallest normal one and smallest at all of a type.
 struct Ends
 {
@@ -52,7 +50,8 @@ double hostileFloat(DType dtype, const Domain& domain, Random& random)
     const double moderate[] = {0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 3, 1000, -0.001};
     const double any[] = {ends.tiny, -ends.tiny, ends.normal, ends.largest, -ends.largest, 7e4,   -1e9, 3e38,
                           89,        -89,        20,          -20,          1e-4,          -1e-4, 0.25};
-    const double notFinite[] = {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity};
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double notFinite[] = {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity};
     const std::uint64_t draw = random.below(16);
     if (draw < 3 && !domain.finite)
         return notFinite[draw];
