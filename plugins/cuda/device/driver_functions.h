@@ -53,6 +53,10 @@ enum Code : int
     kUnknown = 999
 };
 
+/// What kNoJitCompiler means, which no driver says in words.
+inline constexpr const char* kNoJitCompilerText = "the NVIDIA driver's compiler of PTX is not installed "
+                                                  "(libnvidia-ptxjitcompiler.so.1)";
+
 /// What deviceGetAttribute() is asked for, by the manual's numbers (CUdevice_attribute).
 enum Attribute : int
 {

@@ -106,16 +106,11 @@ std::string Module::refusal(int code, const std::string& log, const runtime::Pac
                + " and does not take PTX " + ptxVersion(packed.source)
                + "; update the driver, or install an older compiler (pip install 'nvidia-cuda-nvrtc-cu12')";
     }
-    if (code == kNoJitCompiler) {
-        kind = LATHE_ERRC_INCOMPATIBLE;
-        return "the kernel was compiled for " + packed.madeFor + ", this device is "
-               + architectureName(m_device.capability)
-               + ", and the NVIDIA driver's compiler of PTX is not installed (libnvidia-ptxjitcompiler.so.1)";
-    }
-    if (code == kNoBinaryForDevice || code == kInvalidImage) {
+    if (code == kNoBinaryForDevice || code == kInvalidImage || code == kNoJitCompiler) {
         kind = LATHE_ERRC_INCOMPATIBLE;
         return "the kernel was compiled for " + packed.madeFor + ", and this device, "
-               + architectureName(m_device.capability) + ", runs nothing of it: " + errorText(m_driver, code);
+               + architectureName(m_device.capability)
+               + ", runs nothing of it: " + (code == kNoJitCompiler ? kNoJitCompilerText : errorText(m_driver, code));
     }
     return "the NVIDIA driver refuses the kernel: " + (log.empty() ? errorText(m_driver, code) : log);
 }

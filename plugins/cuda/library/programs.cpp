@@ -65,17 +65,12 @@ void Programs::refuse(const ProgramView& packed, Loaded& program, int code, cons
                              "%.*s, which kernel %.*s is for this device",
                              versionName(m_driver->version).text, static_cast<int>(version.size()), version.data(),
                              length, first.data());
-    else if (code == kNoJitCompiler)
-        program.problem->set(
-            "kernel %.*s was compiled for %.*s, this device is sm_%d, and the NVIDIA driver's compiler of "
-            "PTX is not installed (libnvidia-ptxjitcompiler.so.1)",
-            length, first.data(), static_cast<int>(packed.madeFor.size() < 20 ? packed.madeFor.size() : 20),
-            packed.madeFor.data(), m_gpu->capability);
-    else if (code == kNoBinaryForDevice || code == kInvalidImage)
+    else if (code == kNoBinaryForDevice || code == kInvalidImage || code == kNoJitCompiler)
         program.problem->set("kernel %.*s was compiled for %.*s, and this device, of sm_%d, runs nothing of it: %s",
                              length, first.data(),
                              static_cast<int>(packed.madeFor.size() < 20 ? packed.madeFor.size() : 20),
-                             packed.madeFor.data(), m_gpu->capability, errorName(*m_driver, code).text);
+                             packed.madeFor.data(), m_gpu->capability,
+                             code == kNoJitCompiler ? kNoJitCompilerText : errorName(*m_driver, code).text);
     else
         program.problem->set("the NVIDIA driver refuses kernel %.*s: %s", length, first.data(),
                              log[0] != '\0' ? log : errorName(*m_driver, code).text);

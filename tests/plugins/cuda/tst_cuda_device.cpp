@@ -267,6 +267,16 @@ private slots:
         has(problem, "supports CUDA 12.2 and does not take PTX 9.5");
     }
 
+    void aDriverWithoutItsCompilerIsTold()
+    {
+        machine().fake.fails = {{"binary", cuda::kNoBinaryForDevice}, {"text", cuda::kNoJitCompiler}};
+        QCOMPARE(machine().load(doubledAndOne(), {"text", "cubin", "sm_80"}), std::string());
+        const std::string problem = machine().run();
+        QCOMPARE(machine().error.code, std::uint32_t{LATHE_ERRC_INCOMPATIBLE});
+        has(problem,
+            "compiled for sm_80, and this device, sm_86, runs nothing of it: the NVIDIA driver's compiler of PTX");
+    }
+
     void whatIsWrongCostsOneTrial_data()
     {
         QTest::addColumn<QString>("what");
