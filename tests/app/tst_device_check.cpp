@@ -113,11 +113,11 @@ private slots:
         QElapsedTimer clock;
         clock.start();
         const Output late = check(R"(touch "$project"; echo '{"event": "trial"}'; exec sleep 100)", kExported,
-                                  {"--limit", "3"});
+                                  {"--limit", "8"});
         QVERIFY(clock.elapsed() < 50000); // it was not waited for the 100 s
         QCOMPARE(late.code, 1);
         has(late.out, "^device +H200$");
-        has(late.out, R"(^tuning +failed: not done within [23] s \(1 trials\)$)");
+        has(late.out, R"(^tuning +failed: not done within \d+ s \(1 trials\)$)");
         has(late.out, "^whole network +not exported: no time was left for it$");
         QCOMPARE(read("kept/check.txt"), late.out);
     }
