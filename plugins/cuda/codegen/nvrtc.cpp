@@ -324,9 +324,8 @@ Result<Compiled> Nvrtc::compileOnce(const std::string& source, int capability, s
     compiled.cubin = made.get(f.cubinSize, f.cubin);
     if (compiled.ptx.empty() && compiled.cubin.empty())
         return makeError(Errc::BuildFailed, say(Msg::CudaCompilerRefuses, "no code was made"));
-    const PtxasWords words = readPtxas(log);
-    compiled.registers = words.registers;
-    compiled.spilledBytes = words.spilledBytes;
+    compiled.registers = registersIn(log);
+    compiled.spilledBytes = spilledBytesIn(log);
     return compiled;
 }
 

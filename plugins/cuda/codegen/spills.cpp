@@ -23,16 +23,22 @@ std::int64_t numberBefore(std::string_view text, std::size_t end)
 
 } // namespace
 
-PtxasWords readPtxas(std::string_view log)
+int registersIn(std::string_view log)
 {
-    PtxasWords words;
+    constexpr std::string_view kRegisters = " registers";
+    int most = 0;
+    for (std::size_t at = log.find(kRegisters); at != std::string_view::npos; at = log.find(kRegisters, at + 1))
+        most = std::max(most, static_cast<int>(numberBefore(log, at)));
+    return most;
+}
+
+std::int64_t spilledBytesIn(std::string_view log)
+{
+    std::int64_t bytes = 0;
     for (const std::string_view word : {" bytes spill stores", " bytes spill loads"})
         for (std::size_t at = log.find(word); at != std::string_view::npos; at = log.find(word, at + 1))
-            words.spilledBytes += numberBefore(log, at);
-    constexpr std::string_view kRegisters = " registers";
-    for (std::size_t at = log.find(kRegisters); at != std::string_view::npos; at = log.find(kRegisters, at + 1))
-        words.registers = std::max(words.registers, static_cast<int>(numberBefore(log, at)));
-    return words;
+            bytes += numberBefore(log, at);
+    return bytes;
 }
 
 SpilledBytes spillsOf(std::string_view log)
@@ -42,7 +48,7 @@ SpilledBytes spillsOf(std::string_view log)
     for (std::size_t at = log.find(kFunction); at != std::string_view::npos;) {
         const std::size_t first = at + kFunction.size(), next = log.find(kFunction, first);
         const std::string_view own = log.substr(first, next == std::string_view::npos ? next : next - first);
-        if (const std::int64_t bytes = readPtxas(own).spilledBytes; bytes > 0)
+        if (const std::int64_t bytes = spilledBytesIn(own); bytes > 0)
             spills.emplace(own.substr(0, own.find('\'')), bytes);
         at = next;
     }

@@ -7,13 +7,12 @@
 
 namespace lathe::cuda {
 
-/// What ptxas says of the functions that it made ("Used 61 registers", "8 bytes spill stores, 4 bytes spill loads").
-struct PtxasWords
-{
-    int registers = 0; ///< of a thread; the most of all functions
-    std::int64_t spilledBytes = 0; ///< stored and loaded since registers were lacking, of all functions
-};
-PtxasWords readPtxas(std::string_view log);
+// By what ptxas says of the functions that it made ("Used 61 registers", "8 bytes spill stores, 4 bytes spill loads").
+
+/// Of a thread; the most of all functions.
+int registersIn(std::string_view log);
+/// Stored and loaded since registers were lacking, of all functions.
+std::int64_t spilledBytesIn(std::string_view log);
 
 using SpilledBytes = std::map<std::string, std::int64_t>; ///< by kernel, of those that spill
 SpilledBytes spillsOf(std::string_view log);

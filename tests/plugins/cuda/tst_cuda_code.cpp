@@ -89,14 +89,13 @@ class TestCudaCode : public QObject
 private slots:
     void registersAndSpillsAreInTheLog()
     {
-        const cuda::PtxasWords words = cuda::readPtxas(
-            "info: one\n  16 bytes stack frame, 12 bytes spill stores, 20 bytes spill loads\n"
-            "info: Used 61 registers, used 1 barriers\n"
-            "info: two\n  0 bytes stack frame, 4 bytes spill stores, 0 bytes spill loads\n"
-            "info: Used 255 registers, 8320 bytes smem\n");
-        QCOMPARE(words.spilledBytes, std::int64_t{36});
-        QCOMPARE(words.registers, 255);
-        QCOMPARE(cuda::readPtxas("no such words").registers, 0);
+        const std::string_view log = "info: one\n  16 bytes stack frame, 12 bytes spill stores, 20 bytes spill loads\n"
+                                     "info: Used 61 registers, used 1 barriers\n"
+                                     "info: two\n  0 bytes stack frame, 4 bytes spill stores, 0 bytes spill loads\n"
+                                     "info: Used 255 registers, 8320 bytes smem\n";
+        QCOMPARE(cuda::spilledBytesIn(log), std::int64_t{36});
+        QCOMPARE(cuda::registersIn(log), 255);
+        QCOMPARE(cuda::registersIn("no such words"), 0);
     }
 
     void kernelsThatSpillMayHaveAllRegisters()
