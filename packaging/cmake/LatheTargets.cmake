@@ -104,7 +104,9 @@ function(lathe_add_test name)
     if(LATHE_SANITIZE) # code is ten times as slow
         math(EXPR ARG_TIMEOUT "10 * ${ARG_TIMEOUT}")
     endif()
-    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT})
+    # QtTest ends a function that hangs, and shows where all threads are if gdb is there; ctest would only end the program.
+    math(EXPR function_ms "${ARG_TIMEOUT} * 1000 * 5 / 6")
+    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "QTEST_FUNCTION_TIMEOUT=${function_ms}")
 endfunction()
 
 # lathe_add_installation(loom TESTS back_end_tests PLUGINS cpu_codegen cpu_device MODULES lathe_example_loom_rules ...): programs load plugins from
