@@ -22,8 +22,8 @@ namespace lathe::ui {
 
 namespace {
 
-constexpr int kCell = 2; ///< pixels of a place
-constexpr std::size_t kDots = 4000; ///< up to so many points are drawn one by one
+constexpr int kPlace = 2; ///< pixels of a place of the picture
+constexpr std::size_t kSingleDots = 4000; ///< up to so many points are drawn one by one
 constexpr double kReach = 14; ///< pixels from a click to the point that is meant
 
 /// False for what has no place on a logarithmic axis: QRectF::contains() takes not-a-number for inside.
@@ -145,13 +145,13 @@ void ScatterView::count()
 {
     m_counting.drop();
     const QRectF area = plotArea();
-    if (!m_points || m_points->x.empty() || area.width() < kCell || area.height() < kCell) {
+    if (!m_points || m_points->x.empty() || area.width() < kPlace || area.height() < kPlace) {
         take(nullptr);
         return;
     }
     // Device pixels: a place is as small on any screen.
-    const int columns = std::max(1, static_cast<int>(area.width() * devicePixelRatioF()) / kCell),
-              rows = std::max(1, static_cast<int>(area.height() * devicePixelRatioF()) / kCell);
+    const int columns = std::max(1, static_cast<int>(area.width() * devicePixelRatioF()) / kPlace),
+              rows = std::max(1, static_cast<int>(area.height() * devicePixelRatioF()) / kPlace);
     m_counting = m_jobs.run(
         [points = m_points, columns, rows, x = m_viewX, y = m_viewY, logX = m_xAxis.logarithmic,
          logY = m_yAxis.logarithmic](const JobLink& link) {
@@ -192,7 +192,7 @@ void ScatterView::colour()
 {
     m_image = {};
     update();
-    if (!m_picture || static_cast<std::size_t>(m_picture->shown) <= kDots)
+    if (!m_picture || static_cast<std::size_t>(m_picture->shown) <= kSingleDots)
         return;
     const bool dark = palette().color(QPalette::Base).lightness() < 128;
     const QColor thin = dark ? QColor(0x2a, 0x4a, 0x66) : QColor(0xb8, 0xd6, 0xec),
@@ -227,7 +227,7 @@ QString ScatterView::summary() const
     QString text = shown == all
                        ? tr("%Ln trials.", nullptr, static_cast<int>(all))
                        : tr("%1 of %Ln trials visible.", nullptr, static_cast<int>(all)).arg(locale.toString(shown));
-    if (m_picture && m_picture->shown > static_cast<qint64>(kDots))
+    if (m_picture && m_picture->shown > static_cast<qint64>(kSingleDots))
         text += QLatin1Char(' ')
                 + tr("Stronger colour: more trials in one place, up to %1.").arg(locale.toString(m_picture->most));
     if (m_left > 0)
@@ -487,7 +487,7 @@ std::vector<QStringList> ScatterView::exportRows() const
         return {};
     const auto text = [](double value) { return QString::number(value, 'g', 9); };
     std::vector<QStringList> rows;
-    if (!m_picture || static_cast<std::size_t>(m_picture->shown) <= kDots) {
+    if (!m_picture || static_cast<std::size_t>(m_picture->shown) <= kSingleDots) {
         rows.push_back({tr("Position in the project"), m_xAxis.title, m_yAxis.title});
         const QRectF area = plotArea();
         for (std::size_t i = 0; i < m_points->x.size(); ++i)
