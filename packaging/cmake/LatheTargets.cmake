@@ -92,21 +92,12 @@ function(lathe_add_test_program name)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
 endfunction()
 
-# lathe_add_test(tst_result IN support_tests LABEL unit TIMEOUT 120): the test class of tst_result.cpp, of a program made before. ctest
-# runs it in a process of its own.
+# lathe_set_test(NAME LABEL unit TIMEOUT 120 ENVIRONMENT ...): how ctest runs a test that was added: 120 s at most if nothing is said.
 # Labels: unit, conformance, ui, integration, fault, bench, gpu.
 # WAITS: nearly all of its time it waits, for devices that fall silent and the like. It takes one of ctest's jobs (-j) and others two, so that
 # it runs beside one test for each core (packaging/test); it begins early, as those do that may take long.
-function(lathe_add_test name)
-    cmake_parse_arguments(ARG "WAITS" "IN;LABEL;TIMEOUT" "" ${ARGN})
-    # By itself and not by AUTOMOC, which has moc read all headers for each class: half a second instead of 7 ms, and the same text.
-    set(definitions "$<TARGET_PROPERTY:${ARG_IN},COMPILE_DEFINITIONS>")
-    set(moc "${CMAKE_CURRENT_BINARY_DIR}/moc/${name}.moc")
-    add_custom_command(OUTPUT "${moc}"
-        COMMAND Qt6::moc "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>" "${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp" -o "${moc}"
-        DEPENDS ${name}.cpp COMMENT "What Qt asks of ${name}" COMMAND_EXPAND_LISTS VERBATIM)
-    target_sources(${ARG_IN} PRIVATE ${name}.cpp "${moc}")
-    add_test(NAME ${name} COMMAND ${ARG_IN} ${name})
+function(lathe_set_test name)
+    cmake_parse_arguments(ARG "WAITS" "LABEL;TIMEOUT" "ENVIRONMENT" ${ARGN})
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 120)
     endif()
@@ -122,7 +113,23 @@ function(lathe_add_test name)
         math(EXPR cost "100 * ${ARG_TIMEOUT}")
     endif()
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${jobs} COST ${cost}
-        ENVIRONMENT "QTEST_FUNCTION_TIMEOUT=${function_ms}")
+        ENVIRONMENT "QTEST_FUNCTION_TIMEOUT=${function_ms};${ARG_ENVIRONMENT}")
+endfunction()
+
+# lathe_add_test(tst_result IN support_tests LABEL unit): the test class of tst_result.cpp, of a program made before. ctest runs it in a process
+# of its own. What else it takes: lathe_set_test().
+function(lathe_add_test name)
+    cmake_parse_arguments(ARG "" "IN" "" ${ARGN})
+    # By itself and not by AUTOMOC, for which moc reads all headers for each class: 0.9 s of a processor instead of 7 ms. The text is the same,
+    # but that Qt looks up a type when it is needed which it would have known from a header.
+    set(definitions "$<TARGET_PROPERTY:${ARG_IN},COMPILE_DEFINITIONS>")
+    set(moc "${CMAKE_CURRENT_BINARY_DIR}/moc/${name}.moc")
+    add_custom_command(OUTPUT "${moc}"
+        COMMAND Qt6::moc "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>" "${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp" -o "${moc}"
+        DEPENDS ${name}.cpp COMMENT "Running moc on ${name}.cpp" COMMAND_EXPAND_LISTS VERBATIM)
+    target_sources(${ARG_IN} PRIVATE ${name}.cpp "${moc}")
+    add_test(NAME ${name} COMMAND ${ARG_IN} ${name})
+    lathe_set_test(${name} ${ARG_UNPARSED_ARGUMENTS})
 endfunction()
 
 # lathe_add_installation(loom TESTS back_end_tests PLUGINS cpu_codegen cpu_device MODULES lathe_example_loom_rules ...): programs load plugins from
