@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace lathe::schedule {
@@ -157,6 +158,7 @@ private:
         const bool isOwn = m_lowering.nest.buffers[static_cast<std::size_t>(s->buffer)].scope == Scope::Part;
         const auto owner = m_ownerOf.find(s->buffer);
         Expr condition;
+        std::array<std::int64_t, 3> coming = m_launch.block; // threads that come to it
         const auto demand = [&condition](const Expr& c) { condition = condition ? condition && c : c; };
         for (std::size_t axis = 0; axis < 6; ++axis) {
             if (sizeOf(axis) == 1)
@@ -169,15 +171,17 @@ private:
                 demand(ir::eq(indexOf(axis), ir::intImm(0)));
             else if (extent && *extent < sizeOf(axis))
                 demand(indexOf(axis) < ir::intImm(*extent));
-            if (s->kind == StmtKind::Shuffle && axis == axisOf(LoopKind::ThreadX))
-                checkLanes(*s, extent.value_or(sizeOf(axis)));
+            if (axis >= 3)
+                coming[axis - 3] = std::min(extent.value_or(sizeOf(axis)), sizeOf(axis));
         }
+        if (s->kind == StmtKind::Shuffle)
+            checkLanes(*s, coming);
         return condition ? ir::makeIf(condition, s) : s;
     }
 
-    void checkLanes(const ir::StmtNode& shuffle, std::int64_t threads)
+    void checkLanes(const ir::StmtNode& shuffle, const std::array<std::int64_t, 3>& coming)
     {
-        const std::string why = whyNoWholeWarps(m_launch.block, threads, shuffle);
+        const std::string why = whyNoWholeWarps(m_launch.block, coming, shuffle);
         if (!why.empty() && m_problem.empty())
             m_problem = fmt::format("'{}' {}", m_lowering.nest.buffers[static_cast<std::size_t>(shuffle.buffer)].name,
                                     why);

@@ -101,7 +101,8 @@ std::vector<Stmt> combineLanes(ir::Ranges& ranges, const Expr& thread, std::int6
             byThreads(lane, {ir::makeIf(lane < ir::intImm(warp), ir::makeBlock(std::move(first)))})};
 }
 
-std::string whyNoWholeWarps(const std::array<std::int64_t, 3>& block, std::int64_t threads, const ir::StmtNode& shuffle)
+std::string whyNoWholeWarps(const std::array<std::int64_t, 3>& block, const std::array<std::int64_t, 3>& coming,
+                            const ir::StmtNode& shuffle)
 {
     const std::int64_t all = block[0] * block[1] * block[2];
     // Of a block of less than a warp all threads are lanes of one; what is beyond them is nobody's.
@@ -111,9 +112,17 @@ std::string whyNoWholeWarps(const std::array<std::int64_t, 3>& block, std::int64
     if (block[0] % (2 * shuffle.distance) != 0)
         return fmt::format("exchanges parts between lanes that are {} apart, in rows of {} threads", shuffle.distance,
                            block[0]);
-    if (threads < block[0] && (threads % shuffle.warp != 0 || block[0] % shuffle.warp != 0))
-        return fmt::format("exchanges parts between {} of {} threads, which are no whole warps of {} lanes", threads,
+    if (coming[0] < block[0] && (coming[0] % shuffle.warp != 0 || block[0] % shuffle.warp != 0))
+        return fmt::format("exchanges parts between {} of {} threads, which are no whole warps of {} lanes", coming[0],
                            block[0], shuffle.warp);
+    std::int64_t row = block[0]; // threads of a step along y, then along z
+    for (std::size_t axis = 1; axis < 3; ++axis) {
+        if (coming[axis] < block[axis]
+            && (row * coming[axis] % shuffle.warp != 0 || row * block[axis] % shuffle.warp != 0))
+            return fmt::format("exchanges parts in {} of {} rows of {} threads, which are no whole warps of {} lanes",
+                               coming[axis], block[axis], row, shuffle.warp);
+        row *= block[axis];
+    }
     return {};
 }
 

@@ -41,8 +41,8 @@ std::vector<ir::Stmt> combineLanes(ir::Ranges& ranges, const ir::Expr& thread, s
                                    std::vector<ir::Stmt> each);
 
 /// Whether the warps of a block of these threads along x, y, z have the lanes that a shuffle of threads along x counts
-/// on, which only those with an index below `threads` come to. Empty: yes; else why not.
-std::string whyNoWholeWarps(const std::array<std::int64_t, 3>& block, std::int64_t threads,
+/// on, which only those with indices below `coming` come to. Empty: yes; else why not.
+std::string whyNoWholeWarps(const std::array<std::int64_t, 3>& block, const std::array<std::int64_t, 3>& coming,
                             const ir::StmtNode& shuffle);
 
 } // namespace lathe::schedule

@@ -2,6 +2,7 @@
 #include "core/ir/print.h"
 #include "core/schedule/launch_limits.h"
 #include "core/schedule/launch_resources.h"
+#include "core/schedule/warp_shuffles.h"
 #include "core/support/message.h"
 #include "kernel_check.h"
 #include "tests/support/must.h"
@@ -9,7 +10,10 @@
 
 #include <QTest>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <array>
 
 namespace tst_warp_shuffles {
 
@@ -216,6 +220,34 @@ launch y grid (3, 1, 1) block (8, 1, 1)
         const int length = words.contains("9 threads") ? 9 : 96;
         const std::string refusal = refusalOf(rows(Combiner::Sum, 6, length), steps.toStdString());
         QVERIFY2(QString::fromStdString(refusal).contains(words), refusal.c_str());
+    }
+
+    /// A shuffle names all lanes of a warp: a device waits for those that do not come, or gives what nobody said.
+    void warpsOfWhichSomeLanesStayAwayAreRefused()
+    {
+        const struct
+        {
+            std::array<std::int64_t, 3> block, coming;
+            const char* words;
+        } cases[] = {
+            {{16, 4, 1}, {16, 4, 1}, ""},
+            {{64, 2, 1}, {32, 2, 1}, ""},
+            {{32, 2, 1}, {16, 2, 1}, "between 16 of 32 threads"},
+            {{16, 4, 1}, {16, 3, 1}, "in 3 of 4 rows of 16 threads, which are no whole warps of 32 lanes"},
+            {{16, 6, 1}, {16, 4, 1}, ""}, // two warps of three
+            {{32, 4, 1}, {32, 3, 1}, ""},
+            {{16, 3, 2}, {16, 2, 2}, "in 2 of 3 rows of 16 threads"}, // a step along z begins within a warp
+            {{8, 2, 4}, {8, 2, 3}, "in 3 of 4 rows of 16 threads"},
+            {{4, 4, 1}, {4, 3, 1}, "in 3 of 4 rows of 4 threads"}, // a block of less than a warp
+        };
+        ir::StmtNode shuffle;
+        shuffle.warp = 32;
+        shuffle.distance = 2;
+        for (const auto& [block, coming, words] : cases) {
+            const QString why = QString::fromStdString(whyNoWholeWarps(block, coming, shuffle));
+            const std::string told = fmt::format("{} of {}: '{}'", coming[1], block[1], why.toStdString());
+            QVERIFY2(QLatin1String(words).isEmpty() ? why.isEmpty() : why.contains(QLatin1String(words)), told.c_str());
+        }
     }
 
     void otherWarpsAreRefusedByTheirRule()
