@@ -21,7 +21,7 @@ std::string lineIn(const nlohmann::json& object, const char* name)
     return onOneLine(textIn(object, name));
 }
 
-/// Its numbers alone: who measures with them looks whether they are sensible.
+/// Its numbers alone: who measures with them looks whether they are true of any (deviceFigures()).
 std::string hardwareIn(const nlohmann::json& device)
 {
     nlohmann::json numbers = nlohmann::json::object();

@@ -73,8 +73,7 @@ Result<std::string> modelFileHash(const std::filesystem::path& file)
 Hardware figuresOf(std::string_view device)
 {
     const auto hardware = partIn(nlohmann::json::parse(device, nullptr, false), "hardware");
-    auto figures = parseHardware(hardware.is_object() ? hardware.dump() : std::string("{}"), "device");
-    return figures ? *std::move(figures) : Hardware();
+    return hardware.is_object() ? deviceFigures(hardware.dump()) : Hardware();
 }
 
 Result<> putLimits(LoadedModel& model, const Hardware& limits)

@@ -60,9 +60,7 @@ Result<> ModelLimits::restore()
 {
     if (m_project && m_model->target.traits().takesDeviceFigures) {
         LATHE_TRY_ASSIGN(const std::string told, m_project->note(figuresNote()));
-        if (!told.empty()) {
-            LATHE_TRY_ASSIGN(m_figures, parseHardware(told, "device"));
-        }
+        m_figures = deviceFigures(told);
     }
     if (!m_model->spec.hardware.empty()) {
         LATHE_TRY_ASSIGN(Hardware given, readHardware(m_model->spec.hardware));

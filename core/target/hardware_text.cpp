@@ -2,6 +2,7 @@
 
 #include "core/support/json_fields.h"
 #include "core/support/json_values.h"
+#include "core/support/log.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 namespace lathe {
 
@@ -43,6 +45,21 @@ Result<Hardware> fromJson(const json& object, std::string_view origin)
         hardware.limits[name] = {limit, nested ? textIn(entry, "origin", std::string(origin)) : std::string(origin)};
     }
     return hardware;
+}
+
+/// Of some device.
+bool isTrueOfSome(std::string_view name, std::int64_t value)
+{
+    constexpr std::pair<std::string_view, std::int64_t> kMostOf[] = {
+        {"warp_size", 1024},  {"shuffle_width", 1024},     {"simd_width", 1024},      {"vector_unit_bytes", 4096},
+        {"num_cores", 65536}, {"threads_per_core", 65536}, {"blocks_per_core", 4096}, {"lanes_per_core", 65536},
+    };
+    constexpr std::string_view kWidths[] = {"warp_size", "shuffle_width", "simd_width", "vector_unit_bytes"};
+    const auto known = std::ranges::find(kMostOf, name, &std::pair<std::string_view, std::int64_t>::first);
+    if (value < 0 || value > (known != std::end(kMostOf) ? known->second : kMost))
+        return false;
+    return value == 0 || std::ranges::find(kWidths, name) == std::end(kWidths)
+           || std::has_single_bit(static_cast<std::uint64_t>(value));
 }
 
 } // namespace
@@ -133,7 +150,29 @@ Result<> checkLimit(const Target& target, std::string_view name, std::int64_t va
         return makeError(Errc::InvalidArgument, say(Msg::LimitNoPowerOfTwo, name, value));
     if (name == "num_cores" && value > 4096)
         return makeError(Errc::InvalidArgument, say(Msg::CoresOverMost, value));
+    if (!isTrueOfSome(name, value))
+        return makeError(Errc::InvalidArgument, say(Msg::LimitOfNoDevice, name, value));
     return {};
+}
+
+Hardware deviceFigures(std::string_view text)
+{
+    auto figures = parseHardware(text, "device");
+    if (!figures) {
+        log(LogLevel::Warning, "target", "a device's figures cannot be read: " + figures.error().message);
+        return {};
+    }
+    std::erase_if(figures->limits, [](const auto& named) {
+        const auto& [name, figure] = named;
+        const bool isLeftOut = !isTrueOfSome(name, figure.value);
+        if (isLeftOut)
+            log(LogLevel::Warning, "target",
+                fmt::format("a device says that its {} is {}, which is true of none: that figure is left out",
+                            json(name.substr(0, 80)).dump(-1, ' ', true, json::error_handler_t::replace),
+                            figure.value));
+        return isLeftOut;
+    });
+    return *std::move(figures);
 }
 
 std::string hardwareText(const Hardware& hardware)

@@ -19,6 +19,11 @@ Result<Hardware> readHardware(const std::string& fileOrDevice);
 /// named), not sensible.
 Result<> checkLimit(const Target& target, std::string_view name, std::int64_t value);
 
+/// What a device says of itself, parseHardware()'s JSON. It may be on another machine, and what it says is divided by
+/// and counted up to: figures that are true of no device are left out, with a warning, and all of them if the text
+/// cannot be read.
+Hardware deviceFigures(std::string_view text);
+
 /// One JSON object with values and origins; parseHardware() reads it.
 std::string hardwareText(const Hardware& hardware);
 

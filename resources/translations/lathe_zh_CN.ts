@@ -1583,6 +1583,10 @@
             <translation>{limit} 是 {value}，但必须是 4 到 4096 之间的 2 的幂</translation>
         </message>
         <message>
+            <source>{limit} is {value}, which is true of no device</source>
+            <translation>{limit} 为 {value}，任何设备都不是这样</translation>
+        </message>
+        <message>
             <source>num_cores is {value}, but must be at most 4096</source>
             <translation>num_cores 是 {value}，但最多为 4096</translation>
         </message>

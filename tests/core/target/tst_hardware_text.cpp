@@ -80,6 +80,20 @@ private slots:
         QVERIFY(readHardware(file("empty.txt", "# nothing\n")).error().code == Errc::InvalidArgument);
     }
 
+    /// Widths are divided by, and blocks are counted one by one.
+    void whatADeviceSaysThatIsTrueOfNoneIsLeftOut()
+    {
+        const Hardware figures = deviceFigures(
+            R"({"warp_size": {"value": 32}, "shuffle_width": {"value": 4294967296}, "simd_width": 48,)"
+            R"( "blocks_per_core": 4000000000000000000, "threads_per_core": 1536, "l2_bytes": -1, "num_cores": 84})");
+        QCOMPARE(figures.limits.size(), std::size_t{3});
+        QCOMPARE(figures.get("warp_size"), std::int64_t{32});
+        QCOMPARE(figures.get("threads_per_core"), std::int64_t{1536});
+        QCOMPARE(figures.get("num_cores"), std::int64_t{84});
+        QVERIFY(deviceFigures("{\"warp_size\": \"wide\"}").limits.empty());
+        QVERIFY(deviceFigures("").limits.empty());
+    }
+
     void onlyWhatTheTargetHasCanBeSet()
     {
         const auto target = Target::parse("cpu -mcpu=znver4 -threads=2");
@@ -89,6 +103,8 @@ private slots:
         QVERIFY(!checkLimit(*target, "l2_bytes", 0));
         QVERIFY(!checkLimit(*target, "num_cores", 5000));
         QVERIFY(!checkLimit(*target, "vector_unit_bytes", 48));
+        const auto gpu = Target::parse("opencl");
+        QVERIFY(gpu && checkLimit(*gpu, "warp_size", 32) && !checkLimit(*gpu, "warp_size", 48));
         const auto unknown = checkLimit(*target, "wings", 2);
         QVERIFY(!unknown && unknown.error().code == Errc::InvalidArgument);
         QVERIFY(unknown.error().message.find("l2_bytes") != std::string::npos);
