@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -126,11 +125,8 @@ std::string freeName(std::span<const Member> members, const std::string& key)
 
 fs::path TrackerFolder::usualPlace()
 {
-    const char* const data = std::getenv("XDG_DATA_HOME"); // NOLINT(concurrency-mt-unsafe): nobody sets variables
-    if (data != nullptr && *data == '/')
-        return fs::path(data) / "lathe" / "tracker";
-    const char* const home = std::getenv("HOME"); // NOLINT(concurrency-mt-unsafe)
-    return fs::path(home != nullptr && *home != '\0' ? home : ".") / ".local/share/lathe/tracker";
+    const fs::path data = userDataFolder();
+    return (data.empty() ? fs::path(".local/share/lathe") : data) / "tracker";
 }
 
 Result<TrackerFolder> TrackerFolder::open(const fs::path& folder)

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -200,10 +199,8 @@ Result<std::int64_t> addPackage(const Package& package, store::Project& to)
 
 fs::path packageFolder()
 {
-    if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data != 0)
-        return fs::path(data) / "lathe" / "packages";
-    const char* home = std::getenv("HOME");
-    return home != nullptr && *home != 0 ? fs::path(home) / ".local/share/lathe/packages" : fs::path();
+    const fs::path data = userDataFolder();
+    return data.empty() ? data : data / "packages";
 }
 
 std::vector<std::pair<fs::path, Result<Package>>> installedPackages()

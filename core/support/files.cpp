@@ -78,6 +78,18 @@ std::vector<fs::path> pathFolders()
     return folders;
 }
 
+fs::path userDataFolder()
+{
+    const auto rooted = [](const char* variable) {
+        const char* const set = std::getenv(variable);
+        return set != nullptr && set[0] == '/' ? fs::path(set) : fs::path();
+    };
+    if (const fs::path data = rooted("XDG_DATA_HOME"); !data.empty())
+        return data / "lathe";
+    const fs::path home = rooted("HOME");
+    return home.empty() ? home : home / ".local/share/lathe";
+}
+
 Result<std::string> readFile(const fs::path& path, std::uint64_t maxBytes)
 {
     LATHE_TRY_ASSIGN(const RegularFile opened, openRegularFile(path));

@@ -50,6 +50,9 @@ private:
     int m_lock = -1; ///< the folder, held by flock as long as this program lives
 };
 
+/// What the user has of Lathe's own: $XDG_DATA_HOME/lathe, or ~/.local/share/lathe. Empty where neither is known.
+std::filesystem::path userDataFolder();
+
 // Places relative to the running program, equal in the build tree and when installed: PREFIX/bin/lathe-*,
 // PREFIX/lib/lathe/plugins, PREFIX/share/lathe. Test programs lie in PREFIX/tests.
 std::filesystem::path executablePath();

@@ -3499,16 +3499,16 @@
             <translation>目标“{target}”没有指定架构，也没有找到可据以确定架构的 NVIDIA GPU：请加上例如 -arch=sm_90</translation>
         </message>
         <message>
-            <source>NVIDIA&apos;s compiler (libnvrtc) was not found: install it with &apos;pip install {package}&apos;, or set LATHE_NVRTC to its file or folder</source>
-            <translation>未找到 NVIDIA 的编译器（libnvrtc）：请用“pip install {package}”安装，或将 LATHE_NVRTC 设为其文件或文件夹</translation>
+            <source>NVIDIA&apos;s compiler (libnvrtc) was not found: install it with &apos;{command}&apos;, or set LATHE_NVRTC to its file or folder</source>
+            <translation>未找到 NVIDIA 的编译器（libnvrtc）：请用“{command}”安装，或将 LATHE_NVRTC 设为其文件或文件夹</translation>
         </message>
         <message>
-            <source>NVIDIA&apos;s compiler (libnvrtc) cannot be used: {reason}; install it with &apos;pip install {package}&apos;, or set LATHE_NVRTC to its file or folder</source>
-            <translation>无法使用 NVIDIA 的编译器（libnvrtc）：{reason}；请用“pip install {package}”安装，或将 LATHE_NVRTC 设为其文件或文件夹</translation>
+            <source>NVIDIA&apos;s compiler (libnvrtc) cannot be used: {reason}; install it with &apos;{command}&apos;, or set LATHE_NVRTC to its file or folder</source>
+            <translation>无法使用 NVIDIA 的编译器（libnvrtc）：{reason}；请用“{command}”安装，或将 LATHE_NVRTC 设为其文件或文件夹</translation>
         </message>
         <message>
-            <source>no compiler here generates code for {architecture}, only for those of {compilers}: &apos;pip install {package}&apos; adds one</source>
-            <translation>此处没有编译器能为 {architecture} 生成代码，只有 {compilers} 的架构可用：“pip install {package}”可添加一个</translation>
+            <source>no compiler here generates code for {architecture}, only for those of {compilers}: &apos;{command}&apos; adds one</source>
+            <translation>此处没有编译器能为 {architecture} 生成代码，只有 {compilers} 的架构可用：“{command}”可添加一个</translation>
         </message>
         <message>
             <source>the CUDA compiler refuses the source: {log}</source>
@@ -3523,8 +3523,8 @@
             <translation>该内核的一个线程块放不进 {gpu} 的一个多处理器</translation>
         </message>
         <message>
-            <source>nvdisasm was not found: install it with 'pip install nvidia-cuda-nvdisasm', or set LATHE_NVDISASM to its file</source>
-            <translation>找不到 nvdisasm：用 'pip install nvidia-cuda-nvdisasm' 安装，或将 LATHE_NVDISASM 设为其文件</translation>
+            <source>nvdisasm was not found: install it with '{command}', or set LATHE_NVDISASM to its file</source>
+            <translation>找不到 nvdisasm：用 '{command}' 安装，或将 LATHE_NVDISASM 设为其文件</translation>
         </message>
         <message>
             <source>nvdisasm failed: {reason}</source>

@@ -195,8 +195,9 @@ private:
                                 if (what != kMaxThreads)
                                     return;
                                 kernel.threads = 1;
+                                constexpr std::uint32_t kMost = 1 << 16; // more are no block's, and overflow nothing
                                 for (const std::uint64_t axis : {0, 4, 8})
-                                    kernel.threads *= value.number<std::uint32_t>(axis).value_or(1);
+                                    kernel.threads *= std::min(value.number<std::uint32_t>(axis).value_or(1), kMost);
                             });
         return hasAll && hasOwn && kernel.registers > 0;
     }

@@ -4,6 +4,7 @@
 #include "core/support/trusted_file.h"
 #include "plugins/cuda/codegen/spills.h"
 #include "plugins/cuda/device/architecture.h"
+#include "plugins/cuda/model/wheels.h"
 
 #include <dlfcn.h>
 
@@ -185,6 +186,13 @@ bool makes(const Nvrtc& compiler, int capability)
     return std::ranges::binary_search(compiler.capabilities(), capability);
 }
 
+/// Null: there is none. @param mostMajor of its version; 0: any
+const Nvrtc* firstOf(int capability, int mostMajor)
+{
+    return Search::instance().first(
+        [&](const Nvrtc& each) { return (mostMajor == 0 || each.major() <= mostMajor) && makes(each, capability); });
+}
+
 /// "NVRTC 13.5 (sm_75 to sm_121), NVRTC 12.9 (sm_50 to sm_121)"
 std::string listed(const std::deque<Nvrtc>& compilers)
 {
@@ -197,9 +205,9 @@ std::string listed(const std::deque<Nvrtc>& compilers)
 }
 
 /// The newest compilers make nothing for what is older than sm_75.
-const char* packageFor(int capability)
+std::string commandFor(int capability)
 {
-    return capability < 75 ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc";
+    return wheelCommand(capability < 75 ? kNvrtc12Package : kNvrtcPackage);
 }
 
 Error nothingMakes(int capability)
@@ -207,10 +215,10 @@ Error nothingMakes(int capability)
     const std::deque<Nvrtc> found = Search::instance().found();
     if (!found.empty())
         return makeError(Errc::Unsupported, say(Msg::CudaCompilerLacks, architectureName(capability), listed(found),
-                                                packageFor(capability)));
+                                                commandFor(capability)));
     const std::string refusal = Search::instance().refusal();
-    return makeError(Errc::NotFound, refusal.empty() ? say(Msg::CudaNoCompiler, packageFor(capability))
-                                                     : say(Msg::CudaCompilerNotTaken, refusal, packageFor(capability)));
+    return makeError(Errc::NotFound, refusal.empty() ? say(Msg::CudaNoCompiler, commandFor(capability))
+                                                     : say(Msg::CudaCompilerNotTaken, refusal, commandFor(capability)));
 }
 
 /// A program of NVRTC's, destroyed with its owner.
@@ -250,27 +258,25 @@ void trim(std::string& text)
 
 } // namespace
 
-Result<const Nvrtc*> Nvrtc::find(int capability)
+Result<const Nvrtc*> Nvrtc::find(int capability, int driverMajor)
 {
-    const Nvrtc* const found = Search::instance().first([&](const Nvrtc& each) { return makes(each, capability); });
-    if (found == nullptr)
-        return nothingMakes(capability);
-    return found;
+    for (const int most : {driverMajor, 0})
+        if (const Nvrtc* const found = firstOf(capability, most))
+            return found;
+    return nothingMakes(capability);
 }
 
-Result<std::pair<const Nvrtc*, int>> Nvrtc::findFor(int deviceCapability)
+Result<std::pair<const Nvrtc*, int>> Nvrtc::findFor(int deviceCapability, int driverMajor)
 {
-    if (const auto exact = find(deviceCapability))
-        return std::pair(*exact, deviceCapability);
-    const Nvrtc* best = nullptr;
-    int made = 0;
-    for (int capability = deviceCapability - 1; capability >= kFirstCapability && best == nullptr; --capability) {
-        best = Search::instance().first([&](const Nvrtc& each) { return makes(each, capability); });
-        made = capability;
+    for (const int most : {driverMajor, 0}) {
+        if (const Nvrtc* const exact = firstOf(deviceCapability, most))
+            return std::pair(exact, deviceCapability);
+        for (int capability = std::min(deviceCapability - 1, kLastCapability); capability >= kFirstCapability;
+             --capability)
+            if (const Nvrtc* const older = firstOf(capability, most))
+                return std::pair(older, capability);
     }
-    if (best == nullptr)
-        return nothingMakes(deviceCapability);
-    return std::pair(best, made);
+    return nothingMakes(deviceCapability);
 }
 
 std::string Nvrtc::version() const

@@ -1,8 +1,11 @@
 #include "core/support/files.h"
 #include "plugins/cuda/codegen/nvrtc.h"
+#include "plugins/cuda/model/nvdisasm.h"
+#include "plugins/cuda/model/wheels.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <system_error>
 
 namespace lathe::cuda {
@@ -40,6 +43,10 @@ void addPackages(std::vector<fs::path>& folders, const fs::path& prefix)
 std::vector<fs::path> nvrtcFolders()
 {
     std::vector<fs::path> folders;
+    for (const char* const package : {kNvrtcPackage, kNvrtc12Package})
+        for (const char* const wheel : kOfWheels)
+            if (const fs::path folder = wheelFolder(package); !folder.empty())
+                addIfThere(folders, folder / wheel);
     addIfThere(folders, "/usr/local/cuda/lib64");
     if (const char* const home = std::getenv("HOME"); home != nullptr && home[0] == '/')
         addPackages(folders, fs::path(home) / ".local");
@@ -47,6 +54,17 @@ std::vector<fs::path> nvrtcFolders()
         if (bin.filename() == "bin")
             addPackages(folders, bin.parent_path());
     return folders;
+}
+
+Result<fs::path> findDisassembler()
+{
+    std::vector<fs::path> folders;
+    if (const char* const told = std::getenv("LATHE_NVRTC"); told != nullptr && told[0] != '\0') {
+        std::error_code ignored;
+        folders.push_back(fs::is_directory(told, ignored) ? fs::path(told) : fs::path(told).parent_path());
+    }
+    std::ranges::move(nvrtcFolders(), std::back_inserter(folders));
+    return findNvdisasm(folders);
 }
 
 } // namespace lathe::cuda

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <optional>
 #include <unordered_map>
@@ -29,6 +30,17 @@ std::optional<int> capabilityIn(const std::string& device)
 {
     const nlohmann::json description = nlohmann::json::parse(device, nullptr, false);
     return deviceCapabilityOf(textIn(description, "architecture"));
+}
+
+/// The major version of CUDA that its driver is for ("CUDA 12.4": 12); 0: it does not say.
+int driverMajorIn(const std::string& device)
+{
+    constexpr std::string_view kStart = "CUDA ";
+    const std::string told = textIn(nlohmann::json::parse(device, nullptr, false), "driver");
+    int major = 0;
+    if (told.starts_with(kStart))
+        std::from_chars(told.data() + kStart.size(), told.data() + told.size(), major);
+    return std::max(major, 0);
 }
 
 struct Launch
@@ -129,18 +141,19 @@ private:
     {
         if (m_compiler != nullptr)
             return {};
-        const int before = m_capability;
+        const auto before = std::pair(m_capability, m_madeBy);
         if (m_named) {
-            LATHE_TRY_ASSIGN(m_compiler, Nvrtc::find(*m_named));
+            LATHE_TRY_ASSIGN(m_compiler, Nvrtc::find(*m_named, driverMajorIn(m_device)));
             m_capability = *m_named;
         } else {
             const std::optional<int> device = capabilityIn(m_device);
             if (!device)
                 return makeError(Errc::InvalidArgument, say(Msg::CudaNoArchitecture, m_target.text()));
-            LATHE_TRY_ASSIGN(const auto found, Nvrtc::findFor(*device));
+            LATHE_TRY_ASSIGN(const auto found, Nvrtc::findFor(*device, driverMajorIn(m_device)));
             std::tie(m_compiler, m_capability) = found;
         }
-        if (m_capability != before)
+        m_madeBy = m_compiler;
+        if (std::pair(m_capability, m_madeBy) != before)
             forget();
         return {};
     }
@@ -200,6 +213,7 @@ private:
     std::string m_device; ///< JSON
     const Nvrtc* m_compiler = nullptr; ///< null: it was not looked for
     int m_capability = 0; ///< that it makes code for, and made what is kept for
+    const Nvrtc* m_madeBy = nullptr; ///< what is kept
     std::unordered_map<std::string, Launch> m_kept; ///< by symbol, which is of the source
     std::size_t m_keptBytes = 0;
 };

@@ -1,5 +1,6 @@
 #include "plugins/cuda/codegen/sass_listing.h"
 
+#include "plugins/cuda/codegen/nvrtc.h"
 #include "plugins/cuda/model/nvdisasm.h"
 #include "plugins/cuda/model/sass_loops.h"
 
@@ -115,7 +116,7 @@ Result<> listSass(std::string_view disassembly, bool hasSpills, backend::Listing
 
 Result<> listSass(const Compiled& compiled, backend::Listing& listing)
 {
-    LATHE_TRY_ASSIGN(const std::filesystem::path nvdisasm, findNvdisasm(nvrtcFolders()));
+    LATHE_TRY_ASSIGN(const std::filesystem::path nvdisasm, findDisassembler());
     LATHE_TRY_ASSIGN(const std::string disassembly, disassemble(nvdisasm, compiled.cubin));
     return listSass(disassembly, compiled.spilledBytes > 0, listing);
 }

@@ -60,20 +60,6 @@ bool isOfProgram(const Error& error)
            || error.code == Errc::IllegalSchedule || error.code == Errc::InvalidArgument;
 }
 
-/// The folders beside whose libraries nvdisasm may lie, NVRTC's.
-Result<std::filesystem::path> disassembler()
-{
-    std::vector<std::filesystem::path> folders;
-    if (const char* const told = std::getenv("LATHE_NVRTC"); told != nullptr && told[0] != '\0') {
-        std::error_code ignored;
-        folders.emplace_back(std::filesystem::is_directory(told, ignored) ? std::filesystem::path(told)
-                                                                          : std::filesystem::path(told).parent_path());
-    }
-    for (std::filesystem::path& folder : nvrtcFolders())
-        folders.push_back(std::move(folder));
-    return findNvdisasm(folders);
-}
-
 /// Parameters as a driver gives them: each its own, on pages that lie apart.
 std::vector<std::uint32_t> parametersOf(const backend::SourceLaunch& launch)
 {
@@ -170,7 +156,7 @@ void Expectations::make(std::span<const LaunchQuestion* const> questions)
 Result<std::string> Expectations::disassembly(const std::string& source) const
 {
     LATHE_TRY_ASSIGN(const Nvrtc* const compiler, Nvrtc::find(m_gpu.capability));
-    LATHE_TRY_ASSIGN(const std::filesystem::path tool, disassembler());
+    LATHE_TRY_ASSIGN(const std::filesystem::path tool, findDisassembler());
     LATHE_TRY_ASSIGN(const Compiled compiled, compiler->compile(source, m_gpu.capability));
     return disassemble(tool, compiled.cubin);
 }

@@ -4,6 +4,7 @@
 #include "core/support/message.h"
 #include "core/support/subprocess.h"
 #include "core/support/trusted_file.h"
+#include "plugins/cuda/model/wheels.h"
 
 #include <cstdlib>
 
@@ -11,6 +12,8 @@ namespace lathe::cuda {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kPackage = "nvidia-cuda-nvdisasm";
 
 bool isProgram(const fs::path& path)
 {
@@ -31,12 +34,14 @@ Result<fs::path> findNvdisasm(const std::vector<fs::path>& beside)
                 places.push_back(folder.parent_path() / "bin" / "nvdisasm");
         for (const fs::path& folder : pathFolders())
             places.push_back(folder / "nvdisasm");
+        if (const fs::path folder = wheelFolder(kPackage); !folder.empty())
+            places.push_back(folder / "nvidia/cu13/bin/nvdisasm");
         places.emplace_back("/usr/local/cuda/bin/nvdisasm");
     }
     for (const fs::path& place : places)
         if (isProgram(place))
             return place;
-    return makeError(Errc::NotFound, say(Msg::CudaModelNoDisassembler));
+    return makeError(Errc::NotFound, say(Msg::CudaModelNoDisassembler, wheelCommand(kPackage)));
 }
 
 Result<std::string> disassemble(const fs::path& nvdisasm, std::string_view cubin)

@@ -10,7 +10,8 @@
 namespace lathe::cuda {
 
 /// NVIDIA's disassembler: the file that LATHE_NVDISASM names and nothing else, if it is set; else what lies in ../bin
-/// of one of the folders `beside` (of NVRTC's library, as the packages have it), in PATH or in /usr/local/cuda/bin.
+/// of one of the folders `beside` (of NVRTC's library, as the packages have it), in PATH, in Lathe's data folder
+/// (wheels.h) or in /usr/local/cuda/bin.
 /// Files that everybody may write to are not taken (checkTrusted()). Errors: NotFound, with the package to install.
 Result<std::filesystem::path> findNvdisasm(const std::vector<std::filesystem::path>& beside = {});
 

@@ -16,7 +16,6 @@
 #include "core/support/files.h"
 #include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/model/analytic_model.h"
-#include "plugins/cuda/model/nvdisasm.h"
 #include "tests/plugins/cuda/kernels/compiled.h"
 #include "tests/plugins/cuda/kernels/network_tasks.h"
 
@@ -186,7 +185,7 @@ Result<> runBest(const Options& options)
 {
     const GpuFacts& gpu = *findGpu("A100");
     LATHE_TRY_ASSIGN(const Nvrtc* const compiler, Nvrtc::find(gpu.capability));
-    LATHE_TRY_ASSIGN(const std::filesystem::path nvdisasm, findNvdisasm());
+    LATHE_TRY_ASSIGN(const std::filesystem::path nvdisasm, findDisassembler());
     LATHE_TRY_ASSIGN(const std::vector<search::SearchTask> tasks,
                      tasksOfAll(options, gpu.capability, false, "expected -gpu=a100"));
     int kernels = 0, spilling = 0, large = 0, dense = 0;

@@ -27,6 +27,24 @@ private slots:
         QVERIFY(pathFolders().empty());
     }
 
+    void theUsersFolderIsThatOfTheVariableElseInHisHome()
+    {
+        const QByteArray data = qgetenv("XDG_DATA_HOME"), home = qgetenv("HOME");
+        const auto restore = qScopeGuard([&] {
+            data.isNull() ? qunsetenv("XDG_DATA_HOME") : qputenv("XDG_DATA_HOME", data);
+            home.isNull() ? qunsetenv("HOME") : qputenv("HOME", home);
+        });
+        qputenv("HOME", "/home/ada");
+        qputenv("XDG_DATA_HOME", "/data");
+        QVERIFY(userDataFolder() == "/data/lathe");
+        qputenv("XDG_DATA_HOME", "relative"); // which counts as not set
+        QVERIFY(userDataFolder() == "/home/ada/.local/share/lathe");
+        qunsetenv("XDG_DATA_HOME");
+        QVERIFY(userDataFolder() == "/home/ada/.local/share/lathe");
+        qunsetenv("HOME");
+        QVERIFY(userDataFolder().empty());
+    }
+
     void whatIsWrittenIsRead()
     {
         auto dir = TempDir::create();

@@ -6,7 +6,7 @@
 #include "plugins/cuda/codegen/spills.h"
 #include "plugins/cuda/device/architecture.h"
 #include "plugins/cuda/device/artifact.h"
-#include "plugins/cuda/model/nvdisasm.h"
+#include "plugins/cuda/model/wheels.h"
 #include "tests/plugins/cuda/cuda_fixture.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
@@ -130,18 +130,28 @@ private slots:
         make("own/lib/python3.12/site-packages/nvidia/cu13/lib");
         make("own/bin");
         make("home/.local/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib");
+        make("data/lathe/nvidia-cuda-nvrtc/nvidia/cu13/lib");
+        make("data/lathe/nvidia-cuda-nvrtc-cu12/nvidia/cuda_nvrtc/lib");
         make("home/.local/lib/python2.7/site-packages/nvidia/cuda_nvrtc/lib");
-        const QByteArray path = qgetenv("PATH"), before = qgetenv("HOME");
+        const QByteArray path = qgetenv("PATH"), before = qgetenv("HOME"), data = qgetenv("XDG_DATA_HOME");
         qputenv("PATH", (home.path() + "/own/bin:relative/bin").toUtf8());
         qputenv("HOME", (home.path() + "/home").toUtf8());
+        qputenv("XDG_DATA_HOME", (home.path() + "/data").toUtf8());
         std::vector<std::filesystem::path> folders = cuda::nvrtcFolders();
+        const std::string command = cuda::wheelCommand("nvidia-cuda-nvrtc");
         qputenv("PATH", path);
         qputenv("HOME", before);
+        data.isNull() ? qunsetenv("XDG_DATA_HOME") : qputenv("XDG_DATA_HOME", data);
         std::erase(folders, "/usr/local/cuda/lib64");
         const std::filesystem::path root = home.path().toStdString();
-        QCOMPARE(folders.size(), std::size_t{2});
-        QVERIFY(folders[0] == root / "home/.local/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib");
-        QVERIFY(folders[1] == root / "own/lib/python3.12/site-packages/nvidia/cu13/lib");
+        QCOMPARE(folders.size(), std::size_t{4});
+        // Where the command that the errors tell puts it, it is found.
+        QVERIFY(command.find("--target " + (root / "data/lathe/nvidia-cuda-nvrtc").string() + ' ')
+                != std::string::npos);
+        QVERIFY(folders[0] == root / "data/lathe/nvidia-cuda-nvrtc/nvidia/cu13/lib");
+        QVERIFY(folders[1] == root / "data/lathe/nvidia-cuda-nvrtc-cu12/nvidia/cuda_nvrtc/lib");
+        QVERIFY(folders[2] == root / "home/.local/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib");
+        QVERIFY(folders[3] == root / "own/lib/python3.12/site-packages/nvidia/cu13/lib");
     }
 
     void eachArchitectureHasPtxAndACubin_data()
@@ -198,7 +208,8 @@ private slots:
         const auto product = builder.build({{"k", doubled(64), kBlocks, {}}});
         QCOMPARE(int(codeOf(product)), int(Errc::NotFound));
         const std::string words = problemOf(product);
-        QVERIFY2(words.find("pip install nvidia-cuda-nvrtc") != std::string::npos
+        QVERIFY2(words.find("pip install --upgrade --target ") != std::string::npos
+                     && words.find("/lathe/nvidia-cuda-nvrtc nvidia-cuda-nvrtc'") != std::string::npos
                      && words.find("LATHE_NVRTC") != std::string::npos,
                  words.c_str());
     }
@@ -248,6 +259,40 @@ private slots:
         QVERIFY(product.kernels[0].info.codeBytes > 0);
     }
 
+    /// A driver takes nothing of a compiler whose major version is later than its own.
+    void theCompilerIsNoNewerThanTheDriver_data()
+    {
+        QTest::addColumn<QString>("target");
+        QTest::addColumn<QString>("device");
+        QTest::addColumn<QString>("made");
+        const auto row = [](const char* name, const char* target, const char* device, const char* made) {
+            QTest::newRow(name) << target << device << made;
+        };
+        row("older driver", "cuda", R"({"architecture":"sm_90","driver":"CUDA 12.4"})", "NVRTC 12");
+        row("newer driver", "cuda", R"({"architecture":"sm_90","driver":"CUDA 13.1"})", "NVRTC 13");
+        row("older than both", "cuda", R"({"architecture":"sm_90","driver":"CUDA 11.8"})", "NVRTC 13");
+        row("a driver that does not say", "cuda", R"({"architecture":"sm_90"})", "NVRTC 13");
+        row("an architecture that is named", "cuda -arch=sm_90", R"({"architecture":"sm_90","driver":"CUDA 12.4"})",
+            "NVRTC 12");
+        row("a device that is newer than both", "cuda", R"({"architecture":"sm_2147483647","driver":"CUDA 12.4"})",
+            "NVRTC 12");
+        row("no device", "cuda -arch=sm_90", "", "NVRTC 13");
+    }
+    void theCompilerIsNoNewerThanTheDriver()
+    {
+        QFETCH(QString, target);
+        QFETCH(QString, device);
+        QFETCH(QString, made);
+        QTemporaryDir folder;
+        QVERIFY(QFile::copy(LATHE_FAKE_NVRTC_12, folder.filePath("libnvrtc.so.12")));
+        QVERIFY(QFile::copy(LATHE_FAKE_NVRTC_13, folder.filePath("libnvrtc.so.13")));
+        const Builder builder(target.toStdString(), device.toStdString(), folder.path().toStdString());
+        const auto product = must(builder.build({{"k", doubled(64), kBlocks, {}}}));
+        const auto programs = programsOf(product);
+        QCOMPARE(programs.size(), std::size_t{1});
+        QVERIFY2(QString::fromStdString(programs[0].source).contains(made), programs[0].source.c_str());
+    }
+
     void equalLaunchesOfSeveralCandidatesAreOneProgram()
     {
         LATHE_NEEDS_NVRTC();
@@ -279,7 +324,7 @@ private slots:
         LATHE_NEEDS_NVRTC();
         const Builder builder("cuda -arch=sm_80");
         const auto product = builder.build({{"k", doubled(64), kBlocks, {}}}, measure::Product::Listing, "sass");
-        if (!cuda::findNvdisasm(cuda::nvrtcFolders())) {
+        if (!cuda::findDisassembler()) {
             QVERIFY2(problemOf(product).find("nvidia-cuda-nvdisasm") != std::string::npos, problemOf(product).c_str());
             return;
         }

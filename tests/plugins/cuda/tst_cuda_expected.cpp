@@ -11,7 +11,6 @@
 #include "plugins/cuda/codegen/nvrtc.h"
 #include "plugins/cuda/device/expected_artifact.h"
 #include "plugins/cuda/expected/expectation.h"
-#include "plugins/cuda/model/nvdisasm.h"
 #include "tests/plugins/cuda/cuda_fixture.h"
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"
@@ -40,10 +39,7 @@ std::string whyNoTools()
 {
     if (const std::string why = whyNoCompiler(); !why.empty())
         return why;
-    std::vector<std::filesystem::path> folders = nvrtcFolders();
-    if (qEnvironmentVariableIsSet("LATHE_NVRTC"))
-        folders.insert(folders.begin(), qgetenv("LATHE_NVRTC").toStdString());
-    const auto tool = findNvdisasm(folders);
+    const auto tool = findDisassembler();
     return tool ? std::string() : tool.error().message;
 }
 
