@@ -17,9 +17,15 @@ namespace lathe {
 template<typename Json>
 std::size_t parameterBytes(const Json& parameter)
 {
+    constexpr std::int64_t kMost = std::int64_t{1} << 56; // elements: more overflow, and no machine has room
     std::int64_t last = 0;
-    for (const Json& axis : parameter.at("map").at("axes")) // [dim, div, extent, stride]
-        last += (axis.at(2).template get<std::int64_t>() - 1) * axis.at(3).template get<std::int64_t>();
+    for (const Json& axis : parameter.at("map").at("axes")) { // [dim, div, extent, stride]
+        const auto extent = axis.at(2).template get<std::int64_t>(), stride = axis.at(3).template get<std::int64_t>();
+        std::int64_t reach = 0;
+        if (extent > kMost || extent < 0 || __builtin_mul_overflow(extent - 1, stride, &reach) || reach > kMost
+            || reach < -kMost || (last += reach) > kMost || last < -kMost)
+            throw Json::other_error::create(500, "a parameter is larger than any memory", &parameter);
+    }
     const auto dtype = parameter.at("dtype").template get<std::string>();
     for (int t = 0; t <= static_cast<int>(DType::F64); ++t)
         if (dtype == toString(static_cast<DType>(t)))

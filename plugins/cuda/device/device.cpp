@@ -112,7 +112,7 @@ int build(LatheDevice* device, LatheModule* module, uint32_t kernel, LatheDevice
         return status;
     if (kernel >= module->module.kernels().size())
         return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "the artifact has no kernel " + std::to_string(kernel));
-    return module->module.prepare(kernel, error);
+    return device->device.prepare(module->module, kernel, error);
 }
 
 int runList(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32_t iterations, uint64_t coldBytes,

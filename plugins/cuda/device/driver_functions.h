@@ -57,6 +57,24 @@ enum Code : int
 inline constexpr const char* kNoJitCompilerText = "the NVIDIA driver's compiler of PTX is not installed "
                                                   "(libnvidia-ptxjitcompiler.so.1)";
 
+/// What functionGetAttribute() and functionSetAttribute() are asked for (CUfunction_attribute).
+enum FunctionAttribute : int
+{
+    kMostThreadsOfFunction = 0,
+    kRegistersOfFunction = 4,
+    kMostDynamicShared = 8
+};
+
+/// What moduleLoad() is told (CUjit_option).
+enum LoadOption : int
+{
+    kErrorLog = 5,
+    kErrorLogBytes = 6
+};
+
+/// Of a stream: it does not wait for the default stream, nor that for it (CU_STREAM_NON_BLOCKING).
+inline constexpr unsigned kOwnOrder = 1;
+
 /// What deviceGetAttribute() is asked for, by the manual's numbers (CUdevice_attribute).
 enum Attribute : int
 {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <exception>
@@ -28,6 +29,8 @@ struct LatheDevice
 };
 
 namespace {
+
+constexpr double kMostNanoseconds = 1e18; ///< thirty years
 
 std::string keyOf(const ExpectedDevice& device)
 {
@@ -164,8 +167,8 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
             total += launch.module->nanoseconds[launch.kernel];
     }
     if (timing != nullptr)
-        *timing = {static_cast<uint64_t>(std::llround(total * iterations)), LATHE_CLOCK_MODEL,
-                   LATHE_TIMING_NOT_COMPUTED};
+        *timing = {static_cast<uint64_t>(std::llround(std::min(total * iterations, kMostNanoseconds))),
+                   LATHE_CLOCK_MODEL, LATHE_TIMING_NOT_COMPUTED};
     return 0;
 }
 

@@ -13,7 +13,7 @@ namespace lathe::cuda {
 namespace {
 
 constexpr int kChains = 8; ///< of products and sums that do not wait for each other
-constexpr int kSteps = 2; ///< of each in a round
+constexpr int kSteps = 16; ///< of each in a round, beside three instructions of the loop
 constexpr int kReads = 4; ///< of 16 bytes in a round
 constexpr double kOperations = 2.0 * kChains * kSteps, kBytes = 16.0 * kReads; ///< of a round
 constexpr unsigned kBlock = 256;
@@ -206,6 +206,7 @@ std::string measureLimits(OpenedDevice& device)
         speeds.push_back(
             {bytes, 1e-9 * kBytes * probes.roundsPerSecond("reads", {&out.address, &from.address, &mask})});
     }
+    device.note(driver.streamSynchronize(device.stream()), "the measurement of its limits");
     return limitsText<nlohmann::json>(gflops, speeds);
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <optional>
+#include <string>
 
 namespace lathe::cuda {
 namespace {
@@ -26,12 +28,14 @@ struct Management::Library : ManagementFunctions
     ManagedEvents events = nullptr; ///< null: the device has none
     std::string uuid;
     std::string trouble;
-    unsigned long long errorsBefore = 0; ///< of memory, that were not corrected
+    std::optional<unsigned long long> errorsBefore; ///< of memory, that were not corrected; as soon as that is known
 
-    unsigned long long uncorrectedErrors() const
+    std::optional<unsigned long long> uncorrectedErrors() const
     {
         unsigned long long count = 0;
-        return memoryErrors != nullptr && memoryErrors(device, kUncorrected, kSinceStart, &count) == 0 ? count : 0;
+        if (memoryErrors == nullptr || memoryErrors(device, kUncorrected, kSinceStart, &count) != 0)
+            return std::nullopt;
+        return count;
     }
 };
 
@@ -114,9 +118,12 @@ std::string Management::trouble()
         if ((data.type & kXidEvent) != 0 && isOfHardware(data.number))
             l.trouble = "the GPU's hardware is in trouble: its driver reported Xid " + std::to_string(data.number);
     }
-    if (const unsigned long long errors = l.uncorrectedErrors(); l.trouble.empty() && errors > l.errorsBefore)
+    const std::optional<unsigned long long> errors = l.uncorrectedErrors();
+    if (!l.errorsBefore)
+        l.errorsBefore = errors;
+    if (l.trouble.empty() && errors && *errors > *l.errorsBefore)
         l.trouble = "the GPU's memory has had errors that could not be corrected (ECC) since the device was opened: "
-                    + std::to_string(errors - l.errorsBefore);
+                    + std::to_string(*errors - *l.errorsBefore);
     unsigned corrected = 0, uncorrected = 0, isPending = 0, hasFailed = 0;
     if (l.trouble.empty() && l.remappedRows != nullptr
         && l.remappedRows(l.device, &corrected, &uncorrected, &isPending, &hasFailed) == 0 && hasFailed != 0)

@@ -14,10 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Attributes of a function, and options of loading, by the manual's numbers (CUfunction_attribute, CUjit_option).
-constexpr int kMostThreadsOfFunction = 0, kRegistersOfFunction = 4, kMostDynamicShared = 8;
-constexpr int kErrorLog = 5, kErrorLogBytes = 6;
-
 ModuleLaunch moduleLaunch(DescribedLaunch described)
 {
     ModuleLaunch launch;
@@ -91,20 +87,26 @@ int Module::load(std::string_view artifact, const char* descriptor, LatheDeviceE
     return 0;
 }
 
-/// What the driver says when it takes neither form.
-std::string Module::refusal(int code, const std::string& log, const runtime::PackedProgram& packed,
-                            LatheErrc& kind) const
+LatheErrc Module::kindOfFailure(int code, LatheErrc usual)
 {
-    kind = LATHE_ERRC_BUILD_FAILED;
-    if (isLasting(code) || code == kOutOfMemory) {
-        kind = kindOf(code);
+    if (!isLasting(code))
+        return code == kOutOfMemory ? kindOf(code) : usual;
+    m_lastingError = code;
+    return kindOf(code);
+}
+
+/// What the driver says when it takes neither form.
+std::string Module::refusal(int code, const std::string& log, const runtime::PackedProgram& packed, LatheErrc& kind)
+{
+    kind = kindOfFailure(code, LATHE_ERRC_BUILD_FAILED);
+    if (isLasting(code) || code == kOutOfMemory)
         return "CUDA refuses to load a kernel: " + errorText(m_driver, code);
-    }
     if (code == kUnsupportedPtxVersion || (code == kInvalidPtx && log.find(".version") != std::string::npos)) {
         kind = LATHE_ERRC_INCOMPATIBLE;
         return "the NVIDIA driver is older than the compiler: it supports CUDA " + versionText(m_driver.version)
                + " and does not take PTX " + ptxVersion(packed.source)
-               + "; update the driver, or install an older compiler (pip install 'nvidia-cuda-nvrtc-cu12')";
+               + "; update the driver, or install an older compiler where kernels are built (Python's package "
+                 "nvidia-cuda-nvrtc-cu12; the manual says where to)";
     }
     if (code == kNoBinaryForDevice || code == kInvalidImage || code == kNoJitCompiler) {
         kind = LATHE_ERRC_INCOMPATIBLE;
@@ -152,7 +154,7 @@ std::string Module::loadLaunch(const std::string& kernel, ModuleLaunch& launch, 
     if (const int code = m_driver.moduleGetFunction(&launch.function, m_loaded[launch.program], launch.symbol.c_str());
         code != kSuccess) {
         launch.function = nullptr;
-        kind = LATHE_ERRC_BUILD_FAILED;
+        kind = kindOfFailure(code, LATHE_ERRC_BUILD_FAILED);
         return "the program has no kernel " + launch.symbol + ": " + errorText(m_driver, code);
     }
     int most = 0, registers = 0;
@@ -170,7 +172,7 @@ std::string Module::loadLaunch(const std::string& kernel, ModuleLaunch& launch, 
         if (const int code = m_driver.functionSetAttribute(launch.function, kMostDynamicShared,
                                                            static_cast<int>(dynamic));
             code != kSuccess) {
-            kind = LATHE_ERRC_UNSUPPORTED;
+            kind = kindOfFailure(code, LATHE_ERRC_UNSUPPORTED);
             return "CUDA refuses " + std::to_string(dynamic) + " bytes of shared memory for kernel " + kernel + ": "
                    + errorText(m_driver, code);
         }

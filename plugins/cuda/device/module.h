@@ -56,12 +56,16 @@ public:
     /// limits of the device and of what was loaded. The device's context is current. Errors: BUILD_FAILED with the
     /// driver's words, INCOMPATIBLE where the driver is too old for what was made, UNSUPPORTED with the limit.
     int prepare(std::size_t kernel, LatheDeviceError* error);
+    /// The driver's code of an error that lasts (isLasting()), which came while a kernel was loaded; kSuccess: none.
+    int lastingError() const { return m_lastingError; }
 
 private:
     int readDescriptor(const char* text, LatheDeviceError* error);
     /// Of one program; a sentence if there is none.
     std::string loadProgram(std::size_t program, LatheErrc& kind);
-    std::string refusal(int code, const std::string& log, const runtime::PackedProgram& packed, LatheErrc& kind) const;
+    std::string refusal(int code, const std::string& log, const runtime::PackedProgram& packed, LatheErrc& kind);
+    /// Of a call that failed: `usual` is what that means of a kernel, unless the context or the device is at an end.
+    LatheErrc kindOfFailure(int code, LatheErrc usual);
     std::string loadLaunch(const std::string& kernel, ModuleLaunch& launch, LatheErrc& kind);
 
     const Driver& m_driver;
@@ -69,6 +73,7 @@ private:
     std::vector<runtime::PackedProgram> m_packed;
     std::vector<LoadedModule> m_loaded; ///< of these; null: not yet
     std::vector<ModuleKernel> m_kernels;
+    int m_lastingError = kSuccess;
 };
 
 } // namespace lathe::cuda

@@ -14,6 +14,7 @@ OpenedDevice::~OpenedDevice()
     m_driver.contextSetCurrent(m_context);
     if (m_stream != nullptr)
         m_driver.streamSynchronize(m_stream);
+    m_lead = nullptr;
     for (const auto& [pointer, buffer] : m_buffers)
         m_driver.memFree(buffer->address);
     scratch.push_back(cold);
@@ -28,7 +29,6 @@ OpenedDevice::~OpenedDevice()
 
 int OpenedDevice::start(LatheDeviceError* error)
 {
-    constexpr unsigned kOwnOrder = 1; // not that of the default stream
     if (const int code = m_driver.primaryContextRetain(&m_context, m_facts.device); code != kSuccess) {
         m_context = nullptr;
         return refused(error, code, "a context on " + m_facts.name);
@@ -57,6 +57,17 @@ int OpenedDevice::enter(LatheDeviceError* error)
     return 0;
 }
 
+int OpenedDevice::keepBusy(std::size_t commands)
+{
+    // A launch or an event takes a host 2 to 5 us.
+    constexpr std::uint64_t kNanosecondsOfCommand = 5000;
+    if (m_driver.isOnProcessor) // its times are a model's
+        return kSuccess;
+    if (m_lead == nullptr)
+        m_lead = std::make_unique<Lead>(m_driver, m_facts.clockKhz);
+    return m_lead->start(m_stream, kNanosecondsOfCommand * (commands + 1));
+}
+
 void OpenedDevice::note(int code, const std::string& doing)
 {
     if (isLasting(code) && m_ended.empty())
@@ -75,6 +86,13 @@ int OpenedDevice::failedAt(LatheDeviceError* error, int code, const std::string&
 {
     note(code, doing);
     return cuda::failedAt(error, m_driver, code, doing);
+}
+
+int OpenedDevice::prepare(Module& module, std::size_t kernel, LatheDeviceError* error)
+{
+    const int status = module.prepare(kernel, error);
+    note(module.lastingError(), "the loading of a kernel");
+    return status;
 }
 
 int OpenedDevice::make(Buffer& buffer, std::size_t bytes, LatheDeviceError* error)

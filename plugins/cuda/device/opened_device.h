@@ -2,6 +2,7 @@
 
 #include "plugins/cuda/device/device_facts.h"
 #include "plugins/cuda/device/errors.h"
+#include "plugins/cuda/device/lead.h"
 #include "plugins/cuda/device/management.h"
 #include "plugins/cuda/device/module.h"
 
@@ -36,12 +37,18 @@ public:
     OpenedDevice& operator=(const OpenedDevice&) = delete;
 
     int start(LatheDeviceError* error);
+    /// Keeps the stream busy, untimed, for as long as the host needs to put `commands` into it. The driver's code.
+    int keepBusy(std::size_t commands);
     /// Before all else that is asked of it: makes the context current. Fails if the device is not to be used any more.
     int enter(LatheDeviceError* error);
-    /// Like refused() and failedAt(), and remembers an error that lasts.
+    /// Remembers an error that lasts.
+    void note(int code, const std::string& doing);
+    /// Like cuda::refused() and cuda::failedAt(), and remembers an error that lasts.
     int refused(LatheDeviceError* error, int code, const std::string& doing);
     int failedAt(LatheDeviceError* error, int code, const std::string& doing);
 
+    /// Module::prepare(), and remembers an error that lasts.
+    int prepare(Module& module, std::size_t kernel, LatheDeviceError* error);
     int allocate(std::size_t bytes, void** out, LatheDeviceError* error);
     void release(void* buffer);
     int copy(const void* buffer, std::size_t offset, void* host, std::size_t bytes, bool in, LatheDeviceError* error);
@@ -60,12 +67,12 @@ public:
 
 private:
     int make(Buffer& buffer, std::size_t bytes, LatheDeviceError* error);
-    void note(int code, const std::string& doing);
 
     const Driver& m_driver;
     DeviceFacts m_facts;
     Context m_context = nullptr;
     Stream m_stream = nullptr;
+    std::unique_ptr<Lead> m_lead; ///< null: not asked for yet
     std::unique_ptr<Management> m_management; ///< null: nothing is told
     std::unordered_map<const void*, std::unique_ptr<Buffer>> m_buffers; ///< keyed by the pointer that was given out
     std::string m_ended; ///< why nothing can be done any more; empty: it can

@@ -15,11 +15,12 @@ constexpr std::size_t kMostQueued = 512;
 constexpr std::size_t kMostInGraph = 256;
 /// Fewer are started one by one: a graph would cost more than it spares.
 constexpr std::size_t kLeastForGraph = 32;
-/// What is written ahead of a stretch of few launches or graphs, so that these are in the stream before the device
-/// comes to them: else a first short kernel is timed with the host's work of starting it. Untimed, and less than most
-/// caches hold.
-constexpr std::size_t kLeadBytes = 8 << 20;
-constexpr std::size_t kFewCalls = 32;
+/// Ahead of what is timed the stream is kept busy for as long as the host needs for so many commands at most, so that
+/// these are in it before the device comes to them: else a first short kernel is timed with the host's work of starting
+/// it. In longer stretches that hardly shows.
+constexpr std::size_t kMostLed = 64;
+/// To start a graph of many launches takes a host as long as so many single ones.
+constexpr std::size_t kCommandsOfGraph = 8;
 
 /// A code of the driver, kSuccess if all is well, and whether it came of what had been accepted before.
 struct Outcome
@@ -114,6 +115,8 @@ public:
             if (coldWords > 0)
                 if (const int code = m_driver.fill(m_device.cold.address, 1, coldWords, m_device.stream()))
                     return {code, false};
+            if (const int code = m_device.keepBusy(std::min(m_passLaunches + 2 * m_list.size(), kMostLed)))
+                return {code, false};
             for (const LatheLaunch& call : m_list) {
                 int code = call.timed != 0 ? m_watch.begin() : kSuccess;
                 if (code == kSuccess)
@@ -180,13 +183,12 @@ private:
         return kSuccess;
     }
 
-    /// Times what `commands` puts into the stream in so many calls, and waits for it.
+    /// Times what `commands` puts into the stream, which takes the host as long as so many launches, and waits for it.
     template<typename Commands>
     Outcome stretch(Commands commands, std::size_t calls)
     {
-        if (calls < kFewCalls && m_device.cold.bytes >= kLeadBytes)
-            if (const int code = m_driver.fill(m_device.cold.address, 1, kLeadBytes / 4, m_device.stream()))
-                return {code, false};
+        if (const int code = m_device.keepBusy(std::min(calls, kMostLed) + 2))
+            return {code, false};
         int code = m_watch.begin();
         if (code == kSuccess)
             code = commands();
@@ -215,7 +217,7 @@ private:
                     code = graph.start(m_device.stream());
                 return code;
             };
-            if (const Outcome end = stretch(start, graphs); end.code != kSuccess)
+            if (const Outcome end = stretch(start, graphs * kCommandsOfGraph); end.code != kSuccess)
                 return end;
             left -= graphs * passes;
         }
@@ -248,7 +250,7 @@ int prepare(OpenedDevice& device, const LatheLaunch& launch, LatheDeviceError* e
             return fail(error, LATHE_ERRC_INVALID_ARGUMENT,
                         "the buffer for \"" + kernel.parameters[i] + "\" of " + kernel.name + " is too small");
     }
-    if (const int status = launch.module->module.prepare(launch.kernel, error))
+    if (const int status = device.prepare(launch.module->module, launch.kernel, error))
         return status;
     device.scratch.resize(std::max(device.scratch.size(), kernel.scratchBytes.size()));
     for (std::size_t i = 0; i < kernel.scratchBytes.size(); ++i)
@@ -266,10 +268,8 @@ int run(OpenedDevice& device, std::span<const LatheLaunch> launches, std::uint32
         if (const int status = prepare(device, launch, error))
             return status;
     const std::uint64_t coldWords = coldBytes / 4 + (coldBytes > 0 ? 1 : 0);
-    // The processor that stands in for a GPU needs no lead: its times are a model's.
-    const std::size_t ownBytes = std::max<std::size_t>(4 * coldWords, device.driver().isOnProcessor ? 0 : kLeadBytes);
-    if (ownBytes > 0)
-        if (const int status = device.grow(device.cold, ownBytes, error))
+    if (coldWords > 0)
+        if (const int status = device.grow(device.cold, 4 * coldWords, error))
             return status;
     const bool isWhole = coldBytes == 0
                          && std::ranges::all_of(launches, [](const LatheLaunch& l) { return l.timed != 0; });
@@ -288,7 +288,7 @@ int run(OpenedDevice& device, std::span<const LatheLaunch> launches, std::uint32
         const std::string what = "kernel " + run.current();
         const int status = end.isOfWait ? device.failedAt(error, end.code, what)
                                         : device.refused(error, end.code, what);
-        device.driver().streamSynchronize(device.stream());
+        device.note(device.driver().streamSynchronize(device.stream()), what);
         return status;
     }
     if (timing != nullptr)

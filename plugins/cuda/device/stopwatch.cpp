@@ -8,14 +8,20 @@ Stopwatch::~Stopwatch()
         m_driver.eventDestroy(event);
 }
 
-int Stopwatch::mark()
+int Stopwatch::begin()
 {
-    if (m_used == m_events.size()) {
+    // The end's, too: to make it then would take time that is measured.
+    while (m_events.size() < m_used + 2) {
         Event event = nullptr;
         if (const int code = m_driver.eventCreate(&event, 0); code != kSuccess)
             return code;
         m_events.push_back(event);
     }
+    return m_driver.eventRecord(m_events[m_used++], m_stream);
+}
+
+int Stopwatch::end()
+{
     return m_driver.eventRecord(m_events[m_used++], m_stream);
 }
 

@@ -26,14 +26,12 @@ public:
     Stopwatch(const Stopwatch&) = delete;
     Stopwatch& operator=(const Stopwatch&) = delete;
 
-    int begin() { return mark(); }
-    int end() { return mark(); }
+    int begin();
+    int end(); ///< of a stretch that begin() has begun
     int finish();
     std::uint64_t nanoseconds() const { return static_cast<std::uint64_t>(m_total + 0.5); }
 
 private:
-    int mark();
-
     const Driver& m_driver;
     Stream m_stream;
     std::vector<Event> m_events; ///< begin, end, begin, end ...; those from m_used on wait for their turn

@@ -12,8 +12,6 @@ using runtime::Status;
 
 namespace {
 
-constexpr unsigned kOwnOrder = 1; ///< of a stream: it does not wait for the default stream, nor that for it
-
 /// Null: `error` says what is wrong with the caller's context, or what is missing.
 const Gpu* chooseGpu(const Driver& driver, const Gpus& gpus, const ContextRequest& request, ErrorText& error)
 {

@@ -15,14 +15,6 @@ using runtime::ProgramView;
 using runtime::Status;
 using runtime::takeLine;
 
-namespace {
-
-/// Attributes of a function, and options of loading, by the manual's numbers (CUfunction_attribute, CUjit_option).
-constexpr int kMostThreadsOfFunction = 0, kRegistersOfFunction = 4, kMostDynamicShared = 8;
-constexpr int kErrorLog = 5, kErrorLogBytes = 6;
-
-} // namespace
-
 Programs::~Programs()
 {
     if (m_programs != nullptr && m_index.programs() > 0) {

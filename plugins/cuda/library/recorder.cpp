@@ -14,8 +14,6 @@ using runtime::Status;
 
 namespace {
 
-constexpr unsigned kOwnOrder = 1; ///< of a stream: nothing in the default stream waits for it
-
 bool isOfHost(Command::Kind kind)
 {
     return kind == Command::Kind::Write || kind == Command::Kind::Read;

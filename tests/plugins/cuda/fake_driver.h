@@ -1,6 +1,7 @@
 #pragma once
 
 #include "plugins/cuda/device/driver.h"
+#include "plugins/cuda/device/lead.h"
 
 #include <cstdint>
 #include <cstring>
@@ -69,6 +70,8 @@ public:
                                void** values) { return s_it->load(module, image, count, options, values); };
         driver.moduleUnload = [](cuda::LoadedModule) { return int(cuda::kSuccess); };
         driver.moduleGetFunction = [](cuda::Function* function, cuda::LoadedModule, const char* name) {
+            if (const int code = s_it->says("function"))
+                return code;
             const auto known = s_it->kernels.find(name);
             if (known == s_it->kernels.end())
                 return int(cuda::kNotFound);
@@ -135,6 +138,7 @@ public:
         driver.graphDestroy = [](cuda::Graph) { return int(cuda::kSuccess); };
         driver.hasGraphs = true;
         driver.version = 12020;
+        add(cuda::kLeadKernel, {});
     }
     ~FakeDriver() { s_it = nullptr; }
     FakeDriver(const FakeDriver&) = delete;
@@ -160,6 +164,8 @@ public:
     int graphs = 0, uploads = 0, buffers = 0, askedShared = 0;
     unsigned sharedBytes = 0; ///< of the last launch
     std::size_t filledWords = 0;
+    int leads = 0; ///< how often the stream was kept busy
+    std::uint64_t leadCycles = 0;
 
 private:
     template<typename Value>
@@ -184,6 +190,10 @@ private:
     /// Cubins of the tests begin with "cubin", all else is text.
     int load(cuda::LoadedModule* module, const void* image, unsigned count, const int* options, void** values)
     {
+        if (cuda::leadPtx() == static_cast<const char*>(image)) {
+            *module = reinterpret_cast<cuda::LoadedModule>(this);
+            return says("lead");
+        }
         const bool isBinary = std::string_view(static_cast<const char*>(image)).starts_with("cubin");
         const std::string what = isBinary ? "binary" : "text";
         *module = reinterpret_cast<cuda::LoadedModule>(this);
@@ -199,6 +209,11 @@ private:
     {
         if (const int code = says("launch"))
             return code;
+        if (entry.symbol == cuda::kLeadKernel) {
+            ++leads;
+            leadCycles += *static_cast<std::uint64_t*>(parameters[0]);
+            return cuda::kSuccess;
+        }
         sharedBytes = shared;
         std::vector<float*> addresses;
         for (int i = 0; i < 2; ++i) // all kernels of the tests take two

@@ -74,7 +74,7 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons
 int nvmlDeviceGetTotalEccErrors(void*, int kind, int counter, unsigned long long* count)
 {
     *count = kind == 1 && counter == 0 ? g_state.uncorrectedErrors : 1000; // corrected ones are of no account
-    return 0;
+    return g_state.tellsErrors ? 0 : 999;
 }
 
 int nvmlDeviceGetRemappedRows(void*, unsigned* corrected, unsigned* uncorrected, unsigned* pending, unsigned* failed)

@@ -190,12 +190,12 @@ private slots:
         QCOMPARE(machine().run(1000), std::string()); // how long they take is not known yet
         QCOMPARE(machine().fake.graphs, 0);
         machine().fake.launched.clear();
-        machine().fake.filledWords = 0;
+        machine().fake.leads = 0;
         QCOMPARE(machine().run(1000), std::string());
         QCOMPARE(machine().fake.graphs, 8); // 125 passes each
         // Before the clock starts the graph is on the device, and the device has something to do until its first start.
         QCOMPARE(machine().fake.uploads, 1);
-        QCOMPARE(machine().fake.filledWords, std::size_t{2 << 20});
+        QCOMPARE(machine().fake.leads, 1);
         QCOMPARE(machine().fake.launched.size(), std::size_t{2000});
         QCOMPARE(machine().timing.nanoseconds / 1000, std::uint64_t{20'000});
         machine().fake.fails["upload"] = cuda::kInvalidValue; // of no account: graphs can be started without
@@ -206,6 +206,37 @@ private slots:
         QCOMPARE(machine().run(1000), std::string());
         QCOMPARE(machine().fake.launched.size(), std::size_t{2000});
         QCOMPARE(machine().fake.graphs, 16);
+    }
+
+    /// The device has something to do until a stretch is in the stream whole: for longer where more is put in.
+    void theHostIsNotTimedWithShortLaunches()
+    {
+        QCOMPARE(machine().load(doubledAndOne(), kBoth), std::string());
+        machine().fake.leads = 0;
+        machine().fake.leadCycles = 0;
+        QCOMPARE(machine().run(1), std::string());
+        QCOMPARE(machine().fake.leads, 1);
+        const std::uint64_t few = machine().fake.leadCycles;
+        QVERIFY(few >= std::uint64_t{4 * 5 * 1800}); // two launches and two events, 5 us each at 1.8 GHz
+        machine().fake.launchMs = 1; // too long for graphs, once that is known
+        QCOMPARE(machine().run(1), std::string());
+        machine().fake.leads = 0;
+        machine().fake.leadCycles = 0;
+        QCOMPARE(machine().run(10), std::string());
+        QCOMPARE(machine().fake.leads, 1);
+        QVERIFY(machine().fake.leadCycles > 3 * few && machine().fake.leadCycles < 20 * few);
+        QCOMPARE(machine().timing.nanoseconds / 1000, std::uint64_t{20'000}); // untimed
+        machine().fake.leads = 0;
+        QCOMPARE(machine().run(20, 32 << 20), std::string());
+        QCOMPARE(machine().fake.leads, 20); // ahead of each pass with cold caches
+        machine().module.reset();
+        machine().device.reset();
+        QCOMPARE(machine().open(), std::string());
+        QCOMPARE(machine().load(doubledAndOne(), kBoth), std::string());
+        machine().fake.fails["lead"] = cuda::kNoJitCompiler; // a driver that does not compile it: all the same
+        machine().fake.leads = 0;
+        QCOMPARE(machine().run(10), std::string());
+        QCOMPARE(machine().fake.leads, 0);
     }
 
     /// Where the driver is none of a GPU's: a thousand runs of an interpreter would take longer than a trial may.
@@ -383,6 +414,27 @@ private slots:
         has(machine().device->health(), "CUDA failed before");
     }
 
+    /// A device that goes while a kernel is loaded is no fault of the kernel's.
+    void aDeviceThatGoesWhileAKernelIsLoadedEndsItsProcess_data()
+    {
+        QTest::addColumn<QString>("call");
+        for (const char* const call : {"binary", "function", "shared"})
+            QTest::newRow(call) << call;
+    }
+    void aDeviceThatGoesWhileAKernelIsLoadedEndsItsProcess()
+    {
+        QFETCH(QString, call);
+        KernelInfo info = doubledAndOne();
+        info.launches[1].sharedBytes = 65536; // is asked for
+        machine().fake.fails[call.toStdString()] = cuda::kUnknown;
+        QCOMPARE(machine().load(info, kBoth), std::string());
+        QVERIFY(!machine().run().empty());
+        QCOMPARE(machine().error.code, std::uint32_t{LATHE_ERRC_DEVICE_LOST});
+        machine().fake.fails.clear();
+        has(machine().run(), "CUDA failed before, at the loading of a kernel");
+        QCOMPARE(machine().error.code, std::uint32_t{LATHE_ERRC_DEVICE_LOST});
+    }
+
     void messagesOfTheDriverAreTheHardwaresOrAKernels()
     {
         for (const std::uint64_t xid : {48, 64, 74, 79, 95})
@@ -446,6 +498,12 @@ private slots:
         QVERIFY(!nlohmann::json::parse(machine().device->health()).contains("sick"));
         gpu.uncorrectedErrors = 3;
         has(nlohmann::json::parse(machine().device->health())["sick"], "since the device was opened: 1");
+        gpu.tellsErrors = false; // when it is opened: what was before is not known, and no trouble
+        QCOMPARE(reopen(), std::string());
+        gpu.tellsErrors = true;
+        QVERIFY(!nlohmann::json::parse(machine().device->health()).contains("sick"));
+        gpu.uncorrectedErrors = 4;
+        has(nlohmann::json::parse(machine().device->health())["sick"], "since the device was opened: 1");
         gpu.uncorrectedErrors = 0;
         gpu.rowsFailed = 1;
         has(reopen(), "rows that cannot be replaced");
@@ -484,6 +542,10 @@ private slots:
 
     void damagedArtifactsAreRefused()
     {
+        KernelInfo endless = doubledAndOne();
+        const std::int64_t elements[] = {std::int64_t{1} << 40, std::int64_t{1} << 40};
+        endless.parameters[0].map = IndexMap::plain(elements, 2);
+        has(machine().load(endless, kBoth), "larger than any memory");
         ArtifactDescriptor descriptor;
         descriptor.format = cuda::kFormat;
         descriptor.kernels = {doubledAndOne()};
