@@ -253,6 +253,12 @@ private:
                 statement(inner);
             return;
         case StmtKind::If:
+            if (const std::string line = copyOrZeroLine(*s); !line.empty()) {
+                ++m_statements;
+                m_scopes.line(line);
+                m_scopes.stored(ir::copyOrZero(*s).copy->buffer);
+                return;
+            }
             m_scopes.openBranch(fmt::format("if ({}) {{", text(s->condition)), !ir::holdsData(s->condition));
             statement(s->body[0]);
             if (s->body.size() > 1 && s->body[1]) {
@@ -356,7 +362,7 @@ private:
         if (isWritten || (m_language.unrollsLoops && schedule::isShortCopy(m_nest, *s)))
             m_scopes.line("#pragma unroll");
         else if (m_language.unrollsLoops)
-            m_scopes.line(fmt::format("#pragma unroll {}", schedule::repeatsOf(*s)));
+            m_scopes.line(fmt::format("#pragma unroll {}", schedule::repeatsOf(m_nest, *s)));
         m_scopes.openLoop(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0}) {{", name, min, end));
         bind(s->variable, name);
         m_remainders.insert(m_remainders.end(), remainders.begin(), remainders.end());

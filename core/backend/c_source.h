@@ -45,7 +45,7 @@ Result<KernelSource> printOpenCl(const ir::LoopNest& nest);
 /// The same as CUDA C++, for NVRTC without a header and without options on numbers: its own (-fmad=true, -ftz=false,
 /// -prec-div=true, -prec-sqrt=true) are those that the text counts on. Kernels are `extern "C"`, under their symbols. A
 /// block of more than 48 KiB of shared memory declares it without a size (SourceLaunch::dynamicSharedBytes). f16 and
-/// bf16 have their conversions in the text. For compute capability 7.5 and later.
+/// bf16 have their conversions in the text. For compute capability 5.0 and later.
 /// Errors: as above; every element type has a form.
 Result<KernelSource> printCuda(const ir::LoopNest& nest);
 

@@ -14,7 +14,8 @@ constexpr std::string_view kWords =
     "namespace new noexcept not not_eq nullptr operator or or_eq override private protected public register "
     "reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template this "
     "thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor "
-    "xor_eq copy_async_4 copy_async_8 copy_async_16 commit_copies wait_for_copies threadIdx blockIdx blockDim gridDim "
+    "xor_eq copy_async_4 copy_async_8 copy_async_16 copy_async_or_zero_4 copy_async_or_zero_8 "
+    "copy_async_or_zero_16 commit_copies wait_for_copies threadIdx blockIdx blockDim gridDim "
     "warpSize dim3 min max isnan exp fabs linux unix NULL assert";
 
 constexpr SourceFunction kFunctions[] = {{"exp", "expf", "exp"},
@@ -116,7 +117,9 @@ std::string toInteger(DType from, DType to, const std::string& name)
 }
 
 /// Devices before compute capability 8.0 have none: their threads copy at once. What waits keeps later loads behind it.
-constexpr std::string_view kCopyHelpers[] = {R"(__device__ inline void copy_async_4(void *to, const void *from)
+/// A copy that reads no bytes writes zeros alone, and its address may be anywhere.
+constexpr std::string_view kCopyHelpers[] = {
+    R"(__device__ inline void copy_async_4(void *to, const void *from)
 {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
@@ -125,7 +128,7 @@ constexpr std::string_view kCopyHelpers[] = {R"(__device__ inline void copy_asyn
 #endif
 }
 )",
-                                             R"(__device__ inline void copy_async_8(void *to, const void *from)
+    R"(__device__ inline void copy_async_8(void *to, const void *from)
 {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
@@ -134,7 +137,7 @@ constexpr std::string_view kCopyHelpers[] = {R"(__device__ inline void copy_asyn
 #endif
 }
 )",
-                                             R"(__device__ inline void copy_async_16(void *to, const void *from)
+    R"(__device__ inline void copy_async_16(void *to, const void *from)
 {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
@@ -143,7 +146,34 @@ constexpr std::string_view kCopyHelpers[] = {R"(__device__ inline void copy_asyn
 #endif
 }
 )",
-                                             R"(__device__ inline void commit_copies()
+    R"(__device__ inline void copy_async_or_zero_4(void *to, const void *from, bool is)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from), "r"(is ? 4 : 0) : "memory");
+#else
+    *(unsigned int*)to = is ? *(const unsigned int*)from : 0;
+#endif
+}
+)",
+    R"(__device__ inline void copy_async_or_zero_8(void *to, const void *from, bool is)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from), "r"(is ? 8 : 0) : "memory");
+#else
+    *(uint2*)to = is ? *(const uint2*)from : make_uint2(0, 0);
+#endif
+}
+)",
+    R"(__device__ inline void copy_async_or_zero_16(void *to, const void *from, bool is)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from), "r"(is ? 16 : 0) : "memory");
+#else
+    *(uint4*)to = is ? *(const uint4*)from : make_uint4(0, 0, 0, 0);
+#endif
+}
+)",
+    R"(__device__ inline void commit_copies()
 {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" : : : "memory");
@@ -223,6 +253,7 @@ const SourceLanguage& cudaLanguage()
         .lanes = {".x", ".y", ".z", ".w"},
         .wrongOfVectors = {},
         .copy = "copy_async_{0}({1}, {2});",
+        .copyOrZero = "copy_async_or_zero_{0}({1}, {2}, {3});",
         .commitCopies = "commit_copies();",
         .waitForCopies = "wait_for_copies<{0}>();",
         .copyHelpers = kCopyHelpers,

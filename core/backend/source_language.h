@@ -101,8 +101,10 @@ struct SourceLanguage
 
     // ---- asynchronous copies (core/ir/async_copy.h); empty: none, they are made at once and nothing is waited for
     std::string_view copy; ///< a statement; {0}: bytes, {1}: the address in the block's memory, {2}: that in global one
+    std::string_view copyOrZero; ///< likewise, {3}: a condition, where it does not hold zeros are stored
     std::string_view commitCopies, waitForCopies; ///< {0}: groups that may still be on their way
-    std::span<const std::string_view> copyHelpers; ///< functions that these call: of 4, 8, 16 bytes, and both others
+    /// Functions that these call: copies of 4, 8, 16 bytes, the same with a condition, and what commits and waits.
+    std::span<const std::string_view> copyHelpers;
 
     std::string_view typeName(DType dtype) const { return types[static_cast<std::size_t>(dtype)].name; }
     std::string floatLiteral(double value, DType dtype) const;

@@ -130,6 +130,7 @@ const SourceLanguage& openClLanguage()
         .lanes = {".s0", ".s1", ".s2", ".s3"},
         .wrongOfVectors = kWrongOfVectors,
         .copy = "",
+        .copyOrZero = "",
         .commitCopies = "",
         .waitForCopies = "",
         .copyHelpers = {},

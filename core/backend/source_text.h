@@ -85,6 +85,8 @@ protected:
 
     /// The line of a statement of theirs, in a language that has them.
     std::string copyLine(const ir::StmtNode& s);
+    /// Of a branch; empty: it is none that copies or stores zeros, or the language has no form for it.
+    std::string copyOrZeroLine(const ir::StmtNode& branch);
 
     const ir::LoopNest& m_nest;
     const SourceLanguage& m_language;

@@ -1,8 +1,70 @@
 #include "core/ir/async_copy.h"
 
+#include "core/ir/linear_form.h"
+#include "core/ir/simplify.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace lathe::ir {
+
+namespace {
+
+const StmtNode* onlyStatement(const Stmt& s)
+{
+    const StmtNode* one = s.get();
+    while (one != nullptr && one->kind == StmtKind::Block)
+        one = one->body.size() == 1 ? one->body[0].get() : nullptr;
+    return one;
+}
+
+bool isZero(const Expr& e)
+{
+    return (e->kind == ExprKind::FloatImm && e->floatValue == 0 && !std::signbit(e->floatValue))
+           || (e->kind == ExprKind::IntImm && e->intValue == 0);
+}
+
+/// Whether `s` stores zeros to all elements that `copy` copies to, and nothing else.
+bool storesZerosOf(const StmtNode& s, const StmtNode& copy)
+{
+    const bool isOfLanes = copy.count > 1;
+    if (isOfLanes
+        && (s.kind != StmtKind::For || s.loop != LoopKind::Vectorized || s.min->kind != ExprKind::IntImm
+            || s.min->intValue != 0 || s.extent->kind != ExprKind::IntImm || s.extent->intValue != copy.count))
+        return false;
+    const StmtNode* const store = isOfLanes ? onlyStatement(s.body[0]) : &s;
+    if (store == nullptr || store->kind != StmtKind::Store || store->buffer != copy.buffer || !isZero(store->value)
+        || store->indices.size() != copy.indices.size())
+        return false;
+    const Ranges none;
+    for (std::size_t i = 0; i < copy.indices.size(); ++i) {
+        const bool isLast = i + 1 == copy.indices.size();
+        const Expr of = isOfLanes && isLast ? copy.indices[i] + s.variable : copy.indices[i];
+        if (!isZero(simplify(store->indices[i] - of, none)))
+            return false;
+    }
+    return true;
+}
+
+} // namespace
+
+CopyOrZero copyOrZero(const StmtNode& branch)
+{
+    if (branch.kind != StmtKind::If || branch.body.size() != 2)
+        return {};
+    // Places that are read from memory are there only where the condition holds.
+    const auto isOfData = [](const Expr& index) { return holdsData(index); };
+    for (const std::size_t side : {0, 1}) {
+        const StmtNode* const copy = onlyStatement(branch.body[side]);
+        const StmtNode* const other = onlyStatement(branch.body[1 - side]);
+        if (copy != nullptr && other != nullptr && copy->kind == StmtKind::AsyncCopy && storesZerosOf(*other, *copy)
+            && std::ranges::none_of(copy->indices, isOfData) && std::ranges::none_of(copy->value->operands, isOfData))
+            return {copy, side == 0};
+    }
+    return {};
+}
 
 Stmt makeAsyncCopy(std::int32_t buffer, std::vector<Expr> indices, Expr source, std::int32_t count)
 {

@@ -29,6 +29,15 @@ constexpr bool isCopied(std::int64_t bytes)
     return bytes == 4 || bytes == 8 || bytes == 16;
 }
 
+/// A branch of which one side copies and the other stores zeros to the same elements: devices do both in one step, and
+/// come to no element where the condition does not hold.
+struct CopyOrZero
+{
+    const StmtNode* copy = nullptr; ///< of the branch, which outlives this; null: it is no such branch
+    bool isWhereItHolds = true; ///< that it copies; false: where the condition does not hold
+};
+CopyOrZero copyOrZero(const StmtNode& branch);
+
 /// The same copy by the thread itself, at once: a store, or a loop over lanes.
 Stmt synchronously(const LoopNest& nest, const StmtNode& copy);
 

@@ -1,5 +1,6 @@
 #include "core/schedule/live_values.h"
 
+#include "core/ir/async_copy.h"
 #include "core/ir/bounds.h"
 #include "core/ir/padded_load.h"
 #include "core/ir/scratch.h"
@@ -88,7 +89,7 @@ private:
     {
         const std::int64_t trips = tripsOf(loop);
         return loop.min->kind == ExprKind::IntImm && trips > 0
-               && (isWritten(loop) || isShortCopy(m_nest, loop) || repeatsOf(loop) >= trips);
+               && (isWritten(loop) || isShortCopy(m_nest, loop) || repeatsOf(m_nest, loop) >= trips);
     }
 
     /// Arrays of a thread whose places are known only when it runs are memory.
@@ -159,7 +160,7 @@ private:
         m_stayed.push_back({m_at, {}});
         m_at += kStep;
         endPiece();
-        const std::int64_t repeats = repeatsOf(s);
+        const std::int64_t repeats = repeatsOf(m_nest, s);
         for (std::int64_t i = 0; i < repeats && (i == 0 || m_statements < kMostStatements); ++i) {
             m_places.copy(s, i, repeats);
             walk(s.body[0]);
@@ -437,20 +438,15 @@ private:
         switch (s->kind) {
         case StmtKind::Store:
         case StmtKind::Shuffle: statement(*s); return;
-        case StmtKind::AsyncCopy:
-            if (!m_options.copiesAsynchronously) {
-                copy(*s);
-                return;
-            }
-            noteAddress(s->buffer, m_places.placeOf(s.get(), s->buffer, s->indices).address);
-            noteAddress(s->value->source,
-                        m_places.placeOf(s->value.get(), s->value->source, s->value->operands).address);
-            stepOn();
-            return;
+        case StmtKind::AsyncCopy: startCopy(*s); return;
         case StmtKind::Barrier: endPiece(); return;
         case StmtKind::If:
             expression(s->condition);
-            branch(*s);
+            // CUDA's text has no branch there; copies ahead are offered to devices that take CUDA alone.
+            if (const ir::StmtNode* const copied = ir::copyOrZero(*s).copy)
+                startCopy(*copied);
+            else
+                branch(*s);
             return;
         case StmtKind::For: loop(*s); return;
         default: walkAll(s->body);
@@ -494,6 +490,17 @@ private:
         }
         --m_branches;
         m_earliest = earliest;
+    }
+
+    void startCopy(const ir::StmtNode& s)
+    {
+        if (!m_options.copiesAsynchronously) {
+            copy(s);
+            return;
+        }
+        noteAddress(s.buffer, m_places.placeOf(&s, s.buffer, s.indices).address);
+        noteAddress(s.value->source, m_places.placeOf(s.value.get(), s.value->source, s.value->operands).address);
+        stepOn();
     }
 
     /// All elements of an asynchronous copy at once, through registers.

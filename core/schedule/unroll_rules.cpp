@@ -1,5 +1,6 @@
 #include "core/schedule/unroll_rules.h"
 
+#include "core/ir/async_copy.h"
 #include "core/ir/substitute.h"
 
 #include <vector>
@@ -22,6 +23,9 @@ constexpr std::int64_t kMostCopies = 16; ///< steps of a loop that fills shared 
 // Statements up to which a compiler is asked to repeat the body of a loop, and how often at most: enough to have
 // several loads on their way and few instructions for the loop itself.
 constexpr std::int64_t kRepeated = 256, kMostRepeats = 8, kMostRepeatsAtRunTime = 4;
+// The same where each pass copies a tile ahead: what is counted along from tile to tile, and where the tiles begin, is
+// made once for both.
+constexpr std::int64_t kRepeatedOfTiles = 1024, kMostRepeatsOfTiles = 2;
 
 } // namespace
 
@@ -121,17 +125,39 @@ bool isShortCopy(const ir::LoopNest& nest, const ir::StmtNode& loop)
     return std::ranges::all_of(loop.body, [&](const Stmt& one) { return !one || copies(copies, one); }) && stores > 0;
 }
 
-std::int64_t repeatsOf(const ir::StmtNode& loop)
+namespace {
+
+/// writtenStores(), with what the compiler writes out of short copies; what copies or stores zeros is one.
+std::int64_t storesOfTiles(const ir::LoopNest& nest, const Stmt& s)
 {
-    const auto isLong = [](const ir::StmtNode& n) {
+    if (!s)
+        return 0;
+    if (s->kind == StmtKind::Store || ir::copyOrZero(*s).copy != nullptr)
+        return 1;
+    std::int64_t inside = s->kind == StmtKind::AsyncCopy || s->kind == StmtKind::Shuffle ? 1 : 0;
+    for (const Stmt& inner : s->body)
+        inside += storesOfTiles(nest, inner);
+    const bool isRepeated = s->kind == StmtKind::For && (isWritten(*s) || isShortCopy(nest, *s));
+    return isRepeated ? inside * std::max<std::int64_t>(1, s->extent->intValue) : inside;
+}
+
+} // namespace
+
+std::int64_t repeatsOf(const ir::LoopNest& nest, const ir::StmtNode& loop)
+{
+    const bool isOfTiles = holds(loop.body[0], [](const ir::StmtNode& n) { return n.kind == StmtKind::AsyncWait; });
+    const auto stays = [&](const ir::StmtNode& n) {
+        if (isOfTiles)
+            return n.kind == StmtKind::For && !isWritten(n) && !isShortCopy(nest, n);
         return n.kind == StmtKind::Barrier || (n.kind == StmtKind::For && !isWritten(n));
     };
-    if (holds(loop.body[0], isLong))
+    if (holds(loop.body[0], stays))
         return 1;
-    const std::int64_t room = kRepeated / std::max<std::int64_t>(1, writtenStores(loop.body[0]));
+    const std::int64_t stores = isOfTiles ? storesOfTiles(nest, loop.body[0]) : writtenStores(loop.body[0]);
+    const std::int64_t room = (isOfTiles ? kRepeatedOfTiles : kRepeated) / std::max<std::int64_t>(1, stores);
     if (loop.extent->kind != ExprKind::IntImm)
-        return std::clamp<std::int64_t>(room, 1, kMostRepeatsAtRunTime);
-    std::int64_t repeats = std::clamp<std::int64_t>(room, 1, kMostRepeats);
+        return std::clamp<std::int64_t>(room, 1, isOfTiles ? 1 : kMostRepeatsAtRunTime);
+    std::int64_t repeats = std::clamp<std::int64_t>(room, 1, isOfTiles ? kMostRepeatsOfTiles : kMostRepeats);
     while (loop.extent->intValue % repeats != 0)
         --repeats;
     return repeats;

@@ -43,8 +43,9 @@ double unrollThreshold(const ir::LoopNest& nest, const ir::StmtNode& loop, int d
 /// way before the first of it is stored.
 bool isShortCopy(const ir::LoopNest& nest, const ir::StmtNode& loop);
 
-/// How often the body of a loop that stays one is repeated: several times only in innermost loops of few statements.
-std::int64_t repeatsOf(const ir::StmtNode& loop);
+/// How often the body of a loop that stays one is repeated: several times only in innermost loops of few statements,
+/// twice in those that copy a tile ahead in each pass.
+std::int64_t repeatsOf(const ir::LoopNest& nest, const ir::StmtNode& loop);
 
 /// Stores that a statement comes to where what our printers write out is written out.
 std::int64_t writtenStores(const ir::Stmt& s);

@@ -198,6 +198,12 @@ bool LaneMachine::flag(const SassOperand& operand, std::uint32_t& lanes) const
     return found.isKnown;
 }
 
+std::uint32_t LaneMachine::copiedLanes(const SassInstruction& copy) const
+{
+    std::uint32_t lanes = 0;
+    return !copy.operands.empty() && flag(copy.operands.back(), lanes) ? lanes : m_lanes;
+}
+
 void LaneMachine::write(const SassOperand& result, const Lanes* value, const GuardState& guard, std::int32_t further)
 {
     if (result.kind != SassOperandKind::Register && result.kind != SassOperandKind::UniformRegister)

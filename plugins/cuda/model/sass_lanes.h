@@ -41,6 +41,9 @@ public:
     bool leave(std::uint32_t lanes);
     GuardState guard(const SassInstruction& instruction) const;
     void execute(const SassInstruction& instruction, const LaneStep& step, const GuardState& guard);
+    /// Those in which a copy to shared memory reads what it copies, by the predicate behind its operands: others write
+    /// zeros. All where that is not known.
+    std::uint32_t copiedLanes(const SassInstruction& copy) const;
     /// Byte addresses of an operand of memory; false: unknown.
     bool addresses(const SassOperand& operand, std::array<std::uint64_t, kWarpLanes>& at) const;
 

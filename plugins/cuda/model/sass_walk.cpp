@@ -174,6 +174,8 @@ void SassWalk::run(std::int64_t block, std::int64_t warp, std::int32_t passes,
                                  || (isCopy && isFirst);
                 access.access.bytes = instruction.bytes;
                 access.access.lanes = guard.isKnown ? guard.lanes : machine.lanes();
+                if (isCopy && !isFirst)
+                    access.access.lanes &= machine.copiedLanes(instruction);
                 access.isKnown = machine.addresses(operand, access.access.at);
                 onAccess(access);
                 if (!isCopy)

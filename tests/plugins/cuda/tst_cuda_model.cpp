@@ -271,19 +271,30 @@ private slots:
     void copiesPastTheRegistersAreOneAccess_data()
     {
         QTest::addColumn<QString>("copy");
+        QTest::addColumn<QString>("condition");
         QTest::addColumn<double>("cycles");
-        QTest::newRow("past the cache") << "LDGSTS.E.BYPASS.128" << 12.0;
-        QTest::newRow("through it") << "LDGSTS.E.128" << 24.0;
+        QTest::addColumn<double>("share");
+        QTest::newRow("past the cache") << "LDGSTS.E.BYPASS.128"
+                                        << "" << 12.0 << 1.0;
+        QTest::newRow("through it") << "LDGSTS.E.128"
+                                    << "" << 24.0 << 1.0;
+        // Half of the warps write zeros.
+        QTest::newRow("or zeros") << "LDGSTS.E.BYPASS.128"
+                                  << ", P1" << 12.0 << 0.5;
+        QTest::newRow("zeros or that") << "LDGSTS.E.BYPASS.128"
+                                       << ", !P1" << 12.0 << 0.5;
     }
     void copiesPastTheRegistersAreOneAccess()
     {
         QFETCH(QString, copy);
+        QFETCH(QString, condition);
         QFETCH(double, cycles);
-        const std::string name = copy.toStdString();
-        const auto made = cuda::testing::module({"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x10, c[0x0][0x160]",
-                                                 "SHF.L.U32 R4, R0, 0x4, RZ", name + " [R4], [R2.64]",
-                                                 name + " [R4+0x4000], [R2.64+0x4000]",
-                                                 name + " [R4+0x8000], [R2.64+0x8000]", "EXIT"});
+        QFETCH(double, share);
+        const std::string name = copy.toStdString(), behind = condition.toStdString();
+        const auto made = cuda::testing::module(
+            {"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x10, c[0x0][0x160]", "SHF.L.U32 R4, R0, 0x4, RZ",
+             "ISETP.GE.U32.AND P1, PT, R0, 0x200, PT", name + " [R4], [R2.64]" + behind,
+             name + " [R4+0x4000], [R2.64+0x4000]" + behind, name + " [R4+0x8000], [R2.64+0x8000]" + behind, "EXIT"});
         SassLaunch launch;
         launch.block = {1024, 1, 1};
         launch.parameters = {0, 1};
@@ -291,8 +302,8 @@ private slots:
         const auto reading = readKernel(made, made.kernels[0], launch, a6000());
         QVERIFY2(reading, reading ? "" : reading.error().message.c_str());
         QCOMPARE(reading->unknownAccesses, std::size_t{0});
-        QCOMPARE(reading->facts.fillBytes, 3 * 16384.0);
-        QCOMPARE(reading->facts.memoryBytes, 3 * 16384.0);
+        QCOMPARE(reading->facts.fillBytes, share * 3 * 16384.0);
+        QCOMPARE(reading->facts.memoryBytes, share * 3 * 16384.0);
         QCOMPARE(reading->facts.accessCycles, cycles);
     }
 
