@@ -84,6 +84,19 @@ private slots:
         QVERIFY(object(timed.out)["latency_ms"].toObject()["median"].toDouble() > 0);
     }
 
+    /// The architecture is that of the device that is here, named or not.
+    void aLibraryForTheDeviceHereNeedsNoArchitecture()
+    {
+        for (const QStringList& device : {QStringList(), QStringList{"--device", "cuda0"}}) {
+            const Output compiled = cli(QStringList{"compile", "zoo:mlp", "--allow-default", "--target", "cuda", "-o",
+                                                    "plain.so", "--overwrite", "--json"}
+                                        + device);
+            QVERIFY2(compiled.code == 0, compiled.err);
+            const QJsonObject variant = object(compiled.out)["variants"].toArray()[0].toObject();
+            QVERIFY2(variant["max_rel_error"].toDouble(1) < 1e-4, compiled.out);
+        }
+    }
+
     void theLibraryNeedsTheCLibraryAlone() { m_network.theLibraryNeedsTheCLibraryAlone(); }
 
     void aProgramRunsItOnTheDeviceItNames()

@@ -179,7 +179,7 @@ public:
         LATHE_TRY(step("choosing records", 0.0));
         LATHE_TRY(choose());
         LATHE_TRY(step("compiling", 0.1));
-        LATHE_TRY_ASSIGN(m_staged, stageLibrary(m_models, m_chosen, m_options, m_stop, nullptr, m_device.fingerprint));
+        LATHE_TRY_ASSIGN(m_staged, stageLibrary(m_models, m_chosen, m_options, m_stop, nullptr, madeFor()));
         if (!m_options.broker.empty() && (m_options.verify || m_options.benchmark)) {
             LATHE_TRY(step("waiting for a device", 0.4));
             LATHE_TRY(claimDevice());
@@ -479,6 +479,9 @@ private:
         return {};
     }
 
+    /// Fingerprint of the device that was named, else of the one that is here; empty: of none.
+    const std::string& madeFor() const { return m_device.fingerprint.empty() ? m_limitsOf : m_device.fingerprint; }
+
     bool allGiven() const
     {
         return std::ranges::all_of(m_given, [](const auto& input) { return input.has_value(); });
@@ -486,7 +489,7 @@ private:
 
     Result<> benchmark()
     {
-        const std::string& on = m_device.fingerprint.empty() ? m_limitsOf : m_device.fingerprint;
+        const std::string& on = madeFor();
         if (clockOf(first().target.traits(), on) == CostClock::Model) { // its library is timed by another clock
             const Message why = say(Msg::LibraryOnModel, deviceNameOf(on));
             m_report.notTimed = textOf(why);
