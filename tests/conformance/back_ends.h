@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstring>
@@ -341,6 +342,14 @@ protected:
         for (const std::string& target : targets())
             if (!form || formOf(target) == *form)
                 QTest::newRow(target.c_str()) << QString::fromStdString(target);
+    }
+    /// And with the limits of Mali's GPUs, where OpenCL is asked.
+    static void eachTargetAndMali()
+    {
+        eachTarget();
+        const std::vector<std::string> all = targets();
+        if (std::ranges::find(all, "opencl") != all.end())
+            QTest::newRow("opencl -device=mali") << "opencl -device=mali";
     }
 };
 

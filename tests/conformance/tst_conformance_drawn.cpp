@@ -106,11 +106,7 @@ private slots:
     void initTestCase() { prepareDrivers(); }
     void init() { skipWhereThereIsNoDevice(); }
 
-    void schedulesOfTheReferenceComputeTheirDag_data()
-    {
-        eachTarget();
-        QTest::newRow("opencl -device=mali") << "opencl -device=mali";
-    }
+    void schedulesOfTheReferenceComputeTheirDag_data() { eachTargetAndMali(); }
     void schedulesOfTheReferenceComputeTheirDag()
     {
         QFETCH(QString, target);

@@ -135,12 +135,6 @@ private slots:
     void templatesComputeTheirDag() { check(RuleSet::Templates); }
 
 private:
-    static void eachTargetAndMali()
-    {
-        eachTarget();
-        QTest::newRow("opencl -device=mali") << "opencl -device=mali";
-    }
-
     void check(RuleSet rules)
     {
         QFETCH(QString, target);
