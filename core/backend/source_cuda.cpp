@@ -116,64 +116,40 @@ std::string toInteger(DType from, DType to, const std::string& name)
                        language.typeName(to), name, language.typeName(from), value);
 }
 
-/// Devices before compute capability 8.0 have none: their threads copy at once. What waits keeps later loads behind it.
-/// A copy that reads no bytes writes zeros alone, and its address may be anywhere.
-constexpr std::string_view kCopyHelpers[] = {
-    R"(__device__ inline void copy_async_4(void *to, const void *from)
+/// Copies of so many bytes. Devices before compute capability 8.0 have none: their threads copy at once.
+/// @param cache  "cg": past the level-1 cache, which copies of 16 bytes can go
+/// @param type  of so many bytes
+std::string copyHelper(int bytes, std::string_view cache, std::string_view type)
 {
+    return fmt::format(R"(__device__ inline void copy_async_{0}(void *to, const void *from)
+{{
 #if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+    asm volatile("cp.async.{1}.shared.global [%0], [%1], {0};" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
 #else
-    *(unsigned int*)to = *(const unsigned int*)from;
+    *({2}*)to = *(const {2}*)from;
 #endif
-}
+}}
 )",
-    R"(__device__ inline void copy_async_8(void *to, const void *from)
+                       bytes, cache, type);
+}
+
+/// The same, or zeros alone: of no bytes that are read, whose address may be anywhere.
+std::string copyOrZeroHelper(int bytes, std::string_view cache, std::string_view type, std::string_view zero)
 {
+    return fmt::format(R"(__device__ inline void copy_async_or_zero_{0}(void *to, const void *from, bool is)
+{{
 #if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+    asm volatile("cp.async.{1}.shared.global [%0], [%1], {0}, %2;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from), "r"(is ? {0} : 0) : "memory");
 #else
-    *(uint2*)to = *(const uint2*)from;
+    *({2}*)to = is ? *(const {2}*)from : {3};
 #endif
-}
+}}
 )",
-    R"(__device__ inline void copy_async_16(void *to, const void *from)
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from) : "memory");
-#else
-    *(uint4*)to = *(const uint4*)from;
-#endif
+                       bytes, cache, type, zero);
 }
-)",
-    R"(__device__ inline void copy_async_or_zero_4(void *to, const void *from, bool is)
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from), "r"(is ? 4 : 0) : "memory");
-#else
-    *(unsigned int*)to = is ? *(const unsigned int*)from : 0;
-#endif
-}
-)",
-    R"(__device__ inline void copy_async_or_zero_8(void *to, const void *from, bool is)
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from), "r"(is ? 8 : 0) : "memory");
-#else
-    *(uint2*)to = is ? *(const uint2*)from : make_uint2(0, 0);
-#endif
-}
-)",
-    R"(__device__ inline void copy_async_or_zero_16(void *to, const void *from, bool is)
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"((unsigned int)__cvta_generic_to_shared(to)), "l"(from), "r"(is ? 16 : 0) : "memory");
-#else
-    *(uint4*)to = is ? *(const uint4*)from : make_uint4(0, 0, 0, 0);
-#endif
-}
-)",
-    R"(__device__ inline void commit_copies()
+
+/// What waits keeps later loads behind it.
+constexpr const char* kWaitHelpers = R"(__device__ inline void commit_copies()
 {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" : : : "memory");
@@ -185,12 +161,21 @@ template<int groups> __device__ inline void wait_for_copies()
     asm volatile("cp.async.wait_group %0;" : : "n"(groups) : "memory");
 #endif
 }
-)"};
+)";
 
 } // namespace
 
 const SourceLanguage& cudaLanguage()
 {
+    static const std::array<std::string, 7> kCopyHelpers = {
+        copyHelper(4, "ca", "unsigned int"),
+        copyHelper(8, "ca", "uint2"),
+        copyHelper(16, "cg", "uint4"),
+        copyOrZeroHelper(4, "ca", "unsigned int", "0"),
+        copyOrZeroHelper(8, "ca", "uint2", "make_uint2(0, 0)"),
+        copyOrZeroHelper(16, "cg", "uint4", "make_uint4(0, 0, 0, 0)"),
+        kWaitHelpers,
+    };
     static const SourceLanguage kLanguage = {
         .name = "CUDA C++",
         .types = {{{"uint8", "typedef unsigned char uint8;\n"},

@@ -104,7 +104,7 @@ struct SourceLanguage
     std::string_view copyOrZero; ///< likewise, {3}: a condition, where it does not hold zeros are stored
     std::string_view commitCopies, waitForCopies; ///< {0}: groups that may still be on their way
     /// Functions that these call: copies of 4, 8, 16 bytes, the same with a condition, and what commits and waits.
-    std::span<const std::string_view> copyHelpers;
+    std::span<const std::string> copyHelpers;
 
     std::string_view typeName(DType dtype) const { return types[static_cast<std::size_t>(dtype)].name; }
     std::string floatLiteral(double value, DType dtype) const;
